@@ -52,6 +52,9 @@ def test_two_schedulers_race_and_the_first_divergence_says_why(
     utility = page.locator("[data-figure=total_utility]")
     expect(utility).to_contain_text("higher")
     expect(utility.locator(".delta")).to_contain_text(re.compile("better|worse|same"))
+    expect(page.locator("#ranking li")).to_have_count(2)
+    expect(page.locator("#ranking li.first")).to_contain_text("OASiS")
+    assert page.locator("#ranking .fill").first.bounding_box()["width"] > 50, "bars are drawn"
     painted = page.evaluate(
         "() => { const { answer } = window.twin; return [answer.metrics[0].values.map((v) => "
         "v.value), answer.differences[0]]; }"

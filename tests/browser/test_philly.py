@@ -47,6 +47,7 @@ def test_an_upload_is_run_and_its_bars_arrive(
     machines = page.locator("#f-cluster option", has_text="openb").first.get_attribute("value")
     page.locator("#f-cluster").select_option(machines)
     page.locator("#f-scheduler").select_option("oasis")
+    page.locator("#advanced summary").click()
     expect(page.locator("#parameters .field").first).to_be_visible()
     page.locator("#f-slot").fill("60")
     page.locator("#f-horizon").fill("24")  # the window's later jobs come too late for it

@@ -28,7 +28,7 @@ constraints = Constraints(backfill_ms=30_000, passes=passes).plain()
 Forecasting.objects.update_or_create(connection=connection, defaults={"constraints": constraints})
 Connection.objects.filter(pk=connection.pk).update(wanted=Connection.PAUSED)
 """
-# a cluster in memory with two waiting jobs, a plan that exchanges them, and the acting process of the product
+# a cluster in memory with two waiting jobs, a plan that exchanges them, and the acting process of the twin
 ACTING = """
 import signal, threading, time
 from tests.twin.acting.builders import MemoryCluster, approved
@@ -109,7 +109,7 @@ def test_a_plan_is_approved_carried_out_and_undone(open_page: Callable[..., Page
         expect(plan).to_contain_text("2 jobs of 2 waiting jobs changed")
         first = plan.locator("tbody tr").first
         expect(first).to_contain_text("set 18 nice=-100")
-        expect(plan.locator("th", has_text="Cluster’s estimate")).to_be_visible()
+        expect(plan.locator("th", has_text="Cluster's estimate")).to_be_visible()
         expect(first).to_contain_text("not sent")
         narrow_and_wide(page)
         plan.get_by_role("button", name="Approve").click()

@@ -44,7 +44,7 @@ def test_allocated_and_used_are_shown_from_the_form_on(
     expect(page.locator("#s-url-error")).to_contain_text("parameter url is missing")
     page.fill("#s-url", prometheus.url)
     page.get_by_role("button", name="Test connection").click()
-    expect(page.locator("#c-result")).to_contain_text("use of GPUs busy 1 of 1 nodes have samples", timeout=SLOW_MS)
+    expect(page.locator("#c-result")).to_contain_text("use of GPUs busy samples of 1 of 1 node", timeout=SLOW_MS)
     page.get_by_role("button", name="Connect", exact=True).click()
     expect(page).to_have_url(re.compile("/live/sampled/"), timeout=SLOW_MS)
     page.wait_for_function("() => window.twin?.store.samples.use.length > 0", timeout=SLOW_MS)

@@ -151,7 +151,7 @@ def test_ten_rows_are_shown_before_the_scan_and_the_mapping_is_saved_and_remembe
     expect(page.get_by_label("End", exact=True)).to_have_value("end")
 
 
-def test_a_recognised_file_with_an_implausible_unit_is_scanned_again(open_page: Callable[..., Page]) -> None:
+def test_a_recognized_file_with_an_implausible_unit_is_scanned_again(open_page: Callable[..., Page]) -> None:
     lines = ["job_id,num_gpu,submit_time,iterations,model_name,duration"]
     lines += [f"{n},1,{n},10,vgg16,0.5" for n in range(30)]
     page = open_page("/traces/")

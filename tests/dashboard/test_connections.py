@@ -223,7 +223,7 @@ def test_a_test_says_of_how_many_nodes_there_are_samples(operator, recording, pr
     sampler = {"sampler": "prometheus", "sampler_parameters": {"url": prometheus.url}}
     found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
     findings = {finding["subject"]: finding["message"] for finding in found["findings"]}
-    assert (found["well"], findings["use of GPUs busy"]) == (True, "1 of 2 nodes have samples")
+    assert (found["well"], findings["use of GPUs busy"]) == (True, "samples of 1 of 2 nodes")
     prometheus.close()
     found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
     assert (found["well"], found["findings"][-1]["well"]) == (True, False), "a cluster is followed without samples"

@@ -146,7 +146,7 @@ def test_a_snapshot_makes_the_state_complete(sender, connector):
     refused = sender.step(step="end", id="s1", jobs=2, nodes=1)
     assert refused.status_code == 400
     assert refused.json()["detail"] == (
-        "snapshot 's1' ends with 2 jobs and 1 nodes, but its parts hold 1 and 1; send the missing parts, then end it"
+        "snapshot 's1' ends with 2 jobs and 1 node, but its parts hold 1 and 1; send the missing parts, then end it"
     )
     assert sender.step(step="end", id="s1", jobs=1, nodes=1).json()["ended"] is True
     assert sender.step(step="end", id="s1", jobs=1, nodes=1).status_code == 200

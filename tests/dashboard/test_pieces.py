@@ -158,7 +158,7 @@ def test_pieces_that_do_not_belong_are_refused(operator, viewer, settings):
     assert announced(operator, ("a", 2**19), ("b", 2**20)).status_code == 413
 
 
-def test_the_same_files_are_recognised_and_may_be_chosen_from_again(operator, scanned):
+def test_the_same_files_are_recognized_and_may_be_chosen_from_again(operator, scanned):
     """While one scan waits another is refused; after the import the same choice is, another choice is not."""
     twin = announced(operator, ("again.csv", len(PHILLY)), seed=3).json()
     answer = piece(operator, twin["id"], 0, PHILLY)
@@ -179,7 +179,7 @@ def test_the_same_files_are_recognised_and_may_be_chosen_from_again(operator, sc
 TIRESIAS = b"job_id,num_gpu,submit_time,iterations,model_name,duration\n0,1,0,10,vgg16,60\n1,1,5,10,vgg16,60\n"
 
 
-def test_a_recognised_file_is_looked_at_again_in_another_unit(operator):
+def test_a_recognized_file_is_looked_at_again_in_another_unit(operator):
     """The import then uses it; a unit that is not known is refused."""
     trace = announced(operator, ("a.csv", len(TIRESIAS)), seed=3).json()
     piece(operator, trace["id"], 0, TIRESIAS)

@@ -121,7 +121,7 @@ def test_each_level_allows_its_kind(operator, lab, cluster):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"stopped": True}, "plans are stopped by the kill switch"),
+        ({"stopped": True}, "all plans are stopped"),
         ({"max_jobs": 1}, "the plan changes 2 jobs, more than the limit of 1; make a new plan"),
     ],
 )

@@ -30,12 +30,13 @@ def asked(client, scenario, scheduler, cluster=None, **parameters):
 
 def test_fields_that_the_jobs_lack_are_named_with_their_number(viewer, db):
     scenario = scenario_of("oasis", "pd_ors", jobs=8)
-    first, second = asked(viewer, scenario, "pd_ors", scenario.cluster_id)["warnings"]
+    answer = asked(viewer, scenario, "pd_ors", scenario.cluster_id)
+    (first,) = answer["warnings"]
     assert first.startswith("8 of 8 jobs lack num_samples")
     assert first.endswith(", which PD-ORS needs; they would be rejected.")
-    assert second.startswith("Schedulers that can run all jobs on this cluster: ")
-    assert "OASiS" in second
-    assert "PD-ORS" not in second
+    assert (answer["fit"]["jobs"], answer["fit"]["runnable"]) == (8, 0)
+    assert (answer["fit"]["schedulers"]["oasis"], answer["fit"]["schedulers"]["pd_ors"]) == (8, 0)
+    assert set(answer["fit"]["schedulers"]) == set(schedulers())
     assert asked(viewer, scenario, "oasis", scenario.cluster_id)["warnings"] == []
     assert asked(viewer, scenario, "pd_ors", "generate")["warnings"][0] == first
 
@@ -94,3 +95,30 @@ def test_wrong_choices_are_refused_with_a_reason(viewer, db, query, words):
     answer = viewer.get("/api/scenarios/suitability/", {"trace": scenario.trace_id, "scheduler": "fifo", **query})
     assert answer.status_code == 400
     assert words in str(answer.json())
+
+
+def test_fields_that_are_not_the_traces_own_are_counted_by_origin(viewer, db):
+    """Of OASiS' workload all fields that OASiS needs are drawn; a trace without provenance says nothing."""
+    scenario = scenario_of("oasis", "oasis", jobs=8)
+    made = asked(viewer, scenario, "oasis", scenario.cluster_id)["fit"]["made"]
+    assert set(made) == {"drawn"}
+    assert set(made["drawn"].values()) == {8}
+    assert {"epochs", "utility", "worker"} <= set(made["drawn"])
+    spec, trace = store_generated("bare", Cluster("c", 60_000, (GPU,), horizon_slots=10), [Job("a", 0)], 0)
+    bare = Scenario.objects.create(name="bare", cluster=spec, trace=trace, scheduler="fifo")
+    assert asked(viewer, bare, "fifo", spec.pk)["fit"]["made"] == {}
+
+
+def test_a_job_that_lacks_a_field_and_fits_nowhere_counts_once(viewer, db):
+    """Of three jobs one has all and fits, one lacks its epochs, and one lacks them and needs 9 GPUs."""
+    whole = Job(
+        "a", 0, epochs=1, num_chunks=1, minibatches_per_chunk=1, minibatch_ms=1000.0, gradient_mb=1.0,
+        worker=(1_000, 1_000, 1_000, 0, 1_000), ps=(0, 1_000, 1_000, 0, 1_000), requested_workers=1,
+    )  # fmt: skip
+    lacking = replace(whole, id="b", epochs=None)
+    jobs = [whole, lacking, replace(lacking, id="c", worker=(9_000, 1_000, 1_000, 0, 1_000))]
+    servers = (replace(GPU, roles=("worker",)), CPU_ONLY[1])
+    spec, trace = store_generated("three", Cluster("c", 60_000, servers, horizon_slots=10), jobs, 0)
+    scenario = Scenario.objects.create(name="three", cluster=spec, trace=trace, scheduler="fifo")
+    fit = asked(viewer, scenario, "fifo", spec.pk)["fit"]
+    assert (fit["jobs"], fit["runnable"], fit["schedulers"]["fifo"]) == (3, 1, 1)

@@ -1,4 +1,4 @@
-"""Uploads: streamed, limited, recognised when they come again, imported by a worker."""
+"""Uploads: streamed, limited, recognized when they come again, imported by a worker."""
 
 import gzip
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_an_upload_becomes_a_trace_with_a_report(operator, settings):
     assert report.splitlines() == ["file,line,reason,value", "philly.csv,3,unreadable_timestamp,bad"]
 
 
-def test_the_same_file_is_recognised(operator, settings):
+def test_the_same_file_is_recognized(operator, settings):
     first = upload(operator, PHILLY).json()
     again = upload(operator, PHILLY, "another name.csv")
     assert again.status_code == 409

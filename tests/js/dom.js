@@ -123,7 +123,7 @@ export function open(path = '/', body = '') {
   return window;
 }
 
-/** Opens a page of the product: the body of a template below the bar on top. */
+/** Opens a page of the twin: the body of a template below the bar on top. */
 export function openPage(path, name, names = {}) {
   return open(path, `<span id="connection" hidden></span>${template(name, names)}`);
 }

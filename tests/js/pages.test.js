@@ -145,7 +145,16 @@ test(
     const suitability = (_, path) =>
       !path.includes('cluster=')
         ? proposal
-        : { own_horizon: 132, warnings: path.includes('scheduler=pd_ors') ? [line] : [] };
+        : {
+            own_horizon: 132,
+            warnings: path.includes('scheduler=pd_ors') ? [line] : [],
+            fit: {
+              jobs: 80,
+              runnable: path.includes('scheduler=pd_ors') ? 0 : 80,
+              made: { drawn: { epochs: 80, utility: 3, num_chunks: 80 } },
+              schedulers: { oasis: 80, fifo: 60, pd_ors: 0 },
+            },
+          };
     const { window } = await visit('scenarios', '/scenarios/?trace=77', {}, [
       ['/api/traces/', { ...traces, results: [strange, ...traces.results] }],
       ['/api/scenarios/suitability/', suitability],
@@ -156,8 +165,14 @@ test(
     await until(() => !$('#f-warnings').hidden, 'the warning is shown');
     assert.equal(text('#f-warnings'), line);
     assert.match($('#f-horizon').placeholder, /^empty: 132 slots/);
-    change(window, '#f-scheduler', 'oasis');
+    assert.match(text('#f-fit'), /^0 of 80 jobs can run with PD-ORS\./);
+    assert.match(text('#f-fit'), /Not in the trace, sampled: Epochs, Chunks \(80 jobs\); Utility \(3 jobs\)\./);
+    assert.match(text('#f-fit'), /FIFO: 60 of 80 jobs\. No job: PD-ORS\.$/);
+    $$('#f-fit button')
+      .find((button) => button.textContent === 'OASiS')
+      .click();
     await until(() => $('#f-warnings').hidden, 'it goes with its cause');
+    await until(() => /^All 80 jobs can run with OASiS\./.test(text('#f-fit')), 'the scheduler is chosen');
     proposal.cluster = null;
     change(window, '#f-trace', '77');
     await until(() => $('#f-cluster').value === '', 'no cluster is chosen where none fits');

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { actionTitle } from '../../static/js/models/titles.js';
 import { detailText } from '../../static/js/scenarios/audit-detail.js';
 import { editLine } from '../../static/js/scenarios/edit-conflict.js';
 import { wasPlayed } from '../../static/js/scenarios/edit-list.js';
@@ -130,6 +131,23 @@ test('the audit list states times and edits in words', () => {
   assert.equal(detailText({ map: { run: 'wall', unit_ms: null }, seen: true }), 'map (run wall, unit none), seen yes');
   assert.equal(detailText({ after: { edits: [], seed: 3 } }), 'after: no edits, seed 3', 'nothing is left out');
   assert.equal(detailText({}), '');
+  const known = {
+    schedulers: [{ name: 'drf', title: 'DRF' }],
+    verbs: [{ name: 'fail_servers', title: 'Fail servers' }],
+  };
+  assert.equal(
+    detailText({ scheduler: 'drf', mode: 'mirror', before: { edits: [edit], scheduler: 'drf' } }, known),
+    'scheduler DRF, mode mirrored, before: Fail servers at 1d 09:20:00: servers w00, for 3h, scheduler DRF',
+  );
+  assert.equal(
+    detailText({ ending: 'off', changed: 'sites, interval_ms' }),
+    'ending: rule switched off, changed sites, interval ms',
+  );
+});
+
+test('actions of the audit list have titles', () => {
+  const titles = ['run.start', 'alert_rule.change', 'acting.stop', 'plan.applied', 'connection.test'].map(actionTitle);
+  assert.deepEqual(titles, ['Start run', 'Change alert rule', 'Stop all plans', 'Plan applied', 'Test connection']);
 });
 
 test('only an edit that came with the fork is past: any other can be changed or removed', () => {

@@ -6,7 +6,7 @@ Computed from the columns of the job table, so that a form can ask for it before
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,20 +34,35 @@ class Unfit(NamedTuple):
 
 
 class Demands:
-    """Distinct demands of the jobs of a table by role, with the number of jobs of each."""
+    """Distinct demands of the jobs of a table by role, with the number of jobs of each.
+
+    Answers are kept: most schedulers ask the same of a cluster.
+    """
 
     def __init__(self, table: JobTable) -> None:
         self.jobs = len(table)
         self.roles = {role: _distinct(table, role) for role in ROLES}
+        self.kept: dict[Hashable, tuple[np.ndarray, Reason | None]] = {}
 
     def unfit(self, scheduler: BaseScheduler, cluster: Cluster) -> Unfit:
         """Jobs that fit on no server, for a scheduler that allocates resources; 0 for others."""
+        refused, reason = self.refused(scheduler, cluster)
+        return Unfit(int(refused.sum()), reason)
+
+    def refused(self, scheduler: BaseScheduler, cluster: Cluster) -> tuple[np.ndarray, Reason | None]:
+        """[job] whether it fits on no server, and the reason of the most common demand among these jobs."""
         limits = scheduler.model.packs(scheduler, cluster)
-        if not limits:
-            return Unfit(0, None)
-        seen = scheduler.seen(cluster)
-        room = Room(seen, limits=limits)
+        servers = scheduler.seen(cluster).servers
+        key = (*limits, None, *((server.capacity, server.roles) for server in servers))
+        if key not in self.kept:
+            self.kept[key] = self._refused(Room(scheduler.seen(cluster), limits=limits) if limits else None)
+        return self.kept[key]
+
+    def _refused(self, room: Room | None) -> tuple[np.ndarray, Reason | None]:
+        """The same in this room; nothing is refused without one."""
         refused = np.zeros(self.jobs, dtype=bool)
+        if room is None:
+            return refused, None
         reason, most = None, 0
         for role, (demands, place, counts) in self.roles.items():
             if not len(demands):
@@ -60,13 +75,14 @@ class Demands:
             if counts[commonest] > most:
                 most, demand = int(counts[commonest]), demands[commonest].tolist()
                 reason = room.refuses(role, tuple(demand))
-        return Unfit(int(refused.sum()), reason)
+        return refused, reason
 
 
 class Judgement(NamedTuple):
     """Jobs of a trace that a scheduler cannot run, by cause."""
 
     jobs: int
+    runnable: int  # jobs that have the fields and fit
     lacking: dict[str, int]  # field -> jobs without it
     without: int  # jobs that lack any needed field
     unfit: Unfit
@@ -87,7 +103,9 @@ def judge(scheduler: BaseScheduler, cluster: Cluster, table: JobTable, demands: 
         lacking |= {part: int((~covered & ~present(table, part)).sum()) for part in scheduler.alternatives[0]}
         complete &= covered
     lacking = {part: count for part, count in lacking.items() if count}
-    return Judgement(len(table), lacking, len(table) - int(complete.sum()), demands.unfit(scheduler, cluster))
+    refused, reason = demands.refused(scheduler, cluster)
+    without, runnable = len(table) - int(complete.sum()), int((complete & ~refused).sum())
+    return Judgement(len(table), runnable, lacking, without, Unfit(int(refused.sum()), reason))
 
 
 def fields_needed(scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
@@ -112,8 +130,8 @@ def alternatives_text(scheduler: BaseScheduler) -> str:
     return "; or ".join(" and ".join(fields) for fields in scheduler.alternatives)
 
 
-def warnings(scheduler: BaseScheduler, found: Judgement, others: Sequence[str]) -> list[str]:
-    """Sentences about the jobs that would be rejected. others: titles of the schedulers that can run all jobs."""
+def warnings(scheduler: BaseScheduler, found: Judgement) -> list[str]:
+    """Sentences about the jobs that would be rejected."""
     lines = []
     total = counted(found.jobs, "job")
     if found.lacking:
@@ -125,27 +143,38 @@ def warnings(scheduler: BaseScheduler, found: Judgement, others: Sequence[str]) 
         why = readable(found.unfit.reason.code, found.unfit.reason.values, ()).removeprefix("Rejected: ")
         do = "does" if found.unfit.jobs == 1 else "do"
         lines.append(f"{found.unfit.jobs:,} of {total} {do} not fit: {why}")
-    if lines:
-        lines.append(
-            f"Schedulers that can run all jobs on this cluster: {', '.join(others)}."
-            if others
-            else "No scheduler can run all jobs on this cluster."
-        )
     return lines
 
 
-def able_schedulers(cluster: Cluster, table: JobTable, demands: Demands) -> list[str]:
-    """Titles of the schedulers that, with their defaults, reject no job for lack of a field or of room."""
-    titles = []
-    for name, cls in schedulers().items():
+def runnable_jobs(cluster: Cluster, table: JobTable, demands: Demands) -> dict[str, int]:
+    """Jobs that each scheduler with its defaults does not reject for lack of a field or of room.
+
+    0 where the scheduler cannot use the cluster.
+    """
+    found = {}
+    for name in schedulers():
         scheduler = build(name)
         try:
             scheduler.check(cluster)
         except (ModelError, UnknownName):
-            continue
-        if judge(scheduler, cluster, table, demands).fine:
-            titles.append(cls.title)
-    return titles
+            found[name] = 0
+        else:
+            found[name] = judge(scheduler, cluster, table, demands).runnable
+    return found
+
+
+def made_fields(table: JobTable, fields: Sequence[str]) -> dict[str, dict[str, int]]:
+    """{drawn | derived: {field: jobs}} of these fields: how many jobs have a value that is not the trace's own."""
+    if table.provenance is None:
+        return {}
+    counts = np.bincount(table.provenance.codes[table.provenance.codes >= 0], minlength=len(table.provenance.words))
+    found: dict[str, dict[str, int]] = {}
+    for words, jobs in zip(table.provenance.words, counts.tolist(), strict=True):
+        for name in fields:
+            for origin in {own for part, own in words.items() if part.partition(".")[0] == name} - {"trace"}:
+                of = found.setdefault(origin, {})
+                of[name] = of.get(name, 0) + jobs
+    return {origin: {name: jobs for name, jobs in of.items() if jobs} for origin, of in sorted(found.items())}
 
 
 def _lacking_words(found: Judgement) -> str:

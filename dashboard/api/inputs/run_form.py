@@ -53,25 +53,35 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
 def checked_form(
     trace: int, scheduler: str, parameters: dict[str, Any], cluster: str | None = None, slot_ms: int | None = None
 ) -> dict[str, Any]:
-    """{cluster: number, "generate" or null, warnings: [sentence], own_horizon: slots or null}
+    """{cluster: number, "generate" or null, warnings: [sentence], own_horizon: slots or null, fit}
 
     own_horizon: that of the scheduler where the cluster has none; null where there is no end, or too many jobs to ask.
+    fit: {jobs, runnable, made: {drawn | derived: {field: jobs}}, schedulers: {name: runnable jobs}}, null without a
+    cluster.
     """
     get_object_or_404(Trace.objects.only("id"), pk=trace, status=Trace.READY)
     jobs = store.jobs_of(trace)
     table = jobs.table
     demands, chosen = Demands(table), build(scheduler, parameters)
     if cluster is None:
-        return {"cluster": _newest_that_fits(chosen, table, demands), "warnings": [], "own_horizon": None}
+        newest = _newest_that_fits(chosen, table, demands)
+        return {"cluster": newest, "warnings": [], "own_horizon": None, "fit": None}
     on = _cluster(cluster)
     if slot_ms is not None:
         on = replace(on, slot_ms=slot_ms)
     found = suitability.judge(chosen, on, table, demands)
-    others = [] if found.fine else suitability.able_schedulers(on, table, demands)
+    able = suitability.runnable_jobs(on, table, demands)
+    needs = suitability.fields_needed(chosen, on)
     return {
         "cluster": cluster if cluster == "generate" else int(cluster),
-        "warnings": suitability.warnings(chosen, found, others),
+        "warnings": suitability.warnings(chosen, found),
         "own_horizon": chosen.horizon_for(on, jobs) if not on.horizon_slots and len(jobs) <= MAX_ASKED else None,
+        "fit": {
+            "jobs": found.jobs,
+            "runnable": found.runnable,
+            "made": suitability.made_fields(table, needs),
+            "schedulers": able,
+        },
     }
 
 

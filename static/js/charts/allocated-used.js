@@ -2,6 +2,7 @@
 // really used, and how busy their GPUs were. Without samples it is the chart of what is allocated.
 
 import { colors } from '../util/colors.js';
+import { number, plural } from '../util/format.js';
 import { addInterval, binsBegun, settle } from '../util/interval-sums.js';
 import { allocationCurves } from './allocation.js';
 
@@ -92,12 +93,12 @@ export function observedCurves(store, info) {
   return { ...allocation, curves, exact, note: (p) => sampledNote(store, info, p) };
 }
 
-/** 'Used: 12 of 14 servers have samples.', at the moment p; '' without samples. */
+/** 'Used: samples of 12 of 14 servers at the time shown.', at the moment p; '' without samples. */
 export function sampledNote({ samples: { use } }, info, p) {
   if (!use.length) return '';
   const newest = new Map();
   for (let row = 0; row < use.length; row++)
     if (use.at_ms[row] <= p) newest.set(use.site[row], use.until_ms[row] > p ? use.servers[row] : 0);
   const count = [...newest.values()].reduce((sum, servers) => sum + servers, 0);
-  return `Used: samples of ${count} of ${info.cluster.servers.length} servers at the time shown.`;
+  return `Used: samples of ${number(count, 0)} of ${plural(info.cluster.servers.length, 'server')} at the time shown.`;
 }

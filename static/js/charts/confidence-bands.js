@@ -2,17 +2,9 @@
 // one.
 
 import { JOB_COLORS } from '../util/colors.js';
-import { fill } from '../ui/dom.js';
+import { fill, s } from '../ui/dom.js';
 
-const NS = 'http://www.w3.org/2000/svg';
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
-
-function s(tag, attributes, ...children) {
-  const element = document.createElementNS(NS, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 /**
  * curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value; seeds: number per point at the end;

@@ -1,6 +1,7 @@
 // A grid of values as coloured cells: a table, also for screen readers. A single axis becomes a row.
 
 import { fill, h } from '../ui/dom.js';
+import { plural } from '../util/format.js';
 
 /**
  * rows, columns: {title, values, text(value)}; columns.values across, rows.values down (rows null: one row).
@@ -37,7 +38,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
           {
             class: 'heat',
             css: { '--share': tint(found.mean).toFixed(3) },
-            title: `${text(found.mean)}${half}, ${found.count} ${found.count === 1 ? 'run' : 'runs'}`,
+            title: `${text(found.mean)}${half}, ${plural(found.count, 'run')}`,
           },
           h(
             'button',

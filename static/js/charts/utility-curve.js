@@ -1,6 +1,6 @@
 // Utility of a job by its completion time: the curve, the marked finish, and the price of its plan as a line.
 
-import { h } from '../ui/dom.js';
+import { h, s } from '../ui/dom.js';
 import { clock, fixed, number, plural } from '../util/format.js';
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
@@ -53,7 +53,7 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'utility', role: 'img', 'aria-label': says },
     s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y(0), y2: y(0), class: 'base' }),
     [0, Math.round(most / 2), most].map((slots) =>
-      text(x(slots), HEIGHT - 8, slots === most ? `${slots} slots` : String(slots), {
+      text(x(slots), HEIGHT - 8, slots === most ? plural(slots, 'slot') : number(slots, 0), {
         'text-anchor': slots === 0 ? 'start' : slots === most ? 'end' : 'middle',
       }),
     ),
@@ -77,11 +77,4 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
         ],
   );
   return h('section', {}, h('h2', {}, 'Utility by completion time'), drawing, h('p', { class: 'muted small' }, says));
-}
-
-function s(tag, properties, ...children) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  element.append(...children.flat(3).filter((child) => child !== null));
-  return element;
 }

@@ -46,6 +46,18 @@ export function deltaText(delta, unit) {
   return text === valueText(0, unit) || text.startsWith('<') ? '≈ 0' : sign + text;
 }
 
+const ALIKE = 0.001; // relative difference of values that are equal if they are also displayed alike
+
+/** Whether two values of a unit are equal, as the server compares them. */
+export function alike(a, b, unit) {
+  if (a === b) return true;
+  return Math.abs(a - b) <= ALIKE * Math.max(Math.abs(a), Math.abs(b)) && valueText(a, unit) === valueText(b, unit);
+}
+
+/** Whether all runs have the same value of a metric. */
+export const same = ({ values, unit }) =>
+  values.every(({ value, why }) => !why && value !== null && alike(value, values[0].value, unit));
+
 /** '+2 h 5 min, +12 % worse', 'same', 'not ranked', or '' without a difference, for a cell of the metrics. */
 export function changeText({ value, delta, relative, verdict, ranked = true }, unit) {
   if (!ranked) return value === null ? '' : 'not ranked';

@@ -4,7 +4,7 @@ import { fill, h } from '../ui/dom.js';
 import { empty } from '../ui/data-table.js';
 import { valueText } from '../core/metric-table.js';
 import { plural, provedShare } from '../util/format.js';
-import { address, changeText, inFull, withBase } from './comparison.js';
+import { address, changeText, inFull, same, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
 const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };
@@ -74,7 +74,8 @@ export function runHeads(answer, { tools = false } = {}) {
 
 const link = (ids, text) => h('a', { href: address(ids) }, text);
 
-export function paintFigures(element, answer, explained) {
+/** The table; the number of rows that are hidden because all runs have the same value. */
+export function paintFigures(element, answer, { explained = false, onlyDifferent = false } = {}) {
   const many = answer.runs.length > 2;
   const head = h(
     'tr',
@@ -83,26 +84,30 @@ export function paintFigures(element, answer, explained) {
     h('th', { scope: 'col', class: 'way' }, 'Better'),
     runHeads(answer, { tools: true }),
   );
-  const rows = answer.metrics
-    .filter((row) => row.values.some(({ value, why }) => value !== null || why))
-    .map((row) =>
+  const known = answer.metrics.filter((row) => row.values.some(({ value, why }) => value !== null || why));
+  const different = known.filter((row) => !same(row));
+  const rows = (onlyDifferent ? different : known).map((row) =>
+    h(
+      'tr',
+      { 'data-figure': row.key },
       h(
-        'tr',
-        { 'data-figure': row.key },
-        h(
-          'th',
-          { scope: 'row', title: row.definition },
-          row.title,
-          row.direction
-            ? h('span', { class: 'way-short', 'aria-hidden': 'true' }, ` ${WORDS[row.direction][0]}`)
-            : null,
-          explained ? h('span', { class: 'help' }, row.definition) : null,
-        ),
-        h('td', { class: 'muted nowrap way' }, WORDS[row.direction] ?? '–'),
-        row.values.map((cell, i) => comparedCell(cell, row.unit, { isBase: i === 0, best: many })),
+        'th',
+        { scope: 'row', title: row.definition },
+        row.title,
+        row.direction ? h('span', { class: 'way-short', 'aria-hidden': 'true' }, ` ${WORDS[row.direction][0]}`) : null,
+        explained ? h('span', { class: 'help' }, row.definition) : null,
       ),
-    );
-  fill(element, h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)));
+      h('td', { class: 'muted nowrap way' }, WORDS[row.direction] ?? '–'),
+      row.values.map((cell, i) => comparedCell(cell, row.unit, { isBase: i === 0, best: many })),
+    ),
+  );
+  const none = 'All metrics have the same value in all runs.';
+  fill(
+    element,
+    h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)),
+    rows.length ? null : h('p', { class: 'muted' }, none),
+  );
+  return onlyDifferent ? known.length - different.length : 0;
 }
 
 const NOTES = {

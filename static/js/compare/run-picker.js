@@ -79,7 +79,7 @@ export class ChooseRuns {
       count < 2
         ? `Select ${2 - count} more.`
         : count > MAX_RUNS
-          ? `At most ${MAX_RUNS} runs; remove ${count - MAX_RUNS}.`
+          ? `At most ${MAX_RUNS} runs; remove ${number(count - MAX_RUNS, 0)}.`
           : '';
     fill(
       $('#chosen'),

@@ -202,9 +202,7 @@ export class Rows {
         .map((server, i) => [server, i])
         .filter(([server]) => server.site === site && match(server.name));
       if (!members.length) continue;
-      this.list.push(
-        new Row('site', `${site} · ${members.length} ${members.length === 1 ? 'server' : 'servers'}`, site),
-      );
+      this.list.push(new Row('site', `${site} · ${plural(members.length, 'server')}`, site));
       for (const [server, i] of members) this.#add(this.#serverRow(server, i));
     }
     if (!this.info.cluster.cloud || !match('cloud')) return;

@@ -1,7 +1,7 @@
 // What needs attention in a situation, as list items: open alerts, or what the rules of alerts find in an ended run.
 
 import { h } from '../ui/dom.js';
-import { wall } from '../util/format.js';
+import { number, wall } from '../util/format.js';
 
 const MAX_ITEMS = 8; // the page Alerts has all of them
 
@@ -11,7 +11,7 @@ export function attentionItems(points) {
   const sorted = [...points].sort((a, b) => Number(a.acknowledged) - Number(b.acknowledged));
   const rest = sorted.length - MAX_ITEMS;
   const items = sorted.slice(0, MAX_ITEMS).map(item);
-  return rest > 0 ? [...items, h('li', {}, h('a', { href: '/alerts/' }, `${rest} more`))] : items;
+  return rest > 0 ? [...items, h('li', {}, h('a', { href: '/alerts/' }, `${number(rest, 0)} more`))] : items;
 }
 
 function item({ level, rule, sentence, address, began_at: began, acknowledged }) {

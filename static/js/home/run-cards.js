@@ -3,6 +3,7 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { inCharge } from '../models/phases.js';
+import { modeText } from '../models/titles.js';
 import { fill, h, setText } from '../ui/dom.js';
 import { onTheme } from '../util/colors.js';
 import { clock, duration, number, percent, wall } from '../util/format.js';
@@ -162,7 +163,7 @@ class Card {
 /** 'OASiS · live · 12:24:44 · 2026-11-23 15:10 UTC': scheduler, mode, time of the run, start. */
 export function lineOf(run, moment, whole = true) {
   const at = clock((ACTIVE.includes(run.status) ? moment?.sim_ms : null) ?? run.sim_ms);
-  return [inCharge(run.schedulers), ...(whole ? [run.mode] : []), at, wall(run.created_at)].join(' · ');
+  return [inCharge(run.schedulers), ...(whole ? [modeText(run.mode)] : []), at, wall(run.created_at)].join(' · ');
 }
 
 /** [[title, value]] of a run: jobs by outcome, then what was reached. table: the table of metrics. */

@@ -1,6 +1,7 @@
 // Runs as a table: a row per run with its newest figures.
 
 import { inCharge } from '../models/phases.js';
+import { modeText } from '../models/titles.js';
 import { untilText } from '../run/metrics-panel.js';
 import { h } from '../ui/dom.js';
 import { clock, number, wall } from '../util/format.js';
@@ -25,7 +26,7 @@ export function runColumns({ metrics, tick, figures, moment, isPartial }) {
     },
     { title: 'State', value: (run) => run.status, cell: (run) => stateCell(run, isPartial(run)) },
     { title: 'Scheduler', cell: (run) => inCharge(run.schedulers) },
-    { title: 'Mode', value: (run) => run.mode, cell: (run) => run.mode },
+    { title: 'Mode', value: (run) => modeText(run.mode), cell: (run) => modeText(run.mode) },
     {
       title: 'Simulated time',
       value: (run) => run.sim_ms,

@@ -4,7 +4,7 @@ import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { $, fill, h } from '../ui/dom.js';
-import { wall } from '../util/format.js';
+import { number, wall } from '../util/format.js';
 import {
   ageMs,
   ageText,
@@ -229,6 +229,6 @@ export class FollowLine extends EventTarget {
 /** Table of the differences between log and cluster. */
 function differences({ count, differences: shown }) {
   const lines = shown.map((one) => h('li', {}, `${one.subject}, ${one.field}: log ${one.log}, cluster ${one.cluster}`));
-  const title = `Differences between log and cluster (${shown.length} of ${count} shown)`;
+  const title = `Differences between log and cluster (${number(shown.length, 0)} of ${number(count, 0)} shown)`;
   return h('details', { class: 'error' }, h('summary', {}, title), h('ul', {}, lines));
 }

@@ -2,7 +2,7 @@
 
 import { get } from '../core/api.js';
 import { h } from '../ui/dom.js';
-import { duration, percent, plural, wall, wallClock } from '../util/format.js';
+import { duration, number, percent, plural, wall, wallClock } from '../util/format.js';
 
 const AGAIN_MS = 5000;
 const DAY_MS = 86_400_000;
@@ -74,7 +74,7 @@ export function words(row, epochMs, now = Date.now()) {
   const at = (ms) => time(ms + epochMs, now, row.start_ms + epochMs - now < EXACT_MS);
   const band = row.low_ms === null ? '' : `, between ${at(row.low_ms)} and ${at(row.high_ms)}`;
   const found = [`Starts at ${at(row.start_ms)}${band}${system}.`];
-  const names = row.waits_for.join(', ') + (row.more ? ` and ${row.more} more` : '');
+  const names = row.waits_for.join(', ') + (row.more ? ` and ${number(row.more, 0)} more` : '');
   if (row.why === 'resources') found.push(`It waits for ${names} to end.`);
   else if (row.why === 'dependency') found.push(`It depends on ${names}.`);
   else found.push(WHY[row.why] ?? '');
@@ -109,9 +109,9 @@ export function badgeOf(name, calibration) {
 /** {title, hint} of a calibration. */
 export function calibrationText({ state, count, least, share }) {
   if (state === 'learning') {
-    const hint = `Calibration is assessed once ${least} forecasts are scored; so far: ${count}.`;
-    return { title: `forecasts: learning (${count} of ${least})`, hint };
+    const hint = `Calibration is assessed once ${number(least, 0)} forecasts are scored; so far: ${number(count, 0)}.`;
+    return { title: `forecasts: learning (${number(count, 0)} of ${number(least, 0)})`, hint };
   }
-  const hint = `${percent(share)} of ${count} starts were inside their 80 % band.`;
+  const hint = `${percent(share)} of ${plural(count, 'start')} inside their 80 % band.`;
   return { title: `forecasts: ${STATES[state]} (${percent(share)} inside the 80 % band)`, hint };
 }

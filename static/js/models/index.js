@@ -75,5 +75,5 @@ export const stateWord = ({ phases }, state) =>
  */
 export const stateMeaning = (info, state) =>
   stateWord(info, state) === 'ended'
-    ? 'has ended: done, failed, cancelled or stopped; its reason says which'
+    ? 'has ended: completed, failed, cancelled or preempted; its reason says which'
     : MEANING[state];

@@ -5,6 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
+import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
 import { url } from '../core/time-range.js';
 
@@ -22,6 +23,7 @@ const PAGES = {
 }; // subjects with their own page
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));
 let turn = 0;
+let known = null; // titles of schedulers and edits
 
 const columns = [
   {
@@ -30,9 +32,9 @@ const columns = [
       h('span', { class: 'nowrap', title: entry.at }, `${entry.at.slice(0, 10)} ${entry.at.slice(11, 19)} UTC`),
   },
   { title: 'User', cell: (entry) => entry.user || h('span', { class: 'muted' }, 'system') },
-  { title: 'Action', cell: (entry) => h('span', { class: 'nowrap' }, entry.action.replace('.', ' · ')) },
+  { title: 'Action', cell: (entry) => h('span', { class: 'nowrap' }, actionTitle(entry.action)) },
   { title: 'Subject', cell: (entry) => subject(entry) },
-  { title: 'Detail', wide: true, cell: (entry) => detailText(entry.detail) },
+  { title: 'Detail', wide: true, cell: (entry) => detailText(entry.detail, known) },
 ];
 
 const list = new DataTable($('#list'), {
@@ -60,7 +62,9 @@ async function load() {
   const asked = Object.fromEntries(FILTERS.map((name) => [name, fields[name].value]));
   url.set({ ...asked, page: page === 1 ? '' : page });
   try {
-    const answer = await get(`/api/audit/?${new URLSearchParams({ ...asked, page, size: PAGE_SIZE })}`);
+    const path = `/api/audit/?${new URLSearchParams({ ...asked, page, size: PAGE_SIZE })}`;
+    const [answer, titles] = await Promise.all([get(path), known ?? catalogue()]);
+    known = titles;
     if (now === turn) paint(answer, Object.values(asked).some(Boolean));
   } catch (error) {
     logError(error);
@@ -69,6 +73,14 @@ async function load() {
     fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
     fill($('#pager'));
   }
+}
+
+/** Schedulers and edits with their titles; without them their keys are shown. */
+async function catalogue() {
+  const [schedulers, verbs] = await Promise.all(
+    ['/api/schedulers/', '/api/edits/'].map((path) => get(path).catch((error) => (logError(error), []))),
+  );
+  return { schedulers, verbs };
 }
 
 function paint({ count, results, users, actions }, filtered) {
@@ -82,8 +94,8 @@ function paint({ count, results, users, actions }, filtered) {
     fields.action,
     'All actions',
     nouns.flatMap((noun) => [
-      [noun, `${noun} · all`],
-      ...actions.filter((a) => a.startsWith(`${noun}.`)).map((a) => [a, a.replace('.', ' · ')]),
+      [noun, actionsTitle(noun)],
+      ...actions.filter((a) => a.startsWith(`${noun}.`)).map((a) => [a, actionTitle(a)]),
     ]),
   );
   setText(

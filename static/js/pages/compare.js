@@ -1,11 +1,12 @@
 // The compare page: runs from the address, one answer of the API for the tables, the runs' own states for the
 // schedules.
 
+import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { KINDS, kindText, runsOf } from '../compare/comparison.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { clock, number } from '../util/format.js';
+import { clock, plural } from '../util/format.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
 import { View, url } from '../core/time-range.js';
@@ -16,6 +17,7 @@ import { Spread, spreadTable } from '../charts/cdf.js';
 import { ChooseRuns } from '../compare/run-picker.js';
 import { Differences, kindMark } from '../compare/differences.js';
 import { Groups, paintFigures, runMark } from '../compare/metrics-table.js';
+import { Ranking } from '../compare/ranking.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { paintParting } from '../compare/first-divergence.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
@@ -29,6 +31,7 @@ let other = null; // the run compared with the baseline
 let gantts = null;
 let spreads = null;
 let explained = false;
+let onlyDifferent = url.get('metrics') !== 'all';
 let picked = url.get('job');
 
 const differences = new Differences(ids, (row) => pick(row?.id ?? null));
@@ -37,6 +40,11 @@ const groups = new Groups($('#panel-groups'), {
   figure: url.get('figure'),
   onChange: ({ by, figure }) =>
     url.set({ by: by === 'model' ? '' : by, figure: figure === 'mean_jct_ms' ? '' : figure }),
+});
+
+const ranking = new Ranking($('#panel-ranking'), {
+  metric: url.get('rank'),
+  onChange: (metric) => url.set({ rank: metric }),
 });
 
 if (ids.length < 2) choose(true);
@@ -48,6 +56,7 @@ async function compare() {
   $('#loading').hidden = false;
   await load();
   if (answer.runs.length < 2) return onlyOne();
+  tick('compare');
   $('#loading').hidden = true;
   $('#compared').hidden = false;
   wire();
@@ -103,7 +112,9 @@ async function load() {
 async function showRace(id) {
   const found = await get(`/api/scenarios/${id}/race/`).catch(() => null);
   if (!found) return;
-  const out = found.left_out.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`));
+  const by = new Map();
+  for (const { title, reason } of found.left_out) by.set(reason, [...(by.get(reason) ?? []), title]);
+  const out = [...by].map(([reason, those]) => h('li', {}, h('strong', {}, those.join(', ')), `: ${reason}.`));
   $('#compared').prepend(
     h(
       'div',
@@ -121,13 +132,12 @@ function oneOr(many, nameOf) {
 }
 
 function paint() {
-  const [base] = answer.runs;
   const end = answer.at_ms === null ? 'up to the newest event of each run' : `up to ${clock(answer.at_ms)}`;
   setText(
     $('#subtitle'),
     [
-      `${answer.runs.length} runs of ${oneOr('traces', (run) => run.trace)}`,
-      `on ${oneOr('clusters', (run) => run.cluster)}, ${number(answer.shared.jobs, 0)} common jobs, ${end}`,
+      `${plural(answer.runs.length, 'run')} of ${oneOr('traces', (run) => run.trace)}`,
+      `on ${oneOr('clusters', (run) => run.cluster)}, ${plural(answer.shared.jobs, 'common job')}, ${end}`,
     ].join(' '),
   );
   fill(
@@ -135,11 +145,18 @@ function paint() {
     answer.notes.map((note) => h('li', { class: 'notice' }, note)),
   );
   $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
-  setText($('#figures-note'), `Below each value: the difference from run ${base.id}`);
-  paintFigures($('#figures'), answer, explained);
+  ranking.paint(answer);
+  paintMetrics();
   groups.paint(answer);
   paintSpreads();
   paintAgainst();
+}
+
+function paintMetrics() {
+  const hidden = paintFigures($('#figures'), answer, { explained, onlyDifferent });
+  const equal = hidden ? `; ${plural(hidden, 'metric')} with equal values hidden` : '';
+  setText($('#figures-note'), `Below each value: the difference from run ${answer.runs[0].id}${equal}`);
+  $('#only-different').setAttribute('aria-pressed', String(onlyDifferent));
 }
 
 /** Renders all panels that compare one run with the baseline. */
@@ -248,7 +265,12 @@ function wire() {
   $('#explain').addEventListener('click', () => {
     explained = !explained;
     $('#explain').setAttribute('aria-pressed', String(explained));
-    paintFigures($('#figures'), answer, explained);
+    paintMetrics();
+  });
+  $('#only-different').addEventListener('click', () => {
+    onlyDifferent = !onlyDifferent;
+    url.set({ metrics: onlyDifferent ? '' : 'all' });
+    paintMetrics();
   });
   const scrub = $('#scrub');
   scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));

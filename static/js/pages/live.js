@@ -1,4 +1,4 @@
-// Live clusters: those that are followed, the age of their data, and the cost of following.
+// Followed clusters: their states, the age of their data, and the cost of following.
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';

@@ -7,6 +7,7 @@ import { address } from '../compare/comparison.js';
 import { $, debounce, errorLine, h } from '../ui/dom.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
+import { FirstSteps } from '../home/first-steps.js';
 import { Present } from '../home/present.js';
 import { RunCards } from '../home/run-cards.js';
 import { RunFilters } from '../home/run-filters.js';
@@ -14,6 +15,7 @@ import { runColumns } from '../home/run-table.js';
 import { LiveClusters } from '../live/on-overview.js';
 import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/metrics-panel.js';
+import { plural } from '../util/format.js';
 
 const ACTIVE = ['running', 'paused'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
@@ -30,6 +32,7 @@ let runs = [];
 let newest = []; // runs without a filter
 let found = null; // the answer of the list
 const present = new Present($('#present'));
+const steps = $('#first-steps') ? new FirstSteps($('#first-steps'), $('#show-steps')) : null;
 const filters = new RunFilters($('#runs-card'), (name) => {
   if (name === 'view') return paint();
   size = PAGE;
@@ -63,7 +66,7 @@ function tick(run) {
 
 function paintCompare() {
   $('#compare').href = address([...ticked]);
-  $('#compare').textContent = ticked.size > 1 ? `Compare ${ticked.size} runs` : 'Compare runs';
+  $('#compare').textContent = ticked.size > 1 ? `Compare ${plural(ticked.size, 'run')}` : 'Compare runs';
   $('#compare').classList.toggle('primary', ticked.size > 1);
   $('#compare-hint').textContent =
     ticked.size === 0 ? 'select runs to compare' : ticked.size === 1 ? 'select one more' : '';
@@ -114,6 +117,7 @@ function paint() {
   }
   $('#runs-more').hidden = runs.length >= found.count;
   present.show(newest);
+  steps?.paint(newest);
 }
 
 $('#runs-more').addEventListener('click', () => {

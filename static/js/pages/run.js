@@ -8,6 +8,7 @@ import { onTheme } from '../util/colors.js';
 import { $, debounce, setText } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
+import { modeText } from '../models/titles.js';
 import { inPanel } from '../ui/panel-isolation.js';
 import { plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
@@ -70,7 +71,7 @@ async function main() {
     $('#subtitle'),
     `${inCharge(info.phases)}, ${info.cluster.name}, ` +
       `${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ` +
-      `${info.run.mode}`,
+      modeText(info.run.mode),
   );
   $('#subtitle').title = info.phases.map(({ summary }) => summary).join('\n');
 

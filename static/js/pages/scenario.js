@@ -1,5 +1,6 @@
 // One scenario: its edits in order, their effects, and its runs.
 
+import { tick } from '../core/first-steps.js';
 import { get, patch, post } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
@@ -132,6 +133,7 @@ async function save() {
   try {
     const kept = await patch(`/api/scenarios/${id}/edits/`, { version: scenario.version, edits: edits() });
     scenario = { ...scenario, ...kept };
+    if (edits().some(({ verb }) => verb === 'fail_servers')) tick('fail');
     fail(null);
     saved = `Saved as version ${scenario.version}`;
     paint();

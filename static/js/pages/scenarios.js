@@ -10,6 +10,7 @@ import { choices, reasons } from '../scenarios/scheduler-choices.js';
 import { url } from '../core/time-range.js';
 import { startTemplates } from '../scenarios/templates.js';
 import { ownCluster } from '../scenarios/own-cluster.js';
+import { FitCheck } from '../scenarios/fit-check.js';
 import { Warnings, suitability } from '../scenarios/suitability.js';
 import { wholeNumber } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
@@ -32,9 +33,7 @@ const columns = [
     value: (s) => s.name,
     cell: (s) => [
       h('a', { href: `/scenarios/${s.id}/` }, s.name),
-      s.edits.length
-        ? h('div', { class: 'muted small' }, `${s.edits.length} ${s.edits.length === 1 ? 'edit' : 'edits'}`)
-        : null,
+      s.edits.length ? h('div', { class: 'muted small' }, plural(s.edits.length, 'edit')) : null,
     ],
   },
   {
@@ -176,6 +175,10 @@ async function form() {
   cluster.required = true;
   const belongs = h('span', { class: 'help', id: 'f-cluster-help' });
   const warnings = new Warnings();
+  const fit = new FitCheck((name) => {
+    scheduler.value = name;
+    sync();
+  });
   let proposed = 0;
   /** Selects the cluster of the trace, or else the newest one on which its jobs fit; none if there is none. */
   const propose = async () => {
@@ -195,6 +198,9 @@ async function form() {
   const scheduler = h('select', { id: 'f-scheduler', name: 'scheduler' }, offered);
   const about = h('div', { class: 'help' });
   const parameters = h('div', { class: 'form wide', id: 'parameters' });
+  const summary = h('summary', {}, 'Scheduler parameters');
+  const advanced = h('details', { class: 'wide', id: 'advanced' }, summary, parameters);
+  advanced.addEventListener('invalid', () => (advanced.open = true), true); // a hidden field cannot be corrected
   const servers = field(
     'Servers to generate',
     h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 }),
@@ -238,7 +244,8 @@ async function form() {
     if (parameters.dataset.of !== chosen.name) {
       parameters.dataset.of = chosen.name;
       fill(parameters, chosen.parameters.map(parameterField));
-      parameters.hidden = !chosen.parameters.length;
+      advanced.hidden = !chosen.parameters.length;
+      fill(summary, `Parameters of ${chosen.title} (${number(chosen.parameters.length, 0)}, with defaults)`);
     }
     const own = clusters.results.find((c) => String(c.id) === cluster.value);
     $('#f-slot', slot).placeholder = own ? `the cluster's own: ${number(own.slot_ms / 60_000)} min` : '60 min';
@@ -261,14 +268,21 @@ async function form() {
     checkSoon();
   };
   const checkSoon = debounce(() => {
-    if (!cluster.value) return warnings.clear();
-    return check();
+    if (cluster.value) return check();
+    warnings.clear();
+    return fit.show(null);
   }, CHECK_MS);
   const check = async () => {
     const choices = { trace: trace.value, cluster: cluster.value, scheduler: scheduler.value };
     const minutes = Number($('#f-slot', slot).value);
     const slots = minutes > 0 ? { slot_ms: String(Math.round(minutes * 60_000)) } : {};
     const answer = await warnings.check({ ...choices, ...slots, parameters: readParameters(parameters) });
+    if (answer)
+      fit.show(
+        answer.fit,
+        schedulers.find((s) => s.name === choices.scheduler),
+        schedulers,
+      );
     const own = answer?.own_horizon;
     if (own) $('#f-horizon', horizon).placeholder = `empty: ${plural(own, 'slot')}, from arrivals and durations`;
   };
@@ -287,11 +301,12 @@ async function form() {
     field('Seed', seed, 'Runs with equal seeds have equal logs, byte for byte'),
     slot,
     horizon,
-    parameters,
+    advanced,
     field('Name', name),
     field('Mode', mode),
     speed,
     warnings.box,
+    fit.box,
     h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start-run' }, 'Start run')),
     errorBox,
   );

@@ -1,6 +1,7 @@
 // Traces: uploads in parts, which resume after a lost connection or a reload, and the list of imports with their
 // progress.
 
+import { tick } from '../core/first-steps.js';
 import { confirmed } from '../ui/confirm.js';
 import { get, post, remove } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
@@ -155,6 +156,7 @@ async function take(files) {
       stage: 'scan',
       seed: 0,
     });
+    tick('upload');
     remember(trace.id, files);
     start(trace, files);
   } catch (error) {
@@ -189,7 +191,7 @@ function uploadRow(transfer) {
       ? `${files
           .slice(0, 2)
           .map((f) => f.name)
-          .join(', ')} and ${files.length - 2} more`
+          .join(', ')} and ${number(files.length - 2, 0)} more`
       : files.map((f) => f.name).join(', ');
   const bar = h('progress', { max: 1, value: 0, 'aria-label': `Upload progress of ${names}` });
   const text = h('span', { class: 'muted small' });

@@ -91,7 +91,7 @@ export class PlanCard {
       { title: 'Priority', number: true, cell: (row) => number(row.priority, 0) },
       { title: 'Change', cell: changeText },
       { title: 'Simulated start', cell: (row) => moment(row.start_ms) },
-      { title: 'Cluster’s estimate', cell: (row) => moment(row.estimate_ms ?? null) },
+      { title: "Cluster's estimate", cell: (row) => moment(row.estimate_ms ?? null) },
       { title: 'Command', wide: true, cell: (row) => h('code', {}, row.command) },
       {
         title: 'State',
@@ -103,7 +103,7 @@ export class PlanCard {
       h(
         'p',
         { class: 'muted small' },
-        `${plural(jobs, 'job')} of ${plural(waiting, 'waiting job')} changed. The cluster’s estimate is the start ` +
+        `${plural(jobs, 'job')} of ${plural(waiting, 'waiting job')} changed. The cluster's estimate is the start ` +
           'that it expected without the plan, by time limits.',
       ),
       h('div', { class: 'scroll' }, table(columns, rows)),
@@ -116,7 +116,7 @@ export class PlanCard {
       { title: 'Job', cell: (pair) => pair[0] },
       { title: 'Reason', wide: true, cell: (pair) => pair[1] },
     ];
-    const more = count > pairs.length ? `, the first ${pairs.length}` : '';
+    const more = count > pairs.length ? `, the first ${number(pairs.length, 0)}` : '';
     return h(
       'details',
       { open },

@@ -1,4 +1,4 @@
-// Permissions of plans on a cluster: the level, whose jobs they may change, the acting process, and the kill switch.
+// Permissions of plans on a cluster: the level, whose jobs they may change, the acting process, and Stop all plans.
 
 import { patch } from '../core/api.js';
 import { logError } from '../core/client-errors.js';

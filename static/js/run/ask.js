@@ -2,6 +2,7 @@
 
 import { Refusal } from '../core/client-errors.js';
 import { post } from '../core/api.js';
+import { tick } from '../core/first-steps.js';
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, significant } from '../util/format.js';
 import { table } from '../ui/data-table.js';
@@ -38,7 +39,7 @@ export class Ask {
         { class: 'field' },
         h('label', { for: 'ask-like' }, 'Job to copy'),
         this.like,
-        h('span', { class: 'help', id: 'ask-like-help' }, 'ID of a job of this run'),
+        h('span', { class: 'help', id: 'ask-like-help' }, 'Id of a job of this run'),
         h(
           'datalist',
           { id: 'ask-ids' },
@@ -87,6 +88,7 @@ export class Ask {
         await post(`/api/runs/${this.runId}/ask/`, { like, changes: whole ? parseJob(text) : parseChanges(text) }),
         like,
       );
+      tick('ask');
     } catch (error) {
       this.errorLine.hidden = false;
       this.errorLine.textContent = error.message;
@@ -105,7 +107,8 @@ export class Ask {
       [
         'Servers',
         a.servers.length
-          ? `${a.servers.slice(0, 6).join(', ')}${a.servers.length > 6 ? ` and ${a.servers.length - 6} more` : ''}`
+          ? a.servers.slice(0, 6).join(', ') +
+            (a.servers.length > 6 ? ` and ${number(a.servers.length - 6, 0)} more` : '')
           : '–',
       ],
     ];

@@ -1,8 +1,9 @@
 // The event at the time shown, and steps to the next and the previous event.
 
 import { get } from '../core/api.js';
+import { eventTitle } from '../models/titles.js';
 import { $, setText } from '../ui/dom.js';
-import { number } from '../util/format.js';
+import { lowered, number } from '../util/format.js';
 import { Later } from '../util/throttle.js';
 import { url } from '../core/time-range.js';
 
@@ -92,7 +93,7 @@ export class EventStep {
     const { row } = this;
     const of = `of ${number(this.store.lastSeq, 0)}`;
     const text = row
-      ? `event ${number(row.seq, 0)} ${of}: ${row.id ? `${row.id} ` : ''}${row.kind.replaceAll('_', ' ')}`
+      ? `event ${number(row.seq, 0)} ${of}: ${row.id ? `${row.id} ` : ''}${lowered(eventTitle(row.kind))}`
       : '';
     setText($('#event-at'), text);
     $('#event-at').title = row?.text ?? '';

@@ -3,23 +3,24 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h } from '../ui/dom.js';
+import { eventTitle } from '../models/titles.js';
 import { clock, number, plural } from '../util/format.js';
 import { empty, table } from '../ui/data-table.js';
 import { url } from '../core/time-range.js';
 
 const KINDS = [
   ['', 'All types'],
-  ['decided', 'decisions'],
-  ['decided/rejected', 'rejections'],
-  ['decided/preempted', 'preemptions'],
-  ['job_arrived', 'arrivals'],
-  ['job_completed', 'completions'],
-  ['plan_changed', 'plans'],
-  ['priced', 'prices'],
-  ['server_changed', 'servers'],
-  ['reserved', 'reservations'],
-  ['grouped', 'groups'],
-  ['regrouped', 'regroupings'],
+  ['decided', 'Decisions'],
+  ['decided/rejected', 'Decisions: rejected'],
+  ['decided/preempted', 'Decisions: preempted'],
+  ['job_arrived', 'Arrivals'],
+  ['job_completed', 'Completions'],
+  ['plan_changed', 'Plans'],
+  ['priced', 'Prices'],
+  ['server_changed', 'Availability'],
+  ['reserved', 'Reservations'],
+  ['grouped', 'Groups'],
+  ['regrouped', 'Changes of groups'],
 ];
 const PAGE_SIZE = 50;
 
@@ -119,7 +120,7 @@ export class EventsTable {
                     h('span', { class: 'nowrap' }, clock(row.at_ms)),
                   ),
               },
-              { title: 'Type', cell: (row) => h('span', { class: 'nowrap' }, row.kind.replaceAll('_', ' ')) },
+              { title: 'Type', cell: (row) => h('span', { class: 'nowrap' }, eventTitle(row.kind)) },
               {
                 title: 'Job',
                 cell: (row) =>

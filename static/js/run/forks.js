@@ -1,15 +1,17 @@
 // From a run to what-if: fork it at the moment shown, its family of forks, and what can be done with a fork.
 
+import { tick } from '../core/first-steps.js';
 import { confirmed } from '../ui/confirm.js';
 import { get, post } from '../core/api.js';
 import { $, fill, h } from '../ui/dom.js';
-import { clock } from '../util/format.js';
+import { clock, number } from '../util/format.js';
 
 const ACTIVE = ['queued', 'running', 'paused'];
 
 /** Creates a scenario that continues from atMs with these edits, and opens its page with the fields of `form`. */
 export async function forkAt(runId, atMs, edits = [], form = {}) {
   const { scenario } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, edits, reuse: true });
+  tick('fork');
   const query = new URLSearchParams(form).toString();
   location.assign(`/scenarios/${scenario.id}/${query && `?${query}`}`);
 }
@@ -22,7 +24,8 @@ export async function forkAt(runId, atMs, edits = [], form = {}) {
 export function drainOf({ names, from, to }, shownMs) {
   const atMs = to > shownMs ? shownMs : Math.max(1, from);
   const beginMs = Math.max(from, atMs);
-  const what = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+  const what =
+    names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${number(names.length - 3, 0)} more` : names.join(', ');
   const where = atMs === shownMs ? 'the time shown' : 'the start of the selection';
   return {
     atMs,

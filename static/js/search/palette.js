@@ -3,6 +3,7 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
+import { number } from '../util/format.js';
 
 const PAUSE_MS = 120; // after the last key, before the server is asked
 
@@ -16,13 +17,13 @@ export class Palette {
     this.input = h('input', {
       type: 'text',
       role: 'combobox',
-      'aria-label': 'Search pages, actions, runs, scenarios, traces and live clusters',
+      'aria-label': 'Search pages, actions, runs, scenarios, traces and followed clusters',
       'aria-controls': 'palette-list',
       'aria-expanded': 'true',
       'aria-autocomplete': 'list',
       placeholder: this.run
         ? 'Page, action, run, scenario, trace; job or server of this run'
-        : 'Page, action, run, scenario, trace, live cluster',
+        : 'Page, action, run, scenario, trace, followed cluster',
       autocomplete: 'off',
       spellcheck: 'false',
       autofocus: true,
@@ -158,7 +159,8 @@ export function matching(groups, text) {
 }
 
 /** ' · first 6 of 40' of a group that has more. */
-export const more = ({ count, hits }) => (count > hits.length ? ` · first ${hits.length} of ${count}` : '');
+export const more = ({ count, hits }) =>
+  count > hits.length ? ` · first ${number(hits.length, 0)} of ${number(count, 0)}` : '';
 
 /** @returns {Group[]} the pages in the bar on top */
 function pages() {

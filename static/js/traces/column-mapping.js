@@ -6,7 +6,7 @@ export const FIELDS = [
   { name: 'run', title: 'Run time', help: 'Run time of the job; alternatively select its end' },
   { name: 'start', title: 'Start', help: 'Start time, in the unit of the arrival' },
   { name: 'end', title: 'End', help: 'End time, in the unit of the arrival' },
-  { name: 'id', title: 'ID', help: 'Default: the row number' },
+  { name: 'id', title: 'Id', help: 'Default: the row number' },
   { name: 'workers', title: 'Workers', help: 'Requested number of workers' },
   { name: 'gpus', title: 'GPUs', help: 'Total of the job' },
   { name: 'cpus', title: 'vCPU', help: 'Per worker' },

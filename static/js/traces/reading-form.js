@@ -15,7 +15,7 @@ const CPU_JOBS = [
 
 /**
  * The form; formats: [[name, title], ...] of all; onDone(trace) after a new scan or Cancel. Of an upload that is not
- * recognised it is all there is, so that it can be discarded here.
+ * recognized it is all there is, so that it can be discarded here.
  */
 export function readingForm(trace, formats, onDone) {
   const { scan, options = {} } = trace;
@@ -35,7 +35,7 @@ export function readingForm(trace, formats, onDone) {
   const format = h(
     'select',
     { id: 'u-format' },
-    unclear ? null : option(['auto', `Recognised: ${scan.format}`]),
+    unclear ? null : option(['auto', `Recognized: ${scan.format}`]),
     group(
       'Matching formats',
       fits.map((fit) => [fit.format, fit.title]),
@@ -132,7 +132,7 @@ export function startFormat(trace, fits, source, formats) {
   return source?.columns.length > 1 ? MAPPED : (source?.nearest?.[0]?.format ?? formats[0][0]);
 }
 
-/** Body of a new scan: the options of reading that are set. The unit belongs to recognised formats only. */
+/** Body of a new scan: the options of reading that are set. The unit belongs to recognized formats only. */
 export function readingBody(trace, { format, unit, zone, cpu }, mapping) {
   const mapped = format.value === MAPPED;
   const body = {

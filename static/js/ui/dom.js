@@ -61,3 +61,13 @@ export function errorLine(element) {
     element.hidden = !text;
   };
 }
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** An SVG element with attributes and children; nested lists are flattened, null is left out. */
+export function s(tag, attributes, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children.flat(3).filter((child) => child !== null));
+  return element;
+}

@@ -1,6 +1,6 @@
 // Display of a job's fields: the value with its unit.
 
-import { clock, duration, number } from './format.js';
+import { clock, duration, number, plural } from './format.js';
 
 const UNITS = [
   ['_mb', 'MB'],
@@ -90,7 +90,7 @@ export function fieldText(name, value) {
  */
 function spread(name, values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  return `${values.length} values, ${fieldText(name, least)} to ${fieldText(name, most)}`;
+  return `${plural(values.length, 'value')}, ${fieldText(name, least)} to ${fieldText(name, most)}`;
 }
 
 /**

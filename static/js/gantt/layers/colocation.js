@@ -74,7 +74,7 @@ export class GroupBands extends Layer {
 
   title(data) {
     return (
-      `group ${data.group}: ${data.jobs.length} ${data.jobs.length === 1 ? 'job' : 'jobs'} × ` +
+      `group ${data.group}: ${plural(data.jobs.length, 'job')} × ` +
       `${plural(data.machines, 'machine')}, CPU ${percent(data.cpu_utilization)}, network ` +
       `${percent(data.net_utilization)}`
     );

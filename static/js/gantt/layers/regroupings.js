@@ -1,6 +1,6 @@
 // Regroupings: a tick at the top of the schedule, with utilization before and after in the tooltip.
 
-import { clock, percent } from '../../util/format.js';
+import { clock, number, percent } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
 const TICK_PX = 7;
@@ -40,7 +40,7 @@ export class Regroupings extends Layer {
       ['CPU', `${percent(cpu)} → ${percent(newCpu)}`],
       ['network', `${percent(net)} → ${percent(newNet)}`],
     ];
-    if (found.length > 1) lines.push(['', `and ${found.length - 1} more at this position`]);
+    if (found.length > 1) lines.push(['', `and ${number(found.length - 1, 0)} more at this position`]);
     return lines;
   }
 }

@@ -67,7 +67,7 @@ function tiles(one) {
       ? null
       : tile('Starts in step', percent(one.in_step), 'decided like the cluster, from its real state at that moment'),
     tile('Simulated mean wait', duration(one.wait_ms), `${duration(one.wait_real_ms)} real`),
-    tile('Order of starts', one.order === null ? '–' : fixed(one.order, 2), 'Kendall’s τ; 1 is the same order'),
+    tile('Order of starts', one.order === null ? '–' : fixed(one.order, 2), "Kendall's τ; 1 is the same order"),
   ];
 }
 

@@ -1,7 +1,7 @@
 // Cost of a dispatch by Eq. (5) of A_online, in its four terms, and the jobs that it displaced.
 
 import { h } from '../../ui/dom.js';
-import { duration } from '../../util/format.js';
+import { duration, number } from '../../util/format.js';
 import { table } from '../../ui/data-table.js';
 
 const TERMS = [
@@ -42,7 +42,7 @@ export function terms({ kind, values }, ids, onPick) {
         ? [
             'Displaces ',
             others.slice(0, MAX_NAMED).map(who),
-            others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : null,
+            others.length > MAX_NAMED ? ` and ${number(others.length - MAX_NAMED, 0)} more` : null,
           ]
         : null;
   return [h('div', { class: 'terms' }, rows, named ? h('p', {}, named) : null)];

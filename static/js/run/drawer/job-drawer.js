@@ -1,5 +1,6 @@
 // Drawer with the history of one job, its decision and the reason first.
 
+import { tick } from '../../core/first-steps.js';
 import { reasonLabel } from './reason-label.js';
 import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
@@ -19,7 +20,8 @@ import { phaseAt } from '../../models/phases.js';
 
 const AT_THE_DECISION =
   'Each change alone, at the prices of the decision. A fork with the change can decide otherwise: a scheduler that ' +
-  'estimates its bounds of utility from the jobs of the trace estimates them again.';
+  'estimates price bounds from the jobs estimates them again.';
+const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
 const MAX_BARS = 60;
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
 
@@ -31,7 +33,7 @@ const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
  * @param {string} text
  */
 export function leadOf(kind, text) {
-  const lead = kind === 'waits' ? 'waiting' : kind;
+  const lead = LEADS[kind] ?? kind;
   const colon = /^[^:.]{1,24}:/.exec(text);
   if (colon) return [colon[0], text.slice(colon[0].length)];
   if (text.toLowerCase().startsWith(lead)) return [text.slice(0, lead.length), text.slice(lead.length)];
@@ -118,6 +120,7 @@ export class Drawer {
   }
 
   #paint(story) {
+    if (story.state === 'rejected') tick('rejected');
     const decisions = [...(story.decisions ?? [])];
     const first = decisions[0];
     const worth = decisions.map((d) => d.values).find((values) => values && 'payoff' in values);

@@ -1,0 +1,94 @@
+// Trade-off of two metrics: one point for each run, and a line through those that no other run beats in both.
+
+import { valueText } from '../core/metric-table.js';
+import { JOB_COLORS } from '../util/colors.js';
+import { h, s } from '../ui/dom.js';
+
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 250, 64, 92, 14, 42];
+const MARGIN = 0.06; // of the range, around the points
+
+/**
+ * x, y: metrics, of which lower x and higher y are better; points: {x, y} of each run; front: positions of the points
+ * on the line; runs: with title and id.
+ *
+ * @param {{ x: any, y: any, points: { x: number, y: number }[] }} of
+ * @param {number[]} front
+ * @param {{ id: number, title: string }[]} runs
+ */
+export function paretoChart({ x, y, points }, front, runs) {
+  const [toX, ticksX] = scale(
+    points.map((point) => point.x),
+    LEFT,
+    WIDTH - RIGHT,
+  );
+  const [toY, ticksY] = scale(
+    points.map((point) => point.y),
+    HEIGHT - BOTTOM,
+    TOP,
+  );
+  const best = new Set(front);
+  const named = labelled(points, best, toX, toY);
+  const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
+  const beats = front.map((i) => `${runs[i].title} · ${runs[i].id}`).join(', ');
+  return h(
+    'figure',
+    { class: 'pareto' },
+    s(
+      'svg',
+      {
+        viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+        role: 'img',
+        'aria-label': `${y.title} by ${x.title}. No other run is better in both than: ${beats}.`,
+      },
+      s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: 'base' }),
+      s('line', { x1: LEFT, x2: LEFT, y1: TOP, y2: HEIGHT - BOTTOM, class: 'base' }),
+      ticksX.map((value, i) =>
+        text(toX(value), HEIGHT - BOTTOM + 15, valueText(value, x.unit), { 'text-anchor': i ? 'end' : 'start' }),
+      ),
+      ticksY.map((value) => text(LEFT - 6, toY(value) + 4, valueText(value, y.unit), { 'text-anchor': 'end' })),
+      text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, `${x.title} (lower is better)`, { 'text-anchor': 'middle' }),
+      s('polyline', { points: front.map((i) => `${toX(points[i].x)},${toY(points[i].y)}`).join(' '), class: 'front' }),
+      points.map((point, i) =>
+        s(
+          'g',
+          { class: best.has(i) ? 'point best' : 'point' },
+          s(
+            'circle',
+            { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4, class: `job-fill-${i % JOB_COLORS}` },
+            s(
+              'title',
+              {},
+              `${runs[i].title} · ${runs[i].id}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`,
+            ),
+          ),
+          named.has(i) ? text(toX(point.x) + 8, toY(point.y) + 4, runs[i].title) : null,
+        ),
+      ),
+    ),
+    h(
+      'figcaption',
+      { class: 'muted small' },
+      `${y.title} (higher is better) by ${x.title}. `,
+      'The line joins the runs that no other run beats in both.',
+    ),
+  );
+}
+
+/** [value -> pixel, [least, largest value]]; equal values are in the middle. */
+function scale(values, from, to) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (low === high) return [() => (from + to) / 2, [low]];
+  const [least, span] = [low - MARGIN * (high - low), (1 + 2 * MARGIN) * (high - low)];
+  return [(value) => from + ((value - least) / span) * (to - from), [low, high]];
+}
+
+/** Positions whose names are shown: those on the line first, none over another. */
+function labelled(points, best, toX, toY) {
+  const shown = [];
+  const order = points.map((_, i) => i).sort((a, b) => Number(best.has(b)) - Number(best.has(a)) || a - b);
+  for (const i of order) {
+    const [px, py] = [toX(points[i].x), toY(points[i].y)];
+    if (shown.every(({ x, y }) => Math.abs(y - py) > 12 || Math.abs(x - px) > 100)) shown.push({ i, x: px, y: py });
+  }
+  return new Set(shown.map(({ i }) => i));
+}
