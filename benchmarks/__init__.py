@@ -14,7 +14,7 @@ from types import ModuleType
 
 
 class Skip(RuntimeError):
-    """This machine cannot run the row; the message says what is missing."""
+    """Row that this machine cannot run; the message says what is missing."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def play(
     parameters: dict[str, Any] | None = None,
     metrics: bool = True,
 ) -> Played:
-    """As a worker does it."""
+    """A whole run, as a worker computes it."""
     engine = Engine(Simulation(cluster, jobs, build(scheduler, parameters or {}), 1))
     gc_control.spare()
     events: list[Event] = []

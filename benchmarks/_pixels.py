@@ -68,7 +68,7 @@ class Watched:
         self.page, self.url, self.folder = page, url, folder
 
     def wait(self, what: str, number: int) -> None:
-        """Returns when the page has drawn that of so many new jobs."""
+        """Wait until the page has drawn this of so many new jobs."""
         self.page.wait_for_function(DRAWN, arg=[what, number], timeout=PATIENCE_MS)
 
     def drawn(self) -> dict[str, dict[str, float]]:
@@ -114,7 +114,7 @@ def figures(name: str, seconds: list[float], p50: float, p99: float) -> list[Fig
 
 
 def load_figure() -> Figure:
-    """How busy the machine was in the last minute: the figures beside it hold for that."""
+    """Load of the machine in the last minute, under which the figures beside it were measured."""
     return Figure(f"load of the machine ({os.cpu_count()} cores), 1 min", os.getloadavg()[0], "")
 
 

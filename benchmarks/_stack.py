@@ -22,7 +22,7 @@ PATIENCE_S = 60.0
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """This process's, with its own data folder and none of the services that this one may be connected to."""
+    """Environment of this process, with its own data folder and none of the services to which it may be connected."""
     env = {name: value for name, value in os.environ.items() if name not in ("BROKER_URL", "LAYER_URL", "DATABASE_URL")}
     return env | {"TWIN_VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "twin.config.settings"}
 

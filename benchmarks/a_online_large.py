@@ -32,7 +32,7 @@ def run() -> list[Figure]:
 
 
 def _measured(scheduler: str, count: int) -> dict[str, float]:
-    """In a process of its own, so that its memory is its own."""
+    """Measurement in a separate process, so that its memory is counted alone."""
     command = [sys.executable, "-c", f"from benchmarks.a_online_large import measure; measure({scheduler!r}, {count})"]
     out = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, check=True).stdout
     found: dict[str, float] = orjson.loads(out.splitlines()[-1])

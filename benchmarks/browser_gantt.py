@@ -1,4 +1,4 @@
-"""The product's Gantt in a real Chromium, every frame panned or zoomed: ms from frame to frame."""
+"""The twin's Gantt in a real Chromium, every frame panned or zoomed: ms from frame to frame."""
 
 from __future__ import annotations
 

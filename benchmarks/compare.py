@@ -78,7 +78,7 @@ def measure() -> None:
 
 
 def _write(run_id: int, shift: int) -> None:
-    """Each job arrives, is started and completes a second later.
+    """A log in which each job arrives, is started and completes a second later.
 
     From the middle on, the second run starts it later and elsewhere.
     """

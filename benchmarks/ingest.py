@@ -89,7 +89,7 @@ def _figures(name: str, folder: Path, given: dict[str, str]) -> list[Figure]:
 
 
 def _percentile(seconds: list[float], q: int) -> float:
-    """In milliseconds."""
+    """Percentile of the durations, in milliseconds."""
     return float(np.percentile(seconds, q)) * 1_000
 
 

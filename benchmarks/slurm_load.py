@@ -23,7 +23,7 @@ from benchmarks._stack import bus, environment
 TITLE = "load of slurmctld by a follower, 5,000 waiting jobs"
 WAITING = 5_000
 WINDOW_S, SETTLE_S = 60.0, 10.0
-GOALS = {1_000: 3.0, 5_000: 0.6}  # ms between two polls: percent of one core
+TARGETS = {1_000: 3.0, 5_000: 0.6}  # ms between two polls: percent of one core
 HEALTH = """
 import django, json; django.setup()
 from twin.models import Connection
@@ -40,15 +40,15 @@ def run() -> list[Figure]:
         time.sleep(SETTLE_S)
         alone = [_percent(cluster)]
         followed = {}
-        for interval_ms in GOALS:
+        for interval_ms in TARGETS:
             followed[interval_ms] = _followed(cluster, Path(name) / str(interval_ms), interval_ms)
             alone.append(_percent(cluster))
     without = sum(alone) / len(alone)
     figures = [Figure(f"slurmctld alone, mean of {len(alone)} minutes", without, "% core")]
     for interval_ms, (percent, stated) in followed.items():
         what = f"polls each {interval_ms / 1_000:g} s"
-        figures.append(Figure(f"{what}: added", percent - without, "% core", GOALS[interval_ms]))
-        figures.append(Figure(f"{what}: as the page states it", stated, "% core", GOALS[interval_ms]))
+        figures.append(Figure(f"{what}: added", percent - without, "% core", TARGETS[interval_ms]))
+        figures.append(Figure(f"{what}: as the page states it", stated, "% core", TARGETS[interval_ms]))
     spread = max(alone) - min(alone)
     return [*figures, Figure("largest difference of two minutes alone", spread, "% core"), load_figure()]
 

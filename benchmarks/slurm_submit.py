@@ -16,12 +16,12 @@ from benchmarks._slurm import NODES, Slurm, slurm
 TITLE = "sbatch to pixel, polls each second"
 SAMPLES = 120
 STEP_S = 0.618034  # the golden ratio: submissions are spread evenly over the time between two polls
-GOALS = {100: (0.6, 1.2), 5_000: (0.8, 1.6)}  # waiting jobs: (p50, p99) in s
+TARGETS = {100: (0.6, 1.2), 5_000: (0.8, 1.6)}  # waiting jobs: (p50, p99) in s
 
 
 def run() -> list[Figure]:
     """With few and with many waiting jobs."""
-    return [figure for waiting, (p50, p99) in GOALS.items() for figure in _figures(waiting, p50, p99)]
+    return [figure for waiting, (p50, p99) in TARGETS.items() for figure in _figures(waiting, p50, p99)]
 
 
 def _figures(waiting: int, p50: float, p99: float) -> list[Figure]:

@@ -42,7 +42,7 @@ def compare(
     seeds: Sequence[int], measure: Measure = utility,
     leaves_out: Callable[[Any, str], bool] = lambda point, player: False,
 ) -> Grid:  # fmt: skip
-    """Each player on each point, which makes an instance from a seed. leaves_out: what is not run at a point."""
+    """Results of each player on each point, which makes instances from seeds. leaves_out: what a point does not run."""
     found: dict[Any, dict[str, float]] = {}
     for point, make in points.items():
         instances = [make(seed) for seed in seeds]

@@ -176,6 +176,6 @@ def relaxed(instance: Instance) -> float:
 
 
 def never_rises(name: str, values: Sequence[float], slack: float) -> Figure:
-    """That a figure falls from point to point, but for `slack`."""
+    """Check that a figure falls from point to point, but for `slack`."""
     worst = max((later - earlier for earlier, later in pairwise(values)), default=0.0)
     return Figure(f"{name}: largest rise between points", worst, "", slack)

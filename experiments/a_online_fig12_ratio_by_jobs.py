@@ -24,7 +24,7 @@ def run(options: Options, jobs: Sequence[int] = (5, 10, 15, 20, 25), servers: in
 
 
 def ratios(what: str, grid: Grid) -> Table:
-    """With the bands of both figures."""
+    """Ratios with the bands of both figures."""
     return Table(
         (what, *next(iter(grid.values()))),
         tuple((point, *row.values()) for point, row in grid.items()),

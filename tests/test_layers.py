@@ -28,7 +28,7 @@ IMPURE = {
 }
 FAMILIES = {"scheduling.slotted", "scheduling.typed_workers", "scheduling.colocation", "scheduling.observed"}
 PRODUCT = ("scheduling", "twin", "dashboard")
-WORKBENCH = ("benchmarks", "experiments")  # they measure the product and are no part of it
+WORKBENCH = ("benchmarks", "experiments")  # they measure the twin and are no part of it
 WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
 MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command

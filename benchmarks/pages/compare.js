@@ -1,4 +1,4 @@
-// Bench page: two of the product's Gantts on one view, as the compare page links them, panned and zoomed for a number
+// Bench page: two of the twin's Gantts on one view, as the compare page links them, panned and zoomed for a number
 // of frames. `measure` is called by benchmarks/browser_compare.py.
 
 import { Gantt } from '/static/js/gantt/gantt.js';

@@ -1,4 +1,4 @@
-// Bench page: the product's Gantt over synthetic bars, panned and zoomed for a number of frames. `measure` is called by
+// Bench page: the twin's Gantt over synthetic bars, panned and zoomed for a number of frames. `measure` is called by
 // benchmarks/browser_gantt.py.
 
 import { Gantt } from '/static/js/gantt/gantt.js';

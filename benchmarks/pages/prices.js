@@ -1,4 +1,4 @@
-// Bench page: sixteen synthetic price curves in the product's panel, panned and zoomed for a number of frames.
+// Bench page: sixteen synthetic price curves in the twin's panel, panned and zoomed for a number of frames.
 // `measure` is called by benchmarks/browser_prices.py.
 
 import { Curves } from '/static/js/charts/line-panel.js';

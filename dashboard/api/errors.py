@@ -70,7 +70,7 @@ def _of_account(error: Throttled) -> bool:
 
 
 def _sentences(found: Any, name: str = "") -> Iterator[str]:
-    """Each sentence after the name of its field: 'speed must be a number.'"""
+    """Sentences, each after the name of its field: 'speed must be a number.'"""
     if isinstance(found, Mapping):
         for key, inner in found.items():
             # a number is the place of a part of a list

@@ -14,7 +14,7 @@ from twin.models import Run
 
 
 class SearchView(APIView):
-    """Runs, live clusters, scenarios, traces and sweeps; jobs and servers of one run."""
+    """Runs, followed clusters, scenarios, traces and sweeps; jobs and servers of one run."""
 
     @extend_schema(
         parameters=[
@@ -24,7 +24,7 @@ class SearchView(APIView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request) -> Response:
-        """[{kind, title, count, hits: [{title, detail, href}]}]; without q the newest runs and the live clusters."""
+        """[{kind, title, count, hits: [{title, detail, href}]}]; without q newest runs and followed clusters."""
         asked = request.query_params
         text = asked.get("q", "").strip()
         if len(text) > MAX_TEXT:

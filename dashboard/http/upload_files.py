@@ -1,4 +1,4 @@
-"""Streams an upload to UPLOAD_DIR, hashing as it comes, and stops at the limit.
+"""Receiver of uploads: streams a file to UPLOAD_DIR, hashes it meanwhile, and stops at the limit.
 
 The file is temporary, removed when the request ends unless the view keeps it: Django parses a form before the
 permission of its sender is checked.

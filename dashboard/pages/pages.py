@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.auth.roles import is_operator, is_viewer
 from dashboard.readmodels import downloads, gallery
+from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import deleted, readers
@@ -111,7 +112,7 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
 
 @_looked_at
 def live(request: HttpRequest) -> HttpResponse:
-    """Live clusters: list of the followed clusters."""
+    """List of the followed clusters."""
     return _page(request, "live.html")
 
 
@@ -136,7 +137,7 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
 
 @_looked_at
 def plans(request: HttpRequest, name: str) -> HttpResponse:
-    """Plans for the waiting jobs of a followed cluster, and the rule about them."""
+    """Plans for the waiting jobs of a followed cluster, and their permissions."""
     connection = Connection.objects.filter(name=name).first()
     return _no_cluster(request, name) if connection is None else _page(request, "plans.html", connection=connection)
 
@@ -158,7 +159,7 @@ def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _no_cluster(request: HttpRequest, name: str) -> HttpResponse:
-    message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
+    message = f"No cluster is connected under the name {name}; the page Followed clusters lists those that are."
     answer = _page(request, "error.html", title="Unknown cluster", message=message)
     answer.status_code = 404
     return answer
@@ -172,7 +173,7 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
         return _gone(request, "run", run_id)
     servers = scenarios_of.of_run(run)[0].servers
     if server >= len(servers):
-        raise Http404(f"Run {run_id} has {len(servers)} servers; none has the index {server}.")
+        raise Http404(f"Run {run_id} has {counted(len(servers), 'server')}; none has the index {server}.")
     readers.mark(run.pk)
     return _page(request, "server.html", run=run, server=servers[server], index=server)
 

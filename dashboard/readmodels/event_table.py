@@ -168,7 +168,7 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
 
 def _decision_text(kind: str, sentence: str) -> str:
     """The kind and the sentence, as the drawer of the job shows them (leadOf in static/js/run/drawer/job-drawer.js)."""
-    kind = {"waits": "waiting"}.get(kind, kind)
+    kind = {"waits": "waiting", "paused": "suspended"}.get(kind, kind)
     if re.match("[^:.]{1,24}:", sentence) or sentence.lower().startswith(kind):
         return sentence
     return f"{kind.capitalize()}. {sentence}"

@@ -81,7 +81,7 @@ def _worth(job: Job, slot_ms: int) -> dict[str, Any] | None:
 def _decisions(
     run: Run, index: int, since_ms: int, until_ms: int | None, servers: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Each decision about the job with its sentence, from the batches of the log that touch its lifetime."""
+    """Decisions about the job with their sentences, from the batches of the log that touch its lifetime."""
     first = run.batches.filter(last_ms__gte=since_ms).values_list("first_seq", flat=True).first()
     if first is None:
         return []

@@ -109,7 +109,7 @@ def number(asked: Mapping[str, str], name: str, default: int, low: int, high: in
     except ValueError:
         raise ModelError(f"{name} must be an integer, got {text!r}") from None
     if value < low:
-        raise ModelError(f"{name} must be at least {low}, got {value}")
+        raise ModelError(f"{name} must be at least {low:,}, got {value:,}")
     return min(value, high)
 
 

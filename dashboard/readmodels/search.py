@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Q, QuerySet
 
 from dashboard.readmodels import job_table
+from twin.infra.counts import counted
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import scheduler_history
 from twin.scenarios import store
@@ -38,7 +39,7 @@ def search(text: str, run: Run | None) -> list[dict[str, Any]]:
     followed clusters. run: the one whose jobs and servers are searched too.
     """
     kinds: dict[str, tuple[str, Callable[[], Found]]] = {"run": ("Runs", lambda: _runs(text))}
-    kinds["live"] = ("Live", lambda: _named(Connection.objects.all(), text, _live))
+    kinds["live"] = ("Followed clusters", lambda: _named(Connection.objects.all(), text, _live))
     if text:
         if run is not None:
             of_run = {"job": (f"Jobs of run {run.pk}", lambda: _jobs(text, run))}
@@ -83,7 +84,7 @@ def _scenario(scenario: Scenario) -> Hit:
 
 
 def _trace(trace: Trace) -> Hit:
-    jobs = f"{trace.job_count:,} job{'' if trace.job_count == 1 else 's'}"
+    jobs = counted(trace.job_count, "job")
     return Hit(trace.name, jobs if trace.status == Trace.READY else trace.status, f"/traces/{trace.pk}/")
 
 

@@ -45,6 +45,7 @@ from scheduling.model.values import (
     Verdict,
     WorkerPlan,
 )
+from scheduling.reporting.quantities import count
 from scheduling.typed_workers import workers as typed
 from scheduling.typed_workers.a_online import dispatch, plans
 from scheduling.typed_workers.a_online import storage as storing
@@ -61,7 +62,7 @@ _WORKER, _PS = int(Role.WORKER), int(Role.PS)
 class AOnlineParameters(Parameters):
     storage: str = parameter(
         "none",
-        "None, job (servers store chunks until their job ends) or chunk (until the chunk ends)",
+        "None (storage is not limited), job (servers store a chunk until its job ends) or chunk (until it ends)",
         choices=storing.TITLES, title="Storage limit"
     )  # fmt: skip
     speed_augmentation: float = parameter(
@@ -103,8 +104,8 @@ class AOnline(BaseScheduler):
         if ps < workers:
             raise ModelError(
                 f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, "
-                f"on servers without outages: {workers} workers and {ps} parameter servers; add parameter servers, or "
-                "use a_online on a cluster with an unlimited cloud"
+                f"on servers without outages: {count(workers, 'worker')} and {count(ps, 'parameter server')}; add "
+                "parameter servers, or use a_online on a cluster with an unlimited cloud"
             )
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -272,8 +273,8 @@ class AOnline(BaseScheduler):
             "displaced": [other for other, _ in displaced],
         }  # fmt: skip
         verdicts = [Verdict(job, "admitted", Reason("dispatched", values))]
-        for other, count in displaced:
-            values = {"by": job, "by_id": row.id, "chunks": count, **cost}
+        for other, chunks in displaced:
+            values = {"by": job, "by_id": row.id, "chunks": chunks, **cost}
             verdicts.append(Verdict(other, "preempted", Reason("displaced", values)))
         plan = self._planned(now_ms, job, lane, bars, cloud)
         return Decision(verdicts=tuple(verdicts), workers=plan, alarm_ms=self._next_alarm(now_ms))

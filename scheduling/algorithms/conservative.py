@@ -100,7 +100,7 @@ class Conservative(BackfillScheduler):
         return units
 
     def over_quota(self, job: int) -> bool:
-        """Also counts the jobs that have a reservation."""
+        """True if the quota is used up; jobs with a reservation count as well."""
         if not self.quotas:
             return False
         held = dict(self.held)

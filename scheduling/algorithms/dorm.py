@@ -22,8 +22,8 @@ Differs from that:
 - When nothing runs and the fairness cannot be had in whole workers, it is given up: the cluster would stay idle for
   ever.
 - A job that holds nothing can be given workers without counting as adjusted.
-- With `narrow` the running jobs that may change are chosen before the program is solved (solvers/share_out.py); the
-  gap is then relative to the relaxation of the whole program, and allocations may be missed.
+- With `narrow` the running jobs that may change are chosen before the program is solved (solvers/dorm_program.py);
+  the gap is then relative to the relaxation of the whole program, and allocations may be missed.
 A job has at most MAX_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the
 time limit is a safeguard for stalled machines; a reason then states the solver status "time".
 """

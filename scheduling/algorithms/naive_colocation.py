@@ -141,7 +141,7 @@ class NaiveColocation(GroupedScheduler):
         return usage([self.facts(job).data for job in jobs], pool.ground(servers), nothing, nothing)
 
     def _out_of_memory(self, pool: Pool, change: Change, id_: int, servers: list[int]) -> None:
-        """Returns all jobs to their last epoch; the latest jobs wait again until the rest fits."""
+        """Return of all jobs to their last epoch; the latest jobs wait again until the rest fits."""
         while self.parameters.forced:
             jobs = sorted(pool.groups[id_].jobs, key=lambda job: (pool.of[job].begun_ms, job))
             if len(jobs) < 2 or self._usage(pool, servers, jobs) <= OUT_OF_MEMORY:

@@ -83,7 +83,7 @@ class PdOrsParameters(PriceParameters):
     )  # fmt: skip
     tries: int = parameter(
         50,
-        "Paper: random roundings per slot and number of workers (5000 in the paper)",
+        "Paper: random roundings per slot and number of workers (5,000 in the paper)",
         low=1,
         high=100_000,
         title="Roundings",

@@ -253,7 +253,7 @@ class Slurm(BackfillScheduler):
         return None
 
     def _expected(self, job: int, slot: int, servers: int, outlook: Outlook) -> tuple[int, Units] | None:
-        """When the job fits on these servers if running jobs end by their estimates and no other job starts."""
+        """Time at which the job fits on these servers, if running jobs end as estimated and no other job starts."""
         gang = self.gangs[job]
         if servers.bit_count() < (gang.workers if self.parameters.spread else 1):
             return None

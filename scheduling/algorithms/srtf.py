@@ -17,8 +17,9 @@ from scheduling.typed_workers.gang_scheduler import TypedGangScheduler
 @dataclass(frozen=True, slots=True)
 class SrtfParameters(Parameters):
     overhead_ms: int = parameter(
-        0, "Loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms", title="Loading time"
-    )
+        0, "Time in which a suspended gang loads its data before it resumes", low=0, high=86_400_000, unit="ms",
+        title="Reload time of a gang",
+    )  # fmt: skip
 
 
 class Srtf(TypedGangScheduler):

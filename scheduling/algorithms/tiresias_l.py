@@ -47,8 +47,9 @@ class TiresiasParameters(Parameters):
         title="Promotion factor",
     )
     overhead_ms: int = parameter(
-        0, "Loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms", title="Loading time"
-    )
+        0, "Time in which a suspended gang loads its data before it resumes", low=0, high=86_400_000, unit="ms",
+        title="Reload time of a gang",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super(TiresiasParameters, self).__post_init__()

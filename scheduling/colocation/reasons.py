@@ -31,14 +31,14 @@ COLOCATION = Sentences("colocation", {
     ),
     "grouped": _grouped,
     "left_out": lambda v: (
-        f"Paused after {v['iterations']:.1f} iterations: utilization is currently higher without this job."
+        f"Suspended after {v['iterations']:,.1f} iterations: utilization is currently higher without this job."
     ),
     "measured": lambda v: (
-        f"Paused after {v['iterations']:.1f} iterations: profiling is complete, and the job waits for a group."
+        f"Suspended after {v['iterations']:,.1f} iterations: profiling is complete, and the job waits for a group."
     ),
     "out_of_memory": lambda v: (
-        f"Out of memory on the machines of its group: it resumes from iteration {v['iterations']:.0f}, the end "
-        f"of its last epoch, and loses {v['lost']:.1f} iterations."
+        f"Out of memory on the machines of its group: it resumes from iteration {v['iterations']:,.0f}, the end "
+        f"of its last epoch, and loses {v['lost']:,.1f} iterations."
     ),
     "memory_too_small": _memory,
     "no_machines": lambda v: "Rejected: no server of the cluster accepts workers.",

@@ -147,7 +147,7 @@ def _window(rng: np.random.Generator, count: int, mean_ms: float, timestamps: Se
     """A random run of `count` timestamps, stretched to last count x mean_ms."""
     given = np.sort(np.asarray(timestamps if timestamps is not None else (), dtype=float))
     if len(given) < count:
-        raise ModelError(f"{count} jobs need at least as many timestamps, got {len(given)}")
+        raise ModelError(f"{count:,} jobs need at least as many timestamps, got {len(given):,}")
     first = int(rng.integers(0, len(given) - count + 1))
     window = given[first : first + count] - given[first]
     return np.rint(window / (window[-1] or 1) * mean_ms * count).astype(np.int64).tolist() if count else []

@@ -104,7 +104,7 @@ class Ledger(ABC):
                 self._refuse(bar, "must be on a server of the cluster")
             return
         if server >= len(self._roles):
-            self._refuse(bar, f"must be on one of the {len(self._roles)} servers")
+            self._refuse(bar, f"must be on one of the {len(self._roles):,} servers")
         if role != _TRANSFER and not self._roles[server][role]:
             taken = self._cluster.servers[server].roles
             self._refuse(bar, f"must be on a server that accepts its role; {self._name(bar)} accepts {taken}")

@@ -86,7 +86,7 @@ def value_text(metadata: Mapping[str, Any], value: Any) -> str:
 
 
 def texts(declared: type, values: Mapping[str, Any]) -> list[str]:
-    """Each of these values with its title: "Training model PD-ORS"; by its name where it is not declared."""
+    """Values with their titles: "Training model PD-ORS"; with the name where a parameter is not declared."""
     known = {f.name: f.metadata for f in fields(declared)}
     return [
         f"{title_of(name, known[name])} {value_text(known[name], value)}" if name in known else f"{name} {value}"

@@ -46,10 +46,10 @@ def _ended(values: Values) -> str:
         "completed": "Completed",
         "failed": "Failed",
         "cancelled": "Cancelled",
-        "timeout": "Stopped at its time limit",
-        "node_fail": "Stopped by the failure of a node",
-        "out_of_memory": "Stopped because it ran out of memory",
-        "preempted": "Stopped by a job with a higher priority",
+        "timeout": "Ended at its time limit",
+        "node_fail": "Ended by the failure of a node",
+        "out_of_memory": "Ended because it ran out of memory",
+        "preempted": "Preempted by a job with a higher priority",
     }.get(outcome, "Ended")
     unseen = (
         " at an unknown time after the cluster last reported it" if "after_ms" in values or outcome == "lost" else ""

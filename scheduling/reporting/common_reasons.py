@@ -10,7 +10,7 @@ COMMON = Sentences("common", {
     "place_taken": lambda v: "Plan withdrawn: an edit changed the run; resubmitted with its remaining work.",
     "horizon": lambda v: f"Unfinished: the horizon of {count(v['horizon_slots'], 'slot')} ended before completion.",
     "belief_used_up": lambda v: (
-        f"Ran for {duration(v['ran_ms'])} and is not done; its predicted run time was {duration(v['believed_ms'])} "
+        f"Ran for {duration(v['ran_ms'])} without completing; its predicted run time was {duration(v['believed_ms'])} "
         f"and is now {duration(v['later_ms'])}."
     ),
     "stuck": lambda v: "Unfinished: no events remain, and the job has no plan to finish.",

@@ -22,8 +22,8 @@ def duration(ms: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Number with its noun: 1 worker, 2 workers."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """Number with its noun: 1 worker, 1,200 workers."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def value_text(value: float, unit: str) -> str:

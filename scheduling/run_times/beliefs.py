@@ -63,7 +63,7 @@ class Recorded(_Beliefs):
         return []
 
     def restore(self, state: Any) -> None:
-        """There is no state."""
+        """Nothing: recorded beliefs have no state."""
 
     def at_submission(self, job: int, row: Job) -> int:
         return max(1, self.believed_ms[job])

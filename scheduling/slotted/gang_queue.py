@@ -217,7 +217,7 @@ class GangQueue(BaseScheduler):
         return None
 
     def _stop(self, now_ms: int, job: int) -> None:
-        """Returns a job to the queue, with the work of its whole slots done."""
+        """Return of a job to the queue, with the work of its whole slots done."""
         gang, slots = self.gangs[job], (now_ms - self.begun[job]) // self.cluster.slot_ms
         units = self.release(now_ms, job)
         self.left[job] = self._work_left(job) - slots * self._per_slot(job, gang, units)

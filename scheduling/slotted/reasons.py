@@ -24,7 +24,7 @@ def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
         return ""
     name = servers[server] if servers else f"#{server}"
     return (
-        f" Highest cost: {_shown(RESOURCES[resource])} on server {name} in slot {slot}, {cost:.2f} at {price:.4g} "
+        f" Highest cost: {_shown(RESOURCES[resource])} on server {name} in slot {slot:,}, {cost:.2f} at {price:.4g} "
         f"per {RESOURCE_UNITS[resource]}."
     )
 
@@ -54,9 +54,10 @@ def _payoff(values: Values, verb: str) -> str:
     """Payoff first, then the schedule that it belongs to."""
     utility, cost, payoff = _adding_up(values["utility"], values["cost"], values["payoff"])
     comparison = "exceeds" if verb == "Admitted" else "does not exceed"
+    slots = f"slots {values['start_slot']:,} to {values['finish_slot']:,}"
     return (
         f"{verb}: its utility of {utility} {comparison} its cost of {cost} (payoff {payoff}). Best schedule found: "
-        f"slots {values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
+        f"{slots}, at most {count(values['workers_peak'], 'worker')}."
     )
 
 
@@ -158,7 +159,7 @@ SLOTTED = Sentences("slotted", {
     "fits_nowhere_together": _fits_together,
     "too_late": lambda v: (
         f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}, more than the "
-        f"{v['left_slots']} left before the horizon."
+        f"{v['left_slots']:,} left before the horizon."
     ),
     "no_capacity": lambda v: (
         f"Rejected: given the existing plans, the {ROLE[v['role']]}s for its work do not fit into the "
@@ -166,7 +167,7 @@ SLOTTED = Sentences("slotted", {
     ),
     "gang_too_large": lambda v: (
         f"Rejected: requests {count(v['count'], ROLE[v['role']])} at once; the empty cluster has capacity for "
-        f"{v['most']}."
+        f"{v['most']:,}."
     ),
     "gang_fits_nowhere": lambda v: (
         f"Rejected: its {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} do not fit the empty "
@@ -179,16 +180,16 @@ SLOTTED = Sentences("slotted", {
     "in_order": _in_order,
     "out_of_order": lambda v: _in_order(v, "ahead of earlier jobs that do not fit,"),
     "server_left": lambda v: (
-        "Stopped: a server of the job becomes unavailable. Queued first with the remaining work."
+        "Preempted: a server of the job becomes unavailable. Queued first with the remaining work."
     ),
-    "server_gone": lambda v: "Stopped: a server of the job is unavailable. Completed work is kept.",
+    "server_gone": lambda v: "Preempted: a server of the job is unavailable. Completed work is kept.",
     "fair_share": lambda v: (
         f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, "
         f"{100 * v['share']:.2f} % of all {v['resource']}: its share among {count(v['jobs'], 'job')} by "
         "dominant resource fairness."
     ),
     "no_share": lambda v: (
-        f"Stopped: no capacity remains for a worker of this job among {count(v['jobs'], 'job')}. "
+        f"Preempted: no capacity remains for a worker of this job among {count(v['jobs'], 'job')}. "
         "Completed work is kept."
     ),
     "reward_exceeds_cost": lambda v: _reward(v, "Admitted", "more than"),
@@ -199,7 +200,7 @@ SLOTTED = Sentences("slotted", {
         "per slot."
     ),
     "outbid": lambda v: (
-        f"Paused: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and "
+        f"Preempted: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and "
         f"the jobs with higher utility per slot leave no room for its {count(v['workers'], 'worker')}."
     ),
     "shared_out": lambda v: (
@@ -207,10 +208,10 @@ SLOTTED = Sentences("slotted", {
         f"{count(v['wanted'], 'worker')}, in an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
     ),
     "shared_out_nothing": lambda v: (
-        f"Stopped: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
+        f"Preempted: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
     ),
     "allocation_kept": lambda v: (
         f"Waiting: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with "
-        f"{v['running']} running, is kept.{_solver(v)}"
+        f"{v['running']:,} running, is kept.{_solver(v)}"
     ),
 }, ending=_details)  # fmt: skip

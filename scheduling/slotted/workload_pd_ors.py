@@ -98,11 +98,11 @@ def _replayed(
     times = np.asarray(timestamps, dtype=float)
     if len(times) < num_jobs or not np.isfinite(times).all():
         raise ModelError(
-            f"{num_jobs} jobs need as many finite timestamps, got {int(np.isfinite(times).sum())} of {len(times)}"
+            f"{num_jobs:,} jobs need as many finite timestamps, got {int(np.isfinite(times).sum()):,} of {len(times):,}"
         )
     if classes is not None and (len(classes) != len(times) or not set(classes) <= {0, 1, 2, 3}):
         raise ModelError(
-            f"classes must be one integer from 0 to 3 for each of the {len(times)} timestamps, got {len(classes)}"
+            f"classes must be one integer from 0 to 3 for each of the {len(times):,} timestamps, got {len(classes):,}"
         )
     rows = np.sort(rng.choice(len(times), size=num_jobs, replace=False))
     rows = rows[np.argsort(times[rows], kind="stable")]

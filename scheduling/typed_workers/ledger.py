@@ -56,7 +56,7 @@ class WorkerLedger(Ledger):
         if not len(bars):
             return
         job, role, server, start, end, count, lane, _, _ = np.ascontiguousarray(bars.T)  # each rule reads whole columns
-        self._hold(bars, (job >= 0) & (job < len(self._jobs)), f"must name one of {len(self._jobs)} jobs")
+        self._hold(bars, (job >= 0) & (job < len(self._jobs)), f"must name one of {len(self._jobs):,} jobs")
         self._hold(bars, (role >= 0) & (role <= _TRANSFER), f"must have a role from 0 to {_TRANSFER}")
         self._hold(bars, (start >= now_ms) & (end > start), f"must start at or after now ({now_ms} ms) and end later")
         if self._horizon_ms is not None:

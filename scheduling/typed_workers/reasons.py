@@ -35,7 +35,7 @@ def _no_worker(values: Values) -> str:
 def _batched(values: Values) -> str:
     where = f"with {count(values['workers'], 'worker')} {'in the cloud' if values['cloud'] else 'at the edge'}"
     return (
-        f"Scheduled in batch {values['batch']} {where}: the cheapest of {count(values['choices'], 'option')}, "
+        f"Scheduled in batch {values['batch']:,} {where}: the cheapest of {count(values['choices'], 'option')}, "
         f"at {values['price']:.4g} "
         "worker-hours at cloud prices."
     )
@@ -60,11 +60,11 @@ TYPED_WORKERS = Sentences("typed_workers", {
     ),
     "storage_full": lambda v: (
         f"Waiting for storage: the free storage is too small for its {count(v['chunks'], 'chunk')} of "
-        f"{v['chunk_mb']:g} MB; position {v['waiting']} in the queue for storage."
+        f"{v['chunk_mb']:g} MB; position {v['waiting']:,} in the queue for storage."
     ),
     "storage_too_small": lambda v: (
         f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its "
-        f"type can store {v['most']} of them."
+        f"type can store {v['most']:,} of them."
     ),
     "shortest_first": lambda v: (
         f"{_gang(v)}: its remaining work is {duration(v['left_ms'])}, and no waiting job of its type with less "
@@ -80,11 +80,11 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
     ),
     "outranked": lambda v: (
-        f"Stopped: job {v['by_id']} has a higher priority, and too few workers remain free for the gang of "
+        f"Preempted: job {v['by_id']} has a higher priority, and too few workers remain free for the gang of "
         f"{count(v['workers'], 'worker')}. Completed work is kept."
     ),
     "batched": _batched,
     "lane_left": lambda v: (
-        f"Stopped: a server of its {count(v['workers'], 'worker')} becomes unavailable. Completed work is kept."
+        f"Preempted: a server of its {count(v['workers'], 'worker')} becomes unavailable. Completed work is kept."
     ),
 })  # fmt: skip

@@ -88,7 +88,7 @@ def with_second_account(base_port, extra_conf):
 
 
 class Cluster:
-    """A running cluster; its connectors are those of the product."""
+    """A running cluster; its connectors are those of the twin."""
 
     def __init__(self, folder, base_port, extra_conf="", accounting=False):
         self.folder, self.conf = folder, folder / "slurm.conf"

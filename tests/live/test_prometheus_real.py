@@ -120,8 +120,8 @@ def test_the_connection_test_counts_the_nodes_with_samples(url):
     until(url, lambda uses: len(uses) == 3)
     found = base.build("prometheus", {"url": url}).check(Occupancy(NODES))
     messages = {finding.subject: finding.message for finding in found}
-    assert messages["use of GPUs busy"] == "2 of 2 nodes have samples"
-    assert messages["use of memory"] == "3 of 3 nodes have samples"
+    assert messages["use of GPUs busy"] == "samples of 2 of 2 nodes"
+    assert messages["use of memory"] == "samples of 3 of 3 nodes"
 
 
 def test_a_metric_that_nobody_exports_is_named_with_its_exporter(url):

@@ -1,4 +1,4 @@
-"""Rules of a connection about plans: the level, whose jobs a plan may change, the kill switch, the acting process."""
+"""Permissions of plans on a cluster: the level, whose jobs a plan may change, the stop of all plans, the process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def change(connection: Connection, values: dict[str, Any], user: Any = None) -> 
 
 
 def stop(connection: Connection, stopped: bool, user: Any = None) -> ActingRule:
-    """The kill switch: nothing more is sent, and the changes of open plans are undone; or plans are on again."""
+    """Stop of all plans: nothing more is sent, and the changes of open plans are undone. Or plans are allowed again."""
     with transaction.atomic():
         rule, _ = ActingRule.objects.select_for_update().get_or_create(connection=connection)
         if rule.stopped != stopped:
@@ -64,8 +64,8 @@ def stop_file() -> Path:
 def why_stopped(rule: ActingRule) -> str:
     """Reason why plans are stopped; "" while they are not."""
     if stop_file().exists():
-        return f"plans are stopped by the file {stop_file()}; remove it to allow plans"
-    return "plans are stopped by the kill switch" if rule.stopped else ""
+        return f"all plans are stopped by the file {stop_file()}; remove it to allow plans"
+    return "all plans are stopped" if rule.stopped else ""
 
 
 def actor_running(rule: ActingRule) -> bool:

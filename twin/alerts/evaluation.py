@@ -136,7 +136,7 @@ def settle(target: Target, now_ms: int, rules: Iterable[AlertRule], outcomes: Ou
 
 
 def _limited(findings: Sequence[Finding], kept: Sequence[str]) -> list[Finding]:
-    """At most MAX_FINDINGS, those with an open alert first; the others become one finding with their number."""
+    """The first MAX_FINDINGS findings, those with an open alert first; the others become one, with their number."""
     if len(findings) <= MAX_FINDINGS:
         return list(findings)
     ordered = sorted(findings, key=lambda finding: finding.subject not in kept)

@@ -1,4 +1,4 @@
-"""When an open alert ends: not before its finding was absent for a while, so that it does not flap."""
+"""End of an open alert: not before its finding was absent for a while, so that it does not open and end repeatedly."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def _made(
 def compared(
     scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job], before: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """{search}: {moments: [harmony.proxy.Moment as a dict], regroupings, too_large} or {why}; nothing without a search.
+    """{search}: {moments: [oracle_gap.Moment as a dict], regroupings, too_large} or {why}; nothing without a search.
 
     before: the current certificate; times before it are not compared again.
     """

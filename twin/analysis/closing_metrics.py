@@ -59,7 +59,7 @@ def work(run_id: int) -> None:
 
 
 def measure(run_id: int) -> None:
-    """Computes the metrics of an ended run in this process."""
+    """Computation of the metrics of an ended run in this process."""
     try:
         run = Run.objects.select_related("scenario__cluster").get(pk=run_id)
         cluster, jobs, events = history_of(stored.load_run(run), run.scenario.cluster.name)

@@ -58,7 +58,7 @@ def _thumbnail(run: Run) -> dict[str, Any]:
 
 
 def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int]:
-    """From the first arrival to the newest time, or to the last planned end; at most as much ahead as has passed."""
+    """Span from the first arrival to the newest time or the last planned end, at most as far ahead as has passed."""
     arrived = state.jobs.rows[:, 0]
     from_ms = int(arrived[arrived >= 0].min(initial=at_ms))
     to_ms = at_ms

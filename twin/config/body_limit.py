@@ -1,4 +1,4 @@
-"""Refuses request bodies over a limit while they arrive.
+"""Limit on request bodies: a longer one is refused while it arrives.
 
 Django under ASGI first writes every body to a temporary file, whoever sends it and however long it is; its own limits
 apply to that file afterwards. So this limit applies before Django.

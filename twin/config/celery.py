@@ -33,7 +33,7 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def share_memory(**_: Any) -> None:
-    """Before the pool children are forked: what is imported stays shared, as their collectors leave it alone."""
+    """Keeps what is imported shared with the pool children, before they are forked: their collectors leave it alone."""
     from twin.infra import gc_control
 
     gc_control.spare()

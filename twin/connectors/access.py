@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach one server.
+    """Address and credentials of one server.
 
     example     an address as it should look, for messages
     token_from  file, or $NAME of an environment variable; read for each connection, because tokens are renewed

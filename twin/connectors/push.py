@@ -100,7 +100,7 @@ class PushConnector(Connector):
         return self._look(nodes)
 
     def changes(self) -> Iterator[Snapshot]:
-        """Each group of new events as a partial snapshot; after the end of a posted snapshot, a whole one."""
+        """Partial snapshots, one for each group of new events; a whole one after the end of a posted snapshot."""
         reported_at = forgot_at = time.monotonic()
         with _Bell(self.source) as bell:
             while True:

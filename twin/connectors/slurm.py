@@ -219,7 +219,7 @@ class SlurmConnector(Connector):
             return ""
         counted = datetime.fromtimestamp(counts.counted_ms // 1000, UTC)
         return (
-            f"squeue shows no job, yet slurmctld counted {counts.pending} waiting and {counts.running} running "
+            f"squeue shows no job, yet slurmctld counted {counts.pending:,} waiting and {counts.running:,} running "
             f"ones at {counted:%Y-%m-%d %H:%M:%S} UTC: "
             "they have ended since (it counts every 30 s), or PrivateData hides them from this account"
         )

@@ -101,7 +101,7 @@ def stored_after(run_id: int, seq: int, count: int) -> list[tuple[int, bytes]]:
 def lines_and_bars(
     run_id: int, seq: int = 0, up_to: int | None = None, up_to_ms: int | None = None
 ) -> Iterator[tuple[list[Line], np.ndarray]]:
-    """Each batch behind `seq` as batch_codec.read gives it: what a fold over a long log reads."""
+    """Batches behind `seq` as batch_codec.read gives them: what a fold over a long log reads."""
     for payload in _payloads(run_id, seq, up_to, up_to_ms):
         with gc_control.paused():
             batch = read(payload)

@@ -102,7 +102,7 @@ class RunState:
     def feed_raw(
         self, lines: Iterable[Any], bars: np.ndarray, up_to: int | None = None, up_to_ms: int | None = None
     ) -> RunState:
-        """Folds a batch as eventlog.lines_and_bars gives it, not beyond event `up_to` nor instant `up_to_ms`."""
+        """Folds a batch as event_log.lines_and_bars gives it, not beyond event `up_to` nor instant `up_to_ms`."""
         for seq, at_ms, kind, data in lines:
             if seq <= self.last_seq:
                 continue
@@ -156,7 +156,7 @@ class RunState:
         elif kind not in UNFOLDED:
             raise ValueError(
                 f"event {seq} has the unknown kind {kind!r}: the log is from a newer version or damaged; "
-                "update the product, or verify the run"
+                "update the twin, or verify the run"
             )
 
     def _reserved(self, at_ms: int, data: Any) -> None:

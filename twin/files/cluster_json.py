@@ -75,7 +75,7 @@ def check_end(cluster: Cluster) -> Cluster:
     """Cluster, if its horizon is a time that files and browsers can represent."""
     end_ms = cluster.slot_ms * (cluster.horizon_slots or 1)
     if end_ms > LARGEST:
-        raise ModelError(f"cluster {cluster.name}: slot_ms x horizon_slots must be at most 2^53 ms, got {end_ms}")
+        raise ModelError(f"cluster {cluster.name}: slot_ms x horizon_slots must be at most 2^53 ms, got {end_ms:,}")
     return cluster
 
 

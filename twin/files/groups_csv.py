@@ -74,7 +74,7 @@ def group_lines(cluster: Cluster, jobs: Sequence[Job], spans: Iterable[Span]) ->
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Those of one group, in order, without those that last no time."""
+    """The spans of one group, in order, without those that last no time."""
     found: list[Span] = []
     for start, end, data in spans:
         last = found[-1] if found else None

@@ -1,4 +1,4 @@
-"""Counts with their noun."""
+"""Counts with their noun, as scheduling.reporting.quantities writes them."""
 
 from __future__ import annotations
 

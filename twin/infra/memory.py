@@ -13,7 +13,7 @@ _given_back_at = 0.0
 
 
 def give_back() -> bool:
-    """Returns freed memory to the system, which glibc keeps after a peak; False where the C library cannot."""
+    """Return of freed memory to the system, which glibc keeps after a peak; False where the C library cannot."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):

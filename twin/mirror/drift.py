@@ -14,8 +14,10 @@ import numpy as np
 
 from scheduling.model.values import Placement
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, WAITING, JobFact, NodeFact, Snapshot
+from twin.infra.counts import counted
 from twin.mirror.as_values import OPEN, bars_of, plain_name, server_of
 from twin.mirror.nodes.known import UNAVAILABLE
+from twin.scenarios.edits.moments import moment
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
 KINDS = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,
@@ -126,11 +128,12 @@ def _job_differences(job: LoggedJob, fact: JobFact, servers: Mapping[str, int], 
     if job.state != fact.state:
         yield Difference(subject, "state", job.state, fact.state)
     elif fact.state == ENDED and job.outcome != fact.outcome:
-        yield Difference(subject, "outcome", job.outcome, fact.outcome)
+        yield Difference(subject, "outcome", *(outcome.replace("_", " ") for outcome in (job.outcome, fact.outcome)))
     bars = bars_of(0, fact.attempts, servers, epoch_ms)
     wanted = _held(np.asarray(bars, dtype=np.int64).reshape(-1, len(Placement._fields)))
     if (fact.complete_history and job.bars != wanted) or not wanted <= job.bars:
-        yield Difference(subject, "placements", _shown(job.bars), _shown(wanted))
+        names = {index: name for name, index in servers.items()}
+        yield Difference(subject, "placements", _shown(job.bars, names), _shown(wanted, names))
 
 
 def _node_differences(name: str, logged: LoggedNode | None, node: NodeFact | None) -> Iterable[Difference]:
@@ -192,9 +195,10 @@ def _held(bars: np.ndarray) -> frozenset[Held]:
     return frozenset((*row, count) for row, count in zip(map(tuple, rows.tolist()), counts.tolist(), strict=True))
 
 
-def _shown(bars: frozenset[Held]) -> str:
-    ends = ("open" if end == OPEN else str(end) for _, _, end, _ in sorted(bars))
+def _shown(bars: frozenset[Held], names: Mapping[int, str]) -> str:
+    """Bars as text, with times of the log."""
     return "; ".join(
-        f"{count} on server {server} from {start} to {end} ms"
-        for (server, start, _, count), end in zip(sorted(bars), ends, strict=True)
+        f"{counted(workers, 'worker')} on {names.get(server, f'server {server}')} from {moment(start)}"
+        + ("" if end == OPEN else f" to {moment(end)}")
+        for server, start, end, workers in sorted(bars)
     )

@@ -143,7 +143,7 @@ class Following:
             log.info("the cost of following is unknown: %s", error)
 
     def _before(self, snapshot: Snapshot) -> Snapshot:
-        """Without jobs numbered from 1 again after the cluster lost its state; they are kept for the next run."""
+        """Snapshot without jobs numbered from 1 again after a loss of state; they are kept for the next run."""
         fresh = self.numbers.begun_again(snapshot) if self.numbers is not None and not snapshot.partial else ()
         if not fresh:
             return snapshot
@@ -152,7 +152,7 @@ class Following:
         return replace(snapshot, jobs=tuple(fact for fact in snapshot.jobs if id(fact) not in ids))
 
     def _with_ends(self, snapshot: Snapshot) -> Snapshot:
-        """With what the accounting says of jobs no longer shown. Many at once: only at the second poll.
+        """Snapshot with what the accounting says of jobs no longer shown; of many at once only at the second poll.
 
         Jobs of which it has no record stay open until it is asked again, once its records are settled.
         """
@@ -180,7 +180,7 @@ class Following:
         return replace(snapshot, jobs=(*snapshot.jobs, *(ended or ())))
 
     def _with_unseen(self, snapshot: Snapshot, since_ms: int) -> Snapshot:
-        """With the jobs that came and ended while nobody polled, and that the cluster's queue has forgotten.
+        """Snapshot with the jobs that came and ended while nobody polled, and that the queue has forgotten.
 
         The accounting is asked until its records of that interval are settled.
         """
@@ -217,7 +217,7 @@ class Following:
             return None
 
     def catch_up(self, since_ms: int) -> None:
-        """Tells again what the accounting says of everything that ended since then: unseen ends become exact."""
+        """Another reading of the accounting for all that ended since then, so that unseen ends become exact."""
         facts = [fact for fact in self.connector.history(since_ms, self.mirror.at_ms) if fact.key in self.mirror.newest]
         self._write(self.mirror.accounted(facts))
 
@@ -251,5 +251,5 @@ class Following:
 
 
 def _as_generator(snapshots: Iterator[Snapshot]) -> Generator[Snapshot]:
-    """So that `closing` ends it, whatever kind of iterator the connector gives."""
+    """A generator of the snapshots, which `closing` can end, whatever kind of iterator the connector gives."""
     yield from snapshots

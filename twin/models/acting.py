@@ -20,7 +20,7 @@ class ActingRule(models.Model):
     accounts = models.JSONField(default=list)
     max_jobs = models.IntegerField(default=20)  # of one plan
     calibrated = models.BooleanField(default=True)  # plans need calibrated forecasts of the cluster
-    stopped = models.BooleanField(default=False)  # the kill switch
+    stopped = models.BooleanField(default=False)  # all plans are stopped
     stopped_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     stopped_at = models.DateTimeField(null=True)
     # of the acting process: {host, account, clock_ms, error}, and when it last gave a sign of life

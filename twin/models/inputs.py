@@ -7,7 +7,7 @@ from django.db import models
 
 
 class Trace(models.Model):
-    """An uploaded or generated workload. Its jobs are stored as gzipped jobs.jsonl in `jobs`."""
+    """An uploaded or generated workload. Its jobs are stored as columns in `jobs` (twin/files/packed_jobs.py)."""
 
     UPLOADING, QUEUED, PARSING, READY, FAILED, CANCELLED = (
         "uploading",
@@ -32,14 +32,14 @@ class Trace(models.Model):
     # [{name, size, received, path}]: path is a random name under UPLOAD_DIR, gone once imported
     files = models.JSONField(default=list)
     seed = models.BigIntegerField(default=0)
-    options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importers.Choice
+    options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importing/choice.py: Choice
     scan = models.JSONField(default=dict)  # result of the scan (importing/scan.py), or why the files are unclear
     job_count = models.IntegerField(default=0)
     server_count = models.IntegerField(default=0)
     report = models.JSONField(default=dict)  # counts, the first skipped rows with line and reason, provenance counts
     skipped_csv = models.BinaryField(default=b"")  # every skipped row, gzipped
     preview = models.JSONField(default=list)  # the first jobs as they are understood
-    jobs = models.BinaryField(default=b"")  # jobtable.pack_jobs
+    jobs = models.BinaryField(default=b"")  # packed_jobs.pack_jobs
     touched_at = models.DateTimeField(auto_now_add=True)  # the import's last heartbeat
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -71,7 +71,7 @@ class Scenario(models.Model):
     scheduler = models.CharField(max_length=60)
     parameters = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=0)
-    edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
+    edits = models.JSONField(default=list)  # what-if edits in order (twin/scenarios/edits); its runs have their own
     # {name, believed_ms: [run time of each job]} that the scheduler knows instead of the true work; None: it knows that
     beliefs = models.JSONField(null=True)
     version = models.IntegerField(default=1)  # of name and edits: an edit of an older version is refused

@@ -45,7 +45,7 @@ class EventBatch(models.Model):
 
 
 class Checkpoint(models.Model):
-    """A state of a run's simulation: the newest ones, and some before, from which forks begin (eventlog.keep)."""
+    """A state of a run's simulation: the newest ones, and some before, from which forks begin (event_log.keep)."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
     seq = models.BigIntegerField()  # the state is the one right after this event
@@ -58,7 +58,7 @@ class Checkpoint(models.Model):
 
 
 class FoldedState(models.Model):
-    """Stored fold of a run's log up to an event (eventlog.stored_states); computed again from the log if missing."""
+    """Stored fold of a run's log up to an event (stored_states.py); computed again from the log if missing."""
 
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="folded")
     version = models.IntegerField()  # of state_codec

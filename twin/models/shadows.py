@@ -11,7 +11,7 @@ from twin.models.runs import Run
 
 
 class ShadowSet(models.Model):
-    """Every scheduler, or a replay by the model of its own, on one window of a followed cluster (studies/shadows)."""
+    """One window of a followed cluster under every scheduler, or under the model of its own (twin/studies/shadows)."""
 
     SHADOWS, REPLAY = "shadows", "replay"
     QUEUED, COMPUTING, FINISHED, CANCELLED, FAILED = "queued", "computing", "finished", "cancelled", "failed"
@@ -49,7 +49,7 @@ class Shadow(models.Model):
 
     set = models.ForeignKey(ShadowSet, on_delete=models.CASCADE, related_name="shadows")
     scheduler = models.CharField(max_length=60)
-    durations = models.CharField(max_length=16)  # that its scheduler knows: studies/shadows/sets.py
+    durations = models.CharField(max_length=16)  # that its scheduler knows: twin/studies/shadows/sets.py
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     status = models.CharField(max_length=8, default=WAITING)
     message = models.TextField(blank=True)  # reason of a failure

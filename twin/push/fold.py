@@ -71,7 +71,7 @@ def node_fields(ordered: Iterable[ReadFact]) -> dict[str, Any] | None:
 
 
 def set_of(events: Iterable[ReadFact]) -> list[ReadFact]:
-    """Each event once."""
+    """The events without repetitions."""
     return list({event.digest: event for event in events}.values())
 
 

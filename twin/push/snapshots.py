@@ -13,6 +13,7 @@ import msgspec
 from django.db import transaction
 
 from scheduling.model.values import ModelError
+from twin.infra.counts import counted
 from twin.models import PushSnapshot, PushSource
 from twin.push import storage
 from twin.push.bodies import MAX_EVENTS, TooMany
@@ -120,8 +121,8 @@ def _end(source: str, asked: End) -> dict[str, Any]:
         stated, received = (asked.jobs, asked.nodes), _counts(found)
         if stated != received:
             raise ModelError(
-                f"snapshot {asked.id!r} ends with {stated[0]:,} jobs and {stated[1]:,} nodes, but its parts hold "
-                f"{received[0]:,} and {received[1]:,}; send the missing parts, then end it"
+                f"snapshot {asked.id!r} ends with {counted(stated[0], 'job')} and {counted(stated[1], 'node')}, but "
+                f"its parts hold {received[0]:,} and {received[1]:,}; send the missing parts, then end it"
             )
         if not found.ended:
             found.ended = True

@@ -15,6 +15,7 @@ from twin.infra import gc_control
 from twin.infra.columns import pack_state, unpack_state
 from twin.models import Checkpoint, Run
 from twin.scenarios import store
+from twin.scenarios.edits.moments import moment
 
 BATCH_EVENTS = 1_000
 BATCH_S = 0.05
@@ -95,8 +96,8 @@ class Engine:
             self._published(events)
             if not events:
                 raise Diverged(
-                    f"the log ends at event {run.last_seq} ({run.sim_ms} ms), a replay "
-                    f"of the scenario at event {self.seq}: "
+                    f"the log ends at event {run.last_seq:,} ({moment(run.sim_ms)}), a replay "
+                    f"of the scenario at event {self.seq:,}: "
                     "the scheduler or the scenario has changed since this run started; start a new run"
                 )
 

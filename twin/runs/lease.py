@@ -1,6 +1,7 @@
 """Lease of a run, the exclusive right to write it: held by the process that raised its epoch last, for 15 s.
 
-Every write checks the epoch (eventlog.append, here), so a task that is delivered twice or considered dead does no harm.
+Every write checks the epoch (here and in event_log.append), so a task that is delivered twice or considered dead does
+no harm.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import ModelError
 from twin.connectors.access import Access
 from twin.connectors.facts import ConnectorError, Finding
+from twin.infra.counts import counted
 from twin.samplers._prometheus.client import Client, Series
 from twin.samplers._prometheus.nodes import Names
 from twin.samplers._prometheus.queries import Metrics, Queries, checked_labels, checked_matchers, checked_metric
@@ -114,7 +115,7 @@ def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, occupanc
         whole = len(with_gpus) if key.startswith("gpu") else len(occupancy.nodes)
         if not whole:
             continue
-        message = f"{nodes} of {whole} nodes have samples" if answers[key] else f"no series {metric}"
+        message = f"samples of {nodes:,} of {counted(whole, 'node')}" if answers[key] else f"no series {metric}"
         named = f"give the label with the names of nodes as node_label, now {p.node_label}"
         out.append(
             Finding(f"use of {subject}", bool(answers[key]) and nodes == whole, message,

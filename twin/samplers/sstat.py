@@ -13,6 +13,7 @@ from twin.connectors._slurm import prefix
 from twin.connectors._slurm.amounts import megabytes, tres
 from twin.connectors._slurm.commands import Commands, configuration_file
 from twin.connectors.facts import ConnectorError, Finding
+from twin.infra.counts import counted
 from twin.samplers.base import Sampler, sample_interval
 from twin.samplers.facts import NodeUse, Occupancy, Sample
 
@@ -78,7 +79,11 @@ class SstatSampler(Sampler):
         except ConnectorError as error:
             return (Finding("samples", False, str(error), needed=False),)
         whole = len(occupancy.running)
-        message = f"sstat reports {reported} of {whole} running jobs ({kind})" if whole else f"no job runs ({kind})"
+        message = (
+            f"sstat reports {reported:,} of {counted(whole, 'running job')} ({kind})"
+            if whole
+            else f"no job runs ({kind})"
+        )
         return (Finding("samples", reported > 0 or not whole, message, RIGHT, needed=False),)
 
     def sample(self, occupancy: Occupancy) -> Sample:
@@ -89,10 +94,14 @@ class SstatSampler(Sampler):
         reading = self._read(occupancy)
         before, self._before = self._before, reading
         if occupancy.running and not reading.jobs:
-            raise ConnectorError(f"sstat reports none of {len(occupancy.running)} running jobs: {RIGHT}")
+            raise ConnectorError(f"sstat reports none of {counted(len(occupancy.running), 'running job')}: {RIGHT}")
         uses = tuple(_use(name, occupancy, reading, before) for name in occupancy.nodes)
         missing = len(occupancy.running) - len(reading.jobs)
-        why = f"sstat does not report {missing} of {len(occupancy.running)} running jobs" if missing > 0 else ""
+        why = (
+            f"sstat does not report {missing:,} of {counted(len(occupancy.running), 'running job')}"
+            if missing > 0
+            else ""
+        )
         return Sample(reading.now_ms, uses, why)
 
     def unsafe(self) -> str:

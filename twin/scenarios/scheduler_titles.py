@@ -10,6 +10,6 @@ from scheduling.kernel.registry import schedulers
 
 
 def parameter_texts(scheduler: str, given: Mapping[str, Any]) -> list[str]:
-    """Each value with the title of its parameter; with its name if this version does not have the scheduler."""
+    """Values with the titles of their parameters; with their names if this version lacks the scheduler."""
     known = schedulers().get(scheduler)
     return texts(known.Parameters, given) if known else [f"{name} {value}" for name, value in given.items()]

@@ -48,7 +48,7 @@ def kept(trace: Trace) -> list[Part] | None:
     size = _DIGEST().digest_size
     signature, payload = data[:size], data[size:]
     if not hmac.compare_digest(signature, _signature(payload)):
-        log.warning("the scan of trace %s was not written by this product; its files are read again", trace.pk)
+        log.warning("the scan of trace %s was not written by the twin; its files are read again", trace.pk)
         return None
     options, parts = pickle.loads(payload)
     return parts if options == _options(trace) else None

@@ -56,7 +56,8 @@ class ClusterViewSet(
                 ("horizon_slots, the horizon in slots,", horizon, 1, 100_000),
             ):
                 if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                    raise ModelError(f"{name} must be an integer from {least} to {most}, got {shorten(repr(value))}")
+                    got = shorten(repr(value))
+                    raise ModelError(f"{name} must be an integer from {least:,} to {most:,}, got {got}")
             cluster, _ = generate(
                 str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=horizon
             )

@@ -226,7 +226,8 @@ class TraceFileView(APIView):
                 )
             if offset + len(piece) > file["size"]:
                 raise ModelError(
-                    f"{file['name']} was announced with {file['size']} bytes; this part ends at {offset + len(piece)}"
+                    f"{file['name']} was announced with {file['size']:,} bytes; this part ends at "
+                    f"{offset + len(piece):,}"
                 )
             upload_files.append(file["path"], offset, piece)
             file["received"] = offset + len(piece)

@@ -1,4 +1,4 @@
-"""Rule of a followed cluster about plans: its level, whose jobs a plan may change, and the kill switch."""
+"""Permissions of plans on a followed cluster: its level, whose jobs a plan may change, and the stop of all plans."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ActingSerializer(serializers.Serializer[Any]):
 
 
 class ActingChangeSerializer(KnownFields):
-    """Change of the permissions; omitted fields keep their values. stopped: the kill switch."""
+    """Change of the permissions; omitted fields keep their values. stopped: true stops all plans."""
 
     level = serializers.IntegerField(required=False)
     queues = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
@@ -60,7 +60,7 @@ class ActingView(APIView):
 
     @extend_schema(request=ActingChangeSerializer, responses=ActingSerializer)
     def patch(self, request: Request, name: str) -> Response:
-        """Changes the permissions, or sets the kill switch, which undoes the changes of open plans."""
+        """Changes the permissions, or stops all plans and undoes the changes of open ones."""
         connection = get_object_or_404(Connection, name=name)
         values = body(ActingChangeSerializer, request)
         stopped = values.pop("stopped", None)

@@ -17,6 +17,7 @@ from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log
 from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
 from twin.eventlog.state_cache import Newest
+from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import beliefs, store
 
@@ -51,7 +52,7 @@ class ServerPricesView(APIView):
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
         cluster, jobs = store.of_run(run)
         if server >= len(cluster.servers):
-            raise NotFound(f"Run {pk} has {len(cluster.servers)} servers; none has the index {server}.")
+            raise NotFound(f"Run {pk} has {counted(len(cluster.servers), 'server')}; none has the index {server}.")
         with Newest(run) as state:
             bars = state.bars.rows
             at_ms = number(request.query_params, "at_ms", state.sim_ms, 0, 2**62)

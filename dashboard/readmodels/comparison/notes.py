@@ -55,7 +55,7 @@ def notes_of(
             yield _note_of_changes(first, run, change)
     if len(runs) > MAX_DRAWN:
         yield (
-            f"{len(runs)} runs are listed. The first {MAX_DRAWN:,} are compared in full; for "
+            f"{len(runs):,} runs are listed. The first {MAX_DRAWN:,} are compared in full; for "
             "the others only the metrics stored "
             "at their end are shown."
         )

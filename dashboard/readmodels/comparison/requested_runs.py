@@ -38,7 +38,7 @@ def listed(text: str) -> Listed:
         )
     if not 2 <= len(ids) <= MAX_RUNS:
         raise ModelError(
-            f"compare takes 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_DRAWN:,} in full), got {len(ids)}"
+            f"compare takes 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_DRAWN:,} in full), got {len(ids):,}"
         )
     found = Run.objects.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
     lost = [

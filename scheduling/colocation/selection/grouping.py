@@ -1,7 +1,7 @@
 """Assignment of jobs to groups [Harmony, Section IV-B3]: number of groups, members and swaps.
 
 Differs from the paper where it leaves things open:
-- The number of groups minimises a convex function, so it is a weighted median, not a search.
+- The number of groups minimizes a convex function, so it is a weighted median, not a search.
 - Jobs are dealt out as equal blocks of the list sorted by iteration time; balancing is left to the swaps.
 - Swaps go in rounds: the k-th most CPU-heavy group trades with the k-th most network-heavy one; the first pair of the
   first round is the paper's. A pair swaps the two jobs that bring both closest to balance, and only if their
@@ -56,7 +56,7 @@ class Groups(NamedTuple):
 
 
 def numbers_of_groups(comp: np.ndarray, comm: np.ndarray, machines: int, counts: np.ndarray) -> np.ndarray:
-    """L6: by prefix of `counts` jobs the n in 1..min(jobs, machines) that minimises sum |comp n / machines - comm|.
+    """L6: by prefix of `counts` jobs the n in 1..min(jobs, machines) that minimizes sum |comp n / machines - comm|.
 
     Of equal ones the larger: fewer jobs in a group (Section IV-B2).
     """

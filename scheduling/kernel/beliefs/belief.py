@@ -88,7 +88,7 @@ class Pace(ABC):
         return found
 
     def end_ms(self, row: Job, done: float, bars: Sequence[Placement]) -> int | None:
-        """When the work ends under this plan with `done` of it before; None if the plan ends earlier."""
+        """Time at which the work ends under this plan with `done` of it before; None if the plan ends earlier."""
         left = self.total(row) - done
         for begin, end, rate in self.rates(row, bars):
             steps = max(0, math.ceil(left / (rate * self.step_ms) - EPSILON))

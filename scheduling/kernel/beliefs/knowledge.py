@@ -49,7 +49,7 @@ class Knowledge:
         return found
 
     def planned(self, at_ms: int, job: int, bars: list[Placement], finish_ms: int | None) -> int | None:
-        """When the job has to be looked at under its new plan: its work ends, or its belief is used up."""
+        """Time at which the job has to be checked under its new plan: its work ends, or its belief is used up."""
         row = self.jobs[job]
         self.done[job] = self._done(at_ms, job)
         self.plans[job] = finish_ms, bars

@@ -1,4 +1,4 @@
-"""Randomised rounding of the relaxed placement, as the paper has it (PD-ORS, Algorithm 4 and Theorems 3 and 4).
+"""Randomized rounding of the relaxed placement, as the paper has it (PD-ORS, Algorithm 4 and Theorems 3 and 4).
 
 The fractions are multiplied by a gain G and each is rounded up with the probability of its fractional part, down
 otherwise. G > 1 favours covering the work, G < 1 the capacities. For a probability of failure delta the paper's lemmas

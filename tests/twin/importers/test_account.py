@@ -60,7 +60,7 @@ def test_a_reader_that_loses_a_row_is_found_out(tmp_path, monkeypatch):
         return found
 
     monkeypatch.setattr(module, "read", losing)
-    with pytest.raises(ImportRefused, match="3 rows were read, but 2 jobs, 0 merged and 0 skipped rows do not add up"):
+    with pytest.raises(ImportRefused, match="3 rows read, but 2 jobs, 0 merged and 0 skipped rows do not add up"):
         read(uploads(tmp_path, a_csv=gangs(2, 5, 60)))
 
 
@@ -68,7 +68,7 @@ def test_a_reader_that_loses_a_row_is_found_out(tmp_path, monkeypatch):
     ("unit", "arrivals", "run_ms"),
     [(None, [0, 5_000], 60_000), ("min", [0, 300_000], 3_600_000), ("ms", [0, 5], 60), ("us", [0, 0], 1)],
 )
-def test_the_numbers_of_a_recognised_file_may_be_in_another_unit(tmp_path, unit, arrivals, run_ms):
+def test_the_numbers_of_a_recognized_file_may_be_in_another_unit(tmp_path, unit, arrivals, run_ms):
     (part,) = parse(uploads(tmp_path, a_csv=gangs(2, 5, 60)), reading=Reading(time_unit=unit))
     assert part.read.drafts.arrival_ms.tolist() == arrivals
     assert part.read.drafts.run_ms.tolist() == [run_ms] * 2

@@ -65,7 +65,7 @@ def test_arrays_gangs_and_older_forms_of_sacct_json():
     assert is_accounted(read)
 
 
-def test_real_output_of_sacct_json_is_recognised_by_its_keys():
+def test_real_output_of_sacct_json_is_recognized_by_its_keys():
     """The keys of Slurm 22.05: an empty list says so, other JSON is not taken."""
     assert sacct_json.sniff(SAMPLES["sacct_json"][0])[0]
     assert not sacct_json.sniff(b'{"jobs": []}')[0]

@@ -41,7 +41,7 @@ def test_it_is_distinguished_from_the_others_whose_times_have_other_units():
     )  # fmt: skip
 
 
-def test_an_upload_is_recognised(tmp_path):
+def test_an_upload_is_recognized(tmp_path):
     """747 minutes on one GPU, whatever it trains."""
     path = tmp_path / "trace_job.csv"
     path.write_text(TRACE)

@@ -71,7 +71,7 @@ def test_lives_that_the_parts_cut_are_dropped():
     cut = task(2_500_000, 7, 2, FAIL, 1) + task(2_500_000, 7, 3, SCHEDULE, 1) + task(AFTER, 7, 3, FINISH, 1)
     read = read_texts(google2011, JOBS, TASKS + cut)
     assert run_of(read, 7) == (0, 2000, 4)
-    assert "1 starts without an end and 1 ends without a start" in read.notes[0]
+    assert "1 start without an end, 1 end without a start" in read.notes[0]
 
 
 def test_updates_and_gaps_in_indices_change_nothing():

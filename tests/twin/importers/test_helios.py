@@ -57,7 +57,7 @@ def test_the_published_rows_are_jobs(tmp_path):
 def test_cpu_jobs_are_counted_whatever_else_is_wrong_with_them(tmp_path):
     result = found(tmp_path, log=HEADER + row("1", gpus="0") + row("2", gpus="0", start="", end="") + FIRST)
     assert result.skipped.counts == {"no_gpu": 2}
-    assert "2 CPU jobs (gpu_num 0) are not imported." in result.notes
+    assert "Not imported: 2 CPU jobs (gpu_num 0)." in result.notes
 
 
 @pytest.mark.parametrize("state", ["COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "SUSPENDED"])

@@ -9,7 +9,7 @@ from twin.traces.mappings.preview import preview
 PLAIN = Reading()
 
 
-def test_common_names_are_recognised_each_column_once():
+def test_common_names_are_recognized_each_column_once():
     columns = ["Job Name", "submit_time", "duration", "num_gpu", "queue", "time"]
     assert guess(columns, [["j1", "2026-01-01 00:00:00", "60", "2", "q", "5"]]) == {
         "id": "Job Name", "arrival": "submit_time", "run": "duration", "gpus": "num_gpu", "group": "queue",

@@ -10,8 +10,8 @@ def test_gpu_models_that_a_pod_may_use_are_noted():
     rows = [("p0", ""), ("p1", "V100M16|V100M32"), ("p2", "V100M16|V100M32"), ("p3", "T4"), ("p4", "G2")]
     text = "".join(f"{name},1000,1024,1,1000,{spec},LS,Running,0,{100 * (name != 'p4')},8\n" for name, spec in rows)
     assert read_texts(openb_pods, HEADER + text).notes[1:] == [
-        "3 of 4 pods allow only some GPU models (gpu_spec: V100M16|V100M32: 2, T4: 1); this is not kept, because "
-        "servers have no GPU models: such a pod may run on any server."
+        "Only some GPU models are allowed by 3 of 4 pods (gpu_spec: V100M16|V100M32: 2, T4: 1); this is not kept, "
+        "because servers have no GPU models: such a pod may run on any server."
     ]
     assert len(read_texts(openb_pods, HEADER + text[: text.index("p1")]).notes) == 1
 

@@ -79,7 +79,7 @@ def test_ps_tasks_are_the_parameter_servers(tmp_path):
     assert known["workers_per_ps"][0] != known["workers_per_ps"][0]
     assert known["ps"].tolist() == [[-1] * 5, [0, 6000, 20_000, -1, -1]]
     assert any(
-        "parameter servers of 1 jobs. Other tasks (evaluator, tracker, ...) of 1 jobs are not imported" in note
+        "parameter servers of 1 job. Not imported are other tasks (evaluator, tracker, ...) of 1 job." in note
         for note in result.notes
     )
 
@@ -111,7 +111,7 @@ def test_instances_with_both_times_refine_the_run(tmp_path):
     """aaa: 1,650 - 1,150 = 500 s; the only instance of bbb has no end, so bbb keeps its 900 s."""
     result = found(tmp_path, job=JOB, task=TASK, instance=INSTANCE)
     assert result.drafts.run_ms.tolist() == [900_000, 500_000]
-    assert any("1 jobs, with a different result for 1" in note for note in result.notes)
+    assert any("1 job, with a different result for 1" in note for note in result.notes)
     assert result.rows == len(result.drafts) + len(result.skipped) + result.merged == 12
 
 
@@ -207,7 +207,7 @@ def test_bad_rows_are_skipped_with_file_line_and_reason(tmp_path):
         ("task.csv", 6, "unreadable_plan_mem"),
     ]  # fmt: skip
     assert result.rows == len(result.drafts) + len(result.skipped) + result.merged == 21
-    assert any(note.startswith("1 tasks name a GPU type but no plan_gpu") for note in result.notes)
+    assert any(note.startswith("GPUs are sampled for 1 task with a GPU type but no plan_gpu") for note in result.notes)
 
 
 @pytest.mark.parametrize(

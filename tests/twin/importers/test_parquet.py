@@ -24,7 +24,7 @@ def written(tmp_path, query, name="x.parquet"):
     return path
 
 
-def test_a_known_format_is_recognised_by_its_columns(tmp_path):
+def test_a_known_format_is_recognized_by_its_columns(tmp_path):
     result = read(written(tmp_path, GANGS))
     assert (result.format, len(result.jobs), result.report["lines"]) == ("tiresias", 30, 31)
     assert list(result.jobs)[29].arrival_ms == 29 * 60_000

@@ -54,7 +54,7 @@ def test_the_example_entry_runs_from_its_first_start_to_its_last_end(traces):
         ["application_1506638472019_14199"],
     )
     assert (drafts.known["group"].tolist(), drafts.known["user"].tolist()) == (["ee9e8c"], ["ce2f4c"])
-    assert "the sum of the attempts differs for 1 of 1 jobs" in part.read.notes[0]
+    assert "the sum of the attempts differs for 1 of 1 job" in part.read.notes[0]
     assert part.read.rows == 1
 
 
@@ -99,7 +99,10 @@ def test_the_gpus_are_those_of_the_first_attempt_over_all_its_machines(tmp_path)
     result = found(tmp_path, log)
     assert result.drafts.workers.tolist() == [12, 2]
     assert result.skipped.counts == {"no_gpu": 1}
-    assert any(note.startswith("1 jobs list no GPU in their first attempt") for note in result.notes)
+    assert any(
+        note.startswith("The first attempt with GPUs is used where the first attempt has none: 1 job.")
+        for note in result.notes
+    )
 
 
 def test_bad_jobs_are_skipped_with_the_line_they_begin_in(tmp_path):
@@ -143,7 +146,7 @@ def test_the_hour_that_came_twice_makes_no_run_negative(tmp_path):
         "across": 3 * 3_600_000,
         "within": 20 * 60_000,
     }
-    assert any("2 jobs ran in or across it" in note for note in result.notes)
+    assert any("Jobs that ran in or across it: 2" in note for note in result.notes)
 
 
 def test_the_machine_list_alone_is_a_cluster(tmp_path):

@@ -83,7 +83,7 @@ def test_the_header_gives_the_nodes():
     """10 processors in 4 nodes: 3, 3, 2, 2."""
     read = read_texts(swf, HEADER + row())
     assert [server.capacity[1] for server in read.cluster.servers] == [3000, 3000, 2000, 2000]
-    assert "1.txt: the header states 3 jobs; the file has 1 rows." in read.notes
+    assert "1.txt: the header states 3 jobs; the file has 1 row." in read.notes
     assert "1.txt: times count from 1993-10-01 07:00:03 UTC (the log is from US/Pacific)." in read.notes
 
 
@@ -160,7 +160,7 @@ def test_copies_that_stray():
     read = read_texts(swf, text)
     assert {key: job[0] for key, job in jobs(read).items()} == {"j2": 0, "j3": 50_000, "j1": 100_000, "j4": 200_000}
     assert (read.rows, len(read.skipped), len(read.cluster.servers)) == (4, 0, 6)
-    assert "1.txt: 2 lines before the first job are treated as a header, although they have no semicolon." in read.notes
+    assert "1.txt: 2 lines before the first job: read as the header, although without semicolons." in read.notes
     assert swf.sniff(text.encode())[0]
     assert jobs(read_texts(swf, text.replace("\n", "\r\n"))) == jobs(read)
 

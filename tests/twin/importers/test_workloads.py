@@ -15,7 +15,7 @@ def test_a_shockwave_workload_states_its_run_times():
     assert (drafts.workers.tolist(), drafts.known["global_batch"].tolist()) == ([1, 4], [10, 256])
     assert drafts.known["model"].tolist() == ["lstm-lm", "resnet-18"]
     assert drafts.known["iterations"].tolist() == [134_583, 45_353]
-    assert "1 of 2 jobs change their batch size while they run (accordion, gns)" in read.notes[0]
+    assert "the batch size of 1 of 2 jobs changes in the run (accordion, gns)" in read.notes[0]
 
 
 def test_bad_rows_of_a_shockwave_workload_are_skipped():

@@ -78,7 +78,7 @@ def test_connect_tests_stores_changes_and_takes_away_the_sampler(recording, prom
     sampler = ("--sampler", "prometheus", "--sampler-param", f"url={prometheus.url}")
     base = ("connect", "replay", "--name", "lab", "--param", f"path={recording}")
     result = str(command(*base, *sampler))
-    assert "use of GPUs busy: 1 of 2 nodes have samples" in result
+    assert "use of GPUs busy: samples of 1 of 2 nodes" in result
     made = Connection.objects.get()
     assert (made.sampler, made.sampler_parameters["url"]) == ("prometheus", prometheus.url)
     command(*base, "--change", "--sampler-param", "interval_s=120")

@@ -224,7 +224,7 @@ def test_the_connection_test_says_what_is_missing_and_what_gives_it(prometheus):
     busy = found["use of GPUs busy"]
     assert (busy.well, busy.message) == (False, "no series DCGM_FI_DEV_GPU_UTIL")
     assert "install dcgm-exporter" in busy.remedy
-    assert (found["use of CPUs"].well, found["use of CPUs"].message) == (True, "3 of 3 nodes have samples")
+    assert (found["use of CPUs"].well, found["use of CPUs"].message) == (True, "samples of 3 of 3 nodes")
     assert not any(finding.needed for finding in found.values())
     prometheus.close()
     (away,) = sampler(prometheus).check(OCCUPANCY)
@@ -235,7 +235,7 @@ def test_the_connection_test_says_which_names_are_not_nodes(prometheus):
     found = sampler(prometheus, node_label="instance").check(Occupancy({"gpu-17": NodeFact("gpu-17", gpus=1)}))
     cpus = next(finding for finding in found if finding.subject == "use of CPUs")
     assert (cpus.message, cpus.remedy) == (
-        "0 of 1 nodes have samples",
+        "samples of 0 of 1 node",
         "give the label with the names of nodes as node_label, now instance",
     )
     assert "that no node of the cluster has" in found[-1].message

@@ -94,10 +94,10 @@ def test_a_job_that_started_after_the_last_sample_counts_from_its_start(site):
 
 def test_a_sampler_that_may_ask_about_no_job_says_what_helps(site):
     site.put("sstat", "echo 'sstat: error: problem getting step_layout: Invalid user id' >&2")
-    with pytest.raises(ConnectorError, match="sstat reports none of 1 running jobs: run the twin as SlurmUser"):
+    with pytest.raises(ConnectorError, match="sstat reports none of 1 running job: run the twin as SlurmUser"):
         site.sampler().sample(occupancy(j1="edge1:4"))
     (found,) = site.sampler().check(occupancy(j1="edge1:4"))
-    assert (found.well, found.message) == (False, "sstat reports 0 of 1 running jobs (jobacct_gather/linux)")
+    assert (found.well, found.message) == (False, "sstat reports 0 of 1 running job (jobacct_gather/linux)")
 
 
 def test_gathering_that_is_off_is_said_with_the_setting(site):

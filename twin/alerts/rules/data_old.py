@@ -18,7 +18,7 @@ class Thresholds(Parameters):
 
 
 class DataOld(Rule):
-    """At most one finding."""
+    """Rule about the age of data; at most one finding."""
 
     name = "data_old"
     title = "Stale data"

@@ -19,7 +19,7 @@ class Thresholds(Parameters):
 
 
 class Drift(Rule):
-    """At most one finding."""
+    """Rule about differences of the drift audit; at most one finding."""
 
     name = "drift"
     title = "Drift"

@@ -30,7 +30,7 @@ class Thresholds(Parameters):
 
 
 class ForecastOff(Rule):
-    """At most one finding of each code."""
+    """Rule about forecasts; at most one finding of each code."""
 
     name = "forecast_off"
     title = "Uncalibrated forecasts"

@@ -20,7 +20,7 @@ class Thresholds(Parameters):
 
 
 class QueueGrows(Rule):
-    """At most one finding."""
+    """Rule about a growing queue; at most one finding."""
 
     name = "queue_grows"
     title = "Growing queue"

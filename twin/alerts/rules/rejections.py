@@ -29,7 +29,7 @@ class Thresholds(Parameters):
 
 
 class Rejections(Rule):
-    """At most one finding."""
+    """Rule about rejected jobs; at most one finding."""
 
     name = "rejections"
     title = "Rejections"

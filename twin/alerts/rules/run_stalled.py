@@ -20,7 +20,7 @@ class Thresholds(Parameters):
 
 
 class RunStalled(Rule):
-    """At most one finding."""
+    """Rule about runs without progress; at most one finding."""
 
     name = "run_stalled"
     title = "Stalled run"

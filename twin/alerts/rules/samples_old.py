@@ -19,7 +19,7 @@ class Thresholds(Parameters):
 
 
 class SamplesOld(Rule):
-    """At most one finding."""
+    """Rule about the age of samples; at most one finding."""
 
     name = "samples_old"
     title = "Stale samples"

@@ -23,7 +23,7 @@ class Thresholds(Parameters):
 
 
 class SuspendedLong(Rule):
-    """At most one finding, which names the job that has been suspended for the longest time."""
+    """Rule about suspensions; at most one finding, which names the job that has been suspended for the longest time."""
 
     name = "suspended_long"
     title = "Long suspension"

@@ -23,7 +23,7 @@ class Thresholds(Parameters):
 
 
 class WaitingLong(Rule):
-    """At most one finding, which names the job that has waited for the longest time."""
+    """Rule about waits; at most one finding, which names the job that has waited for the longest time."""
 
     name = "waiting_long"
     title = "Long wait"

@@ -155,7 +155,7 @@ class Compared:
         return first_divergence(base.decisions, side.decisions, (places[0], places[1]), self.until_ms, from_ms)
 
     def _from_ms(self, side: Side) -> int:
-        """From when on the side can be compared with the base."""
+        """Time from which on the side can be compared with the base."""
         return max(side.basis.from_ms, self.sides[0].basis.from_ms)
 
     @property

@@ -117,7 +117,7 @@ def _offers(client: Client, sources: Sequence[Source], reader: Reader) -> Iterat
 
 
 def _gpus(client: Client, source: Source, reader: Reader) -> Finding:
-    """How many GPUs nodes offer; where none does, what else they offer that may be meant."""
+    """Number of GPUs that nodes offer; where none does, what else they offer that may be meant."""
     count = nodes = 0
     others: dict[str, None] = {}
     query: dict[str, Any] = {"limit": 500}

@@ -233,7 +233,7 @@ class Stream:
         self._socket = connection.sock
 
     def lines(self) -> Iterator[bytes]:
-        """Each line; ends when the server ends the answer. OSError and HTTPException when the connection is lost."""
+        """Lines of the answer, until the server ends it. OSError and HTTPException when the connection is lost."""
         rest = b""
         while block := self._response.read1(BLOCK_BYTES):
             *whole, rest = (rest + block).split(b"\n")

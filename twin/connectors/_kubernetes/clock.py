@@ -41,5 +41,5 @@ class Clock:
 
 
 def ours_ms() -> int:
-    """This machine's clock."""
+    """Time by the clock of this machine."""
     return time.time_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""Twin job: one fact out of a job object, the objects below it and their pods."""
+"""A job of the twin: one fact out of a job object, the objects below it and their pods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRAVITY = (facts.NODE_FAIL, facts.PREEMPTED, facts.OUT_OF_MEMORY, facts.TIMEOUT,
 
 @dataclass(slots=True)
 class Family:
-    """All that belongs to one twin job.
+    """Objects that belong to one job of the twin.
 
     root       its job object; None for a pod without one, and where only references to it are known
     reference  that reference

@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass, field
 
 from twin.connectors.facts import ConnectorError
+from twin.infra.counts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Separators:
         cells = row.split(self.column)
         if len(cells) != len(columns):
             raise ConnectorError(
-                f"{command}: a row has {len(cells)} columns instead of {len(columns)}: {' '.join(cells)[:100]!r}"
+                f"{command}: a row has {counted(len(cells), 'column')} instead of {len(columns)}: "
+                f"{' '.join(cells)[:100]!r}"
             )
         return {column: cell.strip() for column, cell in zip(columns, cells, strict=True)}

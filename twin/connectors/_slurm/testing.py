@@ -109,7 +109,7 @@ class Test:
         spent = snapshot.calls.get("squeue", 0)
         self._say(
             "cost", spent <= self.interval_ms * MAX_POLL_SHARE,
-            f"a poll of the queue takes {spent} ms of an interval of {self.interval_ms} ms",
+            f"a poll of the queue takes {spent:,} ms of an interval of {self.interval_ms:,} ms",
             f"raise the poll interval of the queue (interval_ms) to {spent * 4} ms or more", needed=False,
         )  # fmt: skip
 

@@ -112,7 +112,7 @@ def _take_in(connection: Connection, run: Run, learned: Learned) -> int:
 
 
 def _happened(fact: JobFact) -> tuple[int, str]:
-    """When the newest thing of a job happened, so that ends and starts are taken in in their order."""
+    """Time of the newest event of a job, so that ends and starts are read in their order."""
     last = fact.attempts[-1] if fact.attempts else None
     if last is None:
         return fact.ended_ms or fact.submitted_ms, fact.key

@@ -26,7 +26,7 @@ SUBMISSION, HOUR = "submission", "hour"
 
 @dataclass(slots=True)
 class Asked:
-    """When a waiting job was forecast first, the start it was given then, and which occasions are over."""
+    """First forecast of a waiting job: its time, its start, and the occasions that are over."""
 
     first_ms: int
     start_ms: int | None

@@ -26,7 +26,7 @@ class Reservations:
         self.changed: set[int] = set()
 
     def apply(self, facts: Iterable[ReservationFact], at_ms: int) -> list[KnownReservation]:
-        """Those that are new or have changed by a poll at that time of the cluster.
+        """The reservations that are new or have changed by a poll at that time of the cluster.
 
         One that has begun keeps its past: if its start moves, as that of a daily one does, another one follows it.
         """
@@ -50,13 +50,13 @@ class Reservations:
         return changed
 
     def take_changed(self) -> list[KnownReservation]:
-        """Those that have changed since this was asked last."""
+        """The reservations that have changed since this was asked last."""
         changed, self.changed = sorted(self.changed), set()
         return [self.known[index] for index in changed]
 
     @property
     def open(self) -> Sequence[ReservationFact]:
-        """Those that the cluster shows."""
+        """The reservations that the cluster shows."""
         return [known.fact for known in self.known if not known.over]
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import LARGEST, ModelError, Server
+from scheduling.reporting.quantities import count
 from twin.connectors.facts import ENDED, Attempt
 from twin.mirror.as_values import amounts_of
 from twin.mirror.differ import KnownJob, Mirror
@@ -137,7 +138,7 @@ def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
     """The servers; one that is not available at at_ms is gone for good: nobody knows then when it returns."""
     there = [replace(server, away=((0, LARGEST),) if server.is_away(at_ms) else ()) for server in servers]
     if all(server.away for server in there):
-        shown = f"{len(there)} are down or drained" if there else "the cluster has shown none"
+        shown = f"{count(len(there), 'node')} down or drained" if there else "the cluster has shown none"
         raise ModelError(f"no node is available at this moment ({shown}); choose a moment at which one is")
     return there
 

@@ -40,7 +40,7 @@ def media_types() -> list[str]:
 
 
 def read(body: bytes, media_type: str, now_ms: int) -> list[list[PushedFact] | EventError]:
-    """For each object of a body its events, or why it is refused; ModelError if the body as a whole cannot be read."""
+    """Events of each object of a body, or why it is refused; ModelError if the body as a whole cannot be read."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -13,9 +13,9 @@ EDGE = "w?[02468] p?[02468]"  # every second server
 class EdgeFailure(Template):
     """The schedulers do not know of the outage before it begins."""
 
-    name, title = "edge_failure", "An edge failure"
+    name, title = "edge_failure", "Edge failure"
     about = "80 jobs on 40 edge and 40 cloud servers; all of the edge fails at hour 24, for six hours."
-    shows = "OASiS plans ahead: see which jobs it moves, delays or gives up."
+    shows = "Shows which jobs OASiS, which plans ahead, moves, delays or rejects."
     scheduler = "oasis"
     edits = ({"verb": "fail_servers", "at_ms": 24 * HOUR_MS, "servers": EDGE, "for_ms": 6 * HOUR_MS},)
 

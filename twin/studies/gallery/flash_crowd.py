@@ -11,11 +11,11 @@ HOURS, CROWD, TIMES, SHORTER = 48, (20, 21), 30.0, 10
 
 
 class FlashCrowd(Template):
-    """Each hour of the crowd has 30 times the arrivals of another hour."""
+    """Flash crowd: each hour of it has 30 times the arrivals of another hour."""
 
-    name, title = "flash_crowd", "A flash crowd"
+    name, title = "flash_crowd", "Flash crowd"
     about = "150 jobs in two days on 80 servers; more than half of them come within two hours."
-    shows = "Compares how OASiS, FIFO and DRF get through the crowd."
+    shows = "Compares OASiS, FIFO and DRF during and after the crowd."
     scheduler, rivals = "oasis", ("fifo", "drf")
 
     @classmethod

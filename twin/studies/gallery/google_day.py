@@ -13,9 +13,9 @@ SLOT_MS, SHORTER = 300_000, 40
 class GoogleDay(Template):
     """Arrivals never stop, and are most at noon."""
 
-    name, title = "google_day", "A Google-like day"
+    name, title = "google_day", "Google-like day"
     about = "600 generated short jobs in 24 hours on 100 servers, in slots of five minutes."
-    shows = "DRF divides the cluster fairly: see shares change as jobs come and go."
+    shows = "Shows how the shares of DRF change as jobs arrive and complete."
     scheduler = "drf"
 
     @classmethod

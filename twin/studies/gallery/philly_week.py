@@ -13,9 +13,9 @@ DAYS, WORKDAYS, WEEKEND, SHORTER = 7, 5, 0.35, 10
 class PhillyWeek(Template):
     """Busy afternoons and a quiet weekend."""
 
-    name, title = "philly_week", "A Philly-like week"
+    name, title = "philly_week", "Philly-like week"
     about = "400 generated jobs in seven days: busy afternoons, quiet nights and a quiet weekend."
-    shows = "EASY backfilling on 100 servers: see the queue grow by day and shrink at the weekend."
+    shows = "EASY backfilling on 100 servers: the queue grows by day and shrinks at the weekend."
     scheduler = "easy"
 
     @classmethod

@@ -137,7 +137,7 @@ def within_ms(connection: Connection) -> int:
 
 
 def pause_of(connection: Connection) -> int:
-    """How much longer than it ran a job holds its nodes, in ms.
+    """Time for which a job holds its nodes after its end, in ms.
 
     The model of Slurm waits for the passes itself; only the half second is missing by which Slurm, which reports whole
     seconds, states ends too early on average. Otherwise it is the time that usually passes from an end to the next

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from twin.infra.counts import counted
 from twin.traces.importers._shared.accounting import MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.cells import DAY, dates
@@ -44,7 +45,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         rows += table.rows
     notes = [
         "The run time is end_time - start_time"
-        + (f"; the column duration differs in {differing:,} of {len(accounts.keys):,} jobs." if differing else "."),
+        + (
+            f"; the column duration differs in {differing:,} of {counted(len(accounts.keys), 'job')}."
+            if differing
+            else "."
+        ),
         "The column type is the virtual cluster.",
     ]
     return accounts.read(sources, rows, skipped, notes)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.infra.counts import counted
 from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, MAX_RUN_MS, gpu_rules
 from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
@@ -54,7 +55,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     good = sum(len(cells) == width and _is_job(cells) for cells in lines)
     if 2 * good >= len(lines):
         return True, "the cells are those of jobs", good / len(lines)
-    return False, f"steps, arrival and scale are numbers in only {good} of {len(lines)} lines", good / len(lines)
+    return (
+        False,
+        f"steps, arrival and scale are numbers in only {good:,} of {counted(len(lines), 'line')}",
+        good / len(lines),
+    )
 
 
 def _is_job(cells: Sequence[str]) -> bool:

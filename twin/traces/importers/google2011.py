@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.infra.counts import counted
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.synthesis import Draws
 from twin.traces.uploads.lines import chunks, first_lines, floats
@@ -48,7 +49,8 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     good = sum(len(cells) == width and _is_event(cells, width) for cells in lines)
     if 2 * good >= len(lines):
         return True, "the cells are those of events", good / len(lines)
-    why = f"time, job id, event and class are whole numbers in their range in only {good} of {len(lines)} lines"
+    fitting = f"{good:,} of {counted(len(lines), 'line')}"
+    why = f"time, job id, event and class are whole numbers in their range in only {fitting}"
     return False, why, good / len(lines)
 
 
@@ -339,8 +341,8 @@ class _Jobs:
         work = (
             "Each distinct task index is a worker; the run time of a job is the total time of its tasks from SCHEDULE "
             "to EVICT, FAIL, FINISH, KILL or LOST, "
-            f"divided by its workers. {self.open:,} starts without an end and {self.headless:,} ends without "
-            "a start in these parts are dropped."
+            f"divided by its workers. Dropped in these parts: {counted(self.open, 'start')} without an end, "
+            f"{counted(self.headless, 'end')} without a start."
             if self.tasked
             else "No task_events: a job runs from SCHEDULE to its last end, and its workers are sampled from "
             f"{WORKERS[0]}-{WORKERS[1]}."

@@ -13,6 +13,7 @@ from itertools import compress, pairwise
 
 import numpy as np
 
+from twin.infra.counts import counted
 from twin.traces.importers._shared.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.bulk import BulkTable
@@ -127,8 +128,8 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
         f"{options.reading.clock_note()}; the first is {_moment(first)}{options.reading.utc_mark()}.",
         "One worker has 1 GPU and cpu_num / gpu_num CPUs; job hN has job_id N.",
         "The run time is the column duration, and end_time - start_time where it is empty; they differ in "
-        f"{differing:,} of {len(keys):,} jobs.",
-        f"{found.skipped.counts['no_gpu']:,} CPU jobs (gpu_num 0) are not imported.",
+        f"{differing:,} of {counted(len(keys), 'job')}.",
+        f"Not imported: {counted(found.skipped.counts['no_gpu'], 'CPU job')} (gpu_num 0).",
     ]
     return first
 

@@ -1,6 +1,6 @@
 """Muri trace: Tiresias' columns and `batch_size,iteration_time,resource_time_0..2,priority`, in **milliseconds**.
 
-Recognised by `iteration_time`. The duration is taken as given (iterations x iteration_time is close to it, not
+Recognized by `iteration_time`. The duration is taken as given (iterations x iteration_time is close to it, not
 equal); `interval` is not the gap between arrivals in most rows and is not used.
 """
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from twin.infra.counts import counted
 from twin.traces.importers.openb_nodes import LARGEST, MIB_TO_MB
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.tables import Chunk, Table, closeness, header
@@ -68,10 +69,10 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     notes = ["One pod is one worker; its run time is deletion - scheduling."]
     if specs:
         listed = ", ".join(f"{text[:60]}: {count:,}" for text, count in specs.most_common(5))
-        more = f", and {len(specs) - 5} others" if len(specs) > 5 else ""
+        more = f", and {counted(len(specs) - 5, 'other')}" if len(specs) > 5 else ""
         notes.append(
-            f"{specs.total():,} of {len(names):,} pods allow only some GPU models (gpu_spec: {listed}{more}); this is "
-            "not kept, because servers have no GPU models: such a pod may run on any server."
+            f"Only some GPU models are allowed by {specs.total():,} of {counted(len(names), 'pod')} (gpu_spec: "
+            f"{listed}{more}); this is not kept, because servers have no GPU models: such a pod may run on any server."
         )
     return Read(rows, skipped, drafts=drafts, notes=notes)
 

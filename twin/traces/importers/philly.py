@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.infra.counts import counted
 from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importing.reading import Reading
@@ -112,7 +113,7 @@ class _Log:
         self.jobs_lacking = 0
 
     def read(self, source: Source, options: ReadOptions) -> None:
-        """Every job of one log, a chunk of them at a time."""
+        """Reads every job of one log, a chunk of them at a time."""
         self.skipped.file = source.name
         chunk: list[tuple[int, Any]] = []
         for entry in values(source, options):
@@ -243,18 +244,19 @@ class _Log:
         notes = [
             "The run time is the end of the last attempt - the start of the first one, as in the "
             "notebook of the publisher; the sum of the "
-            f"attempts differs for {self.other_sum:,} of {len(self.keys):,} jobs.",
+            f"attempts differs for {self.other_sum:,} of {counted(len(self.keys), 'job')}.",
             "One worker has 1 GPU; a job has as many workers as its first attempt has GPUs.",
             f"{self.reading.clock_note()}; the first is "
             f"{datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
             f"{self.reading.utc_mark()}. On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as "
             "its first occurrence, or as its second one where a "
             "job would otherwise end before its start; runs across the change are counted one hour too short. "
-            f"{self.across:,} jobs ran in or across it.",
+            f"Jobs that ran in or across it: {self.across:,}.",
         ]
         if self.later_gpus:
             notes.append(
-                f"{self.later_gpus:,} jobs list no GPU in their first attempt: the first attempt with GPUs is used."
+                "The first attempt with GPUs is used where the first attempt has none: "
+                f"{counted(self.later_gpus, 'job')}."
             )
         if self.lacking:
             worst = sorted(self.lacking, key=lambda name: (self.listed.get(name, 0) - self.lacking[name], name))[:NAMED]
@@ -262,8 +264,8 @@ class _Log:
                 f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst
             )
             notes.append(
-                f"Warning: {self.jobs_lacking:,} jobs used GPUs that are not in the machine list, on "
-                f"{len(self.lacking):,} machines ({excess}). "
+                f"Warning: {counted(self.jobs_lacking, 'job')} used GPUs that are not in the machine list, on "
+                f"{counted(len(self.lacking), 'machine')} ({excess}). "
                 "The cluster follows the list."
             )
         return notes

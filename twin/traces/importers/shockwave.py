@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.infra.counts import counted
 from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, MAX_RUN_MS, gpu_rules
 from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
@@ -39,7 +40,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     fits = 2 * good >= len(lines)
     return (
         fits,
-        "the cells are those of jobs" if fits else f"only {good} of {len(lines)} lines are jobs",
+        "the cells are those of jobs" if fits else f"jobs are only {good:,} of {counted(len(lines), 'line')}",
         good / len(lines),
     )
 
@@ -64,8 +65,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     changing = modes["accordion"] + modes["gns"]
     return replace(jobs, notes=[
         "Run times are the stated durations at the first batch size on V100 GPUs; "
-        f"{changing:,} of {modes.total():,} jobs change their batch size while they run (accordion, gns), which is not "
-        "kept.",
+        f"the batch size of {changing:,} of {counted(modes.total(), 'job')} changes in the run (accordion, gns), which "
+        "is not kept.",
         "One worker has 1 GPU and the batch size of its job type. Job sN is row N.",
     ])  # fmt: skip
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from scheduling.model.values import Cluster
 from twin.files.swf import MARK
+from twin.infra.counts import counted
 from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
 from twin.traces.importers._shared.swf_nodes import CPU, KB_TO_MB, SUFFIX, are_nodes, is_comment, is_number, read_nodes
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
@@ -72,7 +73,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
         )
     jobs = jobs[jobs.index(True) :]
     fits = 2 * sum(jobs) >= len(jobs)
-    why = "the lines are jobs" if fits else f"only {sum(jobs)} of {len(jobs)} lines are {len(COLUMNS)} numbers"
+    why = (
+        "the lines are jobs"
+        if fits
+        else f"only {sum(jobs):,} of {counted(len(jobs), 'line')} are {len(COLUMNS)} numbers"
+    )
     return fits, why, sum(jobs) / len(jobs)
 
 
@@ -109,7 +114,10 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             if machines := log.machines():
                 cluster, stated = to_cluster(safe_name(log.source.name), machines, options, log.source.name)
                 cpus = sum(machine.cpu or 0 for machine in machines) // CPU
-                notes += [f"The header gives {len(machines):,} nodes with {cpus:,} processors in total.", *stated]
+                notes += [
+                    f"The header gives {counted(len(machines), 'node')} with {counted(cpus, 'processor')} in total.",
+                    *stated,
+                ]
                 break
     return Read(rows, skipped, drafts=drafts, cluster=cluster, notes=notes, merged=merged)
 
@@ -291,11 +299,14 @@ def _notes(logs: Sequence[_Log]) -> list[str]:
     for log in logs:
         stated = log.count("maxjobs") or log.count("maxrecords")
         if stated and stated != log.rows:
-            notes.append(f"{log.source.name}: the header states {stated:,} jobs; the file has {log.rows:,} rows.")
+            notes.append(
+                f"{log.source.name}: the header states {counted(stated, 'job')}; "
+                f"the file has {counted(log.rows, 'row')}."
+            )
         if log.bare:
             notes.append(
-                f"{log.source.name}: {log.bare:,} lines before the first job are treated as a "
-                "header, although they have no semicolon."
+                f"{log.source.name}: {counted(log.bare, 'line')} before the first job: read as the header, "
+                "although without semicolons."
             )
         start = log.count("unixstarttime")
         if 0 < start < LATEST_S:

@@ -38,9 +38,9 @@ class Choice:
             ("limit", self.limit, 1),
         ):  # fmt: skip
             if value is not None and not least <= value <= LARGEST:
-                raise ImportRefused(f"{name} must be from {least} to {LARGEST}, got {value}")
+                raise ImportRefused(f"{name} must be from {least:,} to {LARGEST:,}, got {value:,}")
         if self.to_ms is not None and self.to_ms <= (self.from_ms or 0):
-            raise ImportRefused(f"the window must end after its start, got {self.from_ms or 0} to {self.to_ms} ms")
+            raise ImportRefused(f"the window must end after its start, got {self.from_ms or 0:,} to {self.to_ms:,} ms")
         if not 1 / MAX_RATE <= self.rate <= MAX_RATE:
             raise ImportRefused(f"rate must be from {1 / MAX_RATE:g} to {MAX_RATE:g}, got {self.rate:g}")
 

@@ -152,7 +152,7 @@ def parse(
     """Content of the files, by format, before the selection and sampling; at most one part has jobs, one a cluster."""
     for name, value, least in (("slot_ms", slot_ms, 1), ("seed", seed, 0)):
         if value is not None and not least <= value <= LARGEST:
-            raise ImportRefused(f"{name} must be from {least} to {LARGEST}, got {value}")
+            raise ImportRefused(f"{name} must be from {least:,} to {LARGEST:,}, got {value:,}")
     given = [Upload(uploads, filename)] if isinstance(uploads, Path) else list(uploads)
     with opened(given, _part(progress, 0, 0.5), cancelled) as sources:
         if mapping and format == "auto":

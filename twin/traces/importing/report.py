@@ -94,8 +94,8 @@ def build_report(
     left = rows - drafted - merged - skipped  # rows of machines, of which one may be many machines
     if left < 0 or (left > 0 and not machines):
         raise ImportRefused(
-            f"{rows:,} rows were read, but {drafted:,} jobs, {merged:,} merged and {skipped:,} skipped rows do not add "
-            "up to them; this is an error of the importer: please report it with the file"
+            f"{counted(rows, 'row')} read, but {counted(drafted, 'job')}, {merged:,} merged and {skipped:,} skipped "
+            "rows do not add up to that; this is an error of the importer: please report it with the file"
         )
     parts = [f"{counted(rows, 'row')} read"]
     if drafted:

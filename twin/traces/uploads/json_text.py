@@ -19,7 +19,7 @@ MAX_VALUE = 16 * 1024 * 1024  # characters of one value
 
 
 def values(source: Source, options: ReadOptions, under: str = "") -> Iterator[tuple[int, Any]]:
-    """Each value with its line; one block of text is held at a time."""
+    """Values with their lines; one block of text is held at a time."""
     text = _Text(source, options)
     if not under:
         yield from _array(text, bare=True, last=True)

@@ -1,6 +1,6 @@
 """Unpacking of uploads in any supported format, within safe limits.
 
-One or several files; plain, Parquet, gzip, zip or tar.gz, recognised by content. An archive holds files, gzipped or
+One or several files; plain, Parquet, gzip, zip or tar.gz, recognized by content. An archive holds files, gzipped or
 not, and no archive. What comes out is copied block by block into temporary files (memory while they are small), checked
 on the way: capped in bytes and in ratio to the input, so that a small file cannot fill memory or disk, and UTF-8 text
 throughout.
@@ -251,7 +251,7 @@ def _refuse_long_directory(packed: IO[bytes], filename: str) -> None:
     if end >= 0 and int.from_bytes(tail[end + 12 : end + 16], "little") > MAX_DIRECTORY:
         count = int.from_bytes(tail[end + 10 : end + 12], "little")
         raise ImportRefused(
-            f"{filename}: the archive has {count} files or more; at most {MAX_FILES:,} are imported at a time"
+            f"{filename}: the archive has {count:,} files or more; at most {MAX_FILES:,} are imported at a time"
         )
 
 

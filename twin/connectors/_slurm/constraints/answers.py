@@ -85,7 +85,7 @@ def read_queues(text: str) -> dict[str, QueueLimits]:
 
 
 def read_passes(text: str) -> dict[str, int]:
-    """When and how far the cluster's scheduler plans, from `scontrol show config`; empty where it does not backfill."""
+    """Settings of the passes of the cluster's scheduler, by `scontrol show config`; empty if it does not backfill."""
     if SCHEDULER.search(text) is None:
         return {}
     return {name: _setting(text, setting, usual) * factor for name, (setting, usual, factor) in PASSES.items()}

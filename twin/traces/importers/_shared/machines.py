@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scheduling.model.values import Cluster, Server
+from twin.infra.counts import counted
 from twin.traces.importing.drafts import ImportRefused, ReadOptions
 from twin.traces.synthesis import uniform
 
@@ -91,4 +92,4 @@ def _of(machines: Sequence[Machine], lacking: dict[str, str], rules: dict[str, t
     """Note on the number of machines that lack a field, where not all do."""
     fields = [rules[word][0] for word in lacking]
     count = sum(any(getattr(machine, field) is None for field in fields) for machine in machines)
-    return "" if count == len(machines) else f" for {count:,} of {len(machines):,} machines"
+    return "" if count == len(machines) else f" for {count:,} of {counted(len(machines), 'machine')}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.infra.counts import counted
 from twin.traces.importers._shared.pai_tables import STATUSES
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Source
 from twin.traces.uploads.tables import Chunk
@@ -237,16 +238,16 @@ class Jobs:
         if "instance start" in self.times:
             notes.append(
                 "For jobs whose instances have both times, it is the last end - the first start: "
-                f"{int(refined.sum()):,} jobs, with a different result for {changed:,}."
+                f"{counted(int(refined.sum()), 'job')}, with a different result for {changed:,}."
             )
         notes.append(
             "The workers are the instances of the task with the largest GPU request, and of tasks with the same number "
             "of GPUs per instance; ps tasks are the "
-            f"parameter servers of {int((servers[order] > 0).sum()):,} jobs. Other tasks (evaluator, tracker, ...) of "
-            f"{others:,} jobs are not imported."
+            f"parameter servers of {counted(int((servers[order] > 0).sum()), 'job')}. Not imported are other tasks "
+            f"(evaluator, tracker, ...) of {counted(others, 'job')}."
         )
         if self.unknown_gpus:
-            notes.append(f"{self.unknown_gpus:,} tasks name a GPU type but no plan_gpu: their GPUs are sampled.")
+            notes.append(f"GPUs are sampled for {counted(self.unknown_gpus, 'task')} with a GPU type but no plan_gpu.")
         self.found.notes += notes
 
 
