@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from tests.twin.builders_shadows import MINUTE, busy_cluster, computed
+from tests.twin.builders_shadows import END_S, MINUTE, busy_cluster, computed, poll, seen
+from tests.twin.mirror.builders import EPOCH, S, ended, job, polled, running
+from tests.twin.mirror.builders_stored import following
 from twin.connectors.constraints import Constraints
 from twin.infra.errors import Refused
 from twin.mirror.forecasts.learning import Learned
 from twin.models import AuditEntry, Connection, Forecasting, Run, Scenario, Shadow, ShadowSet
 from twin.scenarios import store
-from twin.studies.shadows import replays, retention, sets, task
+from twin.studies.shadows import eligibility, replays, retention, sets, task
 from twin.studies.shadows.window import window_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,6 +88,47 @@ def test_jobs_hold_their_nodes_for_the_usual_pause_which_is_no_part_of_their_run
     assert found["makespan_real_ms"] - found["makespan_ms"] == pytest.approx(2_000, abs=1_000)
     assert found["wait_real_ms"] - found["wait_ms"] == pytest.approx(2_000, abs=1_000)
     assert any("holds its nodes for 2 s more" in text for text in of.facts["sentences"])
+
+
+def test_a_job_that_waits_for_a_dependency_arrives_when_it_became_eligible():
+    """A job of the first minute that depends on another until minute 30 delays no other job before."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    late = job("late", submitted_ms=EPOCH + 60 * S, reason="Dependency", user="u9", limit_ms=60 * MINUTE)
+    eligible = replace(late, reason="Priority")
+    ran = ended(running("late", 1_900, node="cloud1", **{
+        name: getattr(late, name) for name in ("submitted_ms", "user", "limit_ms")
+    }), 2_500)  # fmt: skip
+    for each in (polled(0), polled(90, *poll(90).jobs, late), polled(1_800, *poll(1_800, 4).jobs, eligible)):
+        one.apply(each)
+    one.apply(polled(END_S, *poll(END_S, 4).jobs, ran))
+    connection = seen(connection)
+    of = replayed(connection)
+    (shadow,) = of.shadows.all()
+    _, jobs = store.of_run(shadow.run)
+    assert {job.id: job.arrival_ms for job in jobs}["late"] == 1_800 * S + EPOCH - round(
+        connection.run.clock_wall.timestamp() * S
+    )
+    assert any("1 job waited for something else than resources first" in text for text in of.facts["sentences"])
+
+
+@pytest.mark.parametrize(
+    ("decisions", "found"),
+    [
+        ([(5, "waits", "Dependency"), (9, "waits", "Priority"), (12, "started", "")], {0: 9}),
+        ([(5, "held", "JobHeldUser"), (9, "started", "")], {0: 9}),
+        ([(5, "waits", "Resources"), (9, "started", "")], {}),
+        ([(5, "waits", "ReqNodeNotAvail, UnavailableNodes:n1"), (9, "waits", "")], {0: 9}),
+        ([(5, "waits", "BeginTime"), (6, "waits", "None"), (7, "waits", "BeginTime"), (9, "started", "")], {0: 9}),
+        ([(5, "waits", "Licenses")], {0: 100}),
+        ([(5, "waits", "Dependency"), (9, "started", ""), (20, "waits", "BeginTime")], {0: 9}),
+        ([(-9, "waits", "Dependency"), (-5, "started", ""), (20, "waits", "BeginTime"), (30, "started", "")], {0: 30}),
+        ([(-9, "waits", "Dependency"), (-5, "waits", "")], {}),
+    ],
+)
+def test_a_job_is_eligible_after_its_last_reason_besides_resources(decisions, found):
+    rows = [(at_ms, 0, code, reason) for at_ms, code, reason in decisions]
+    assert eligibility._eligible(rows, 0, 100) == found
 
 
 def test_replays_and_shadows_share_no_jobs():

@@ -102,11 +102,11 @@ def parts_of(
             parts.append(found)
         else:
             left_out[found] += 1
-    parts.sort(key=_turn)
+    parts.sort(key=turn)
     return parts, left_out
 
 
-def _turn(part: Part) -> tuple[object, ...]:
+def turn(part: Part) -> tuple[object, ...]:
     """Place in the cut. Clusters state times in seconds: jobs of one second come by the numbers in their keys."""
     priority = part.known.fact.priority or 0 if part.state == WAITING else 0
     numbers = tuple(int(word) for word in NUMBER.findall(part.known.fact.key))

@@ -20,8 +20,8 @@ from scheduling.algorithms.slurm import Slurm
 from scheduling.forecast.agreement import agreement
 from scheduling.kernel.registry import build
 from scheduling.model.training_models import training_model_of
-from scheduling.model.values import LEAST, Cluster, Job
-from scheduling.reporting.quantities import duration
+from scheduling.model.values import LARGEST, LEAST, Cluster, Job
+from scheduling.reporting.quantities import count, duration
 from scheduling.slotted.backfilling import LIMITS, UTILITY
 from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.outcomes import FOREVER, outcomes_of
@@ -34,11 +34,12 @@ from twin.mirror.as_values import plain_name
 from twin.mirror.connecting import condition
 from twin.mirror.differ import Mirror
 from twin.mirror.forecasts.learning import unpack
-from twin.mirror.whatif.cut import RUNNING, Part
+from twin.mirror.whatif.cut import RUNNING, Part, turn
 from twin.mirror.whatif.jobs import job_table
 from twin.models import Connection, Forecasting, Run, ShadowSet
 from twin.scenarios import store
 from twin.studies.races import trained_by
+from twin.studies.shadows.eligibility import eligible_ms
 from twin.studies.shadows.entrants import Entrant
 from twin.studies.shadows.figures import History
 from twin.studies.shadows.in_step import Real, in_step
@@ -60,23 +61,41 @@ def cut(of: ShadowSet, pause_ms: int) -> Window:
         least_slot_ms=HALF_SECOND_MS if known.passes else 1_000, every=bool(known.passes),
     )  # fmt: skip
     made = window.made
+    late = eligible_ms(made.moment.run, window.from_ms, window.until_ms)
     parts = [part._replace(run_ms=part.run_ms + pause_ms) for part in made.cut.parts]
+    parts = sorted((_when_eligible(part, late, made.moment.mirror) for part in parts), key=turn)
     table = with_priorities(job_table(parts, made.cluster.slot_ms, by_node=bool(known.passes)), parts)
     cluster = with_queues(made.cluster, made.moment.mirror) if known.passes else made.cluster
     queues = {part.known.fact.queue for part in parts}
-    sentences = [*window.sentences, *assumptions(known, len(queues), pause_ms)]
+    blocked = sum(part.known.index in late and part.state != RUNNING for part in parts)
+    sentences = [*window.sentences, *assumptions(known, len(queues), pause_ms, blocked)]
     made = replace(made, cut=replace(made.cut, parts=parts), table=table, cluster=cluster, purpose=of.purpose)
     return replace(window, made=made, sentences=tuple(sentences))
 
 
-def assumptions(known: Constraints, queues: int, pause_ms: int) -> list[str]:
-    """What users should know about the model, in sentences."""
+def _when_eligible(part: Part, late: Mapping[int, int], mirror: Mirror) -> Part:
+    """The part, which arrives when its job became eligible, but not after its start."""
+    if part.state == RUNNING or part.known.index not in late:
+        return part
+    starts = [attempt.started_ms - mirror.epoch_ms for attempt in part.known.attempts]
+    first = min((ms for ms in starts if ms >= part.arrival_ms), default=LARGEST)
+    return part._replace(arrival_ms=max(part.arrival_ms, min(late[part.known.index], first)))
+
+
+def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0) -> list[str]:
+    """What users should know about the model, in sentences. blocked: jobs that were not eligible at once."""
     interval_ms = known.backfill_ms or WITHIN_MS
     found = [
         f"Jobs are backfilled every {duration(interval_ms)}, which is also the tolerance of starts.",
         "The queue has the order of the cluster's last known priorities, and reservations last as long as time limits.",
         "Jobs that ran when the window began are not compared.",
     ]
+    if blocked:
+        found.append(
+            f"{count(blocked, 'job')} waited for something else than resources first (a dependency, a begin time, a "
+            "release, a licence, a reservation or a limit): in the replay they arrive when that was over on the "
+            "cluster."
+        )
     if pause_ms and known.passes:
         found.append(
             f"Each job holds its nodes for {duration(pause_ms)} more: the cluster reports whole seconds, and an end is "
@@ -92,8 +111,7 @@ def assumptions(known: Constraints, queues: int, pause_ms: int) -> list[str]:
             "nodes that they have now. The moments of the passes are not known: a start at the next pass changes those "
             "that follow."
         )
-        missing = "Licences, dependencies, begin times, reservations of nodes, requested nodes, limits of accounts"
-        found.append(f"{missing} and preemption are not simulated.")
+        found.append("Reservations of nodes, requested nodes and preemption are not simulated.")
     elif queues > 1:
         found.append(f"The model has one queue for all {queues} partitions, and each job may run on every node.")
     return found
