@@ -26,7 +26,7 @@ from twin.models import Connection
 from twin.studies.shadows import sets
 connection = Connection.objects.select_related("run__scenario__cluster").get(name="lab")
 connection.shadow_sets.all().delete()
-print(sets.request(connection, 3_600_000).pk)
+print(sets.request(connection, 3_600_000, purpose="{purpose}").pk)
 """
 FOUND = """
 import json
@@ -55,17 +55,9 @@ def stack(cluster):
         twin.down()
 
 
-def test_every_scheduler_replays_what_slurm_did(cluster, stack):
-    connect = [
-        "connect", "slurm", "--name", "lab", "--param", f"conf={cluster.conf}", "--param", "interval_ms=500",
-    ]  # fmt: skip
-    command = [sys.executable, str(ROOT / "manage.py"), *connect]
-    connected = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=120)
-    assert connected.returncode == 0, connected.stdout + connected.stderr
-    for number in range(JOBS):
-        cluster.sbatch(f"--gres=gpu:{1 + number % 3}", wrap=f"sleep {SECONDS}")
-    wait_until(lambda: int(stack.manage(ENDED)) >= JOBS, "every end is in the mirror", 180)
-    stack.manage(START)
+def computed(stack, purpose):
+    """A set of shadows, or a replay, of the last hour, once it has ended."""
+    stack.manage(START.format(purpose=purpose))
     found = {}
 
     def over():
@@ -74,6 +66,22 @@ def test_every_scheduler_replays_what_slurm_did(cluster, stack):
 
     wait_until(over, "the set is computed", 300)
     assert (found["status"], found["message"]) == ("finished", "")
+    return found
+
+
+def test_every_scheduler_replays_what_slurm_did(cluster, stack):
+    connect = [
+        "connect", "slurm", "--name", "lab", "--param", f"conf={cluster.conf}", "--param", "interval_ms=500",
+    ]  # fmt: skip
+    command = [sys.executable, str(ROOT / "manage.py"), *connect]
+    connected = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=120)
+    assert connected.returncode == 0, connected.stdout + connected.stderr
+    nodes = "select count(*) from twin_mirrorrecord where kind = 'node'"
+    wait_until(lambda: stack.sql(nodes)[0][0] == 4, "the first poll is in the mirror")
+    for number in range(JOBS):
+        cluster.sbatch(f"--gres=gpu:{1 + number % 3}", wrap=f"sleep {SECONDS}")
+    wait_until(lambda: int(stack.manage(ENDED)) >= JOBS, "every end is in the mirror", 180)
+    found = computed(stack, "shadows")
     facts, shadows = found["facts"], {row[0]: row for row in found["shadows"]}
     assert (facts["jobs"], facts["scored"]) == (JOBS, JOBS)
     assert facts["slot_ms"] in (1_000, 5_000)  # the log begins with the hour: late in it 2,000 slots of 1 s are too few
@@ -88,3 +96,21 @@ def test_every_scheduler_replays_what_slurm_did(cluster, stack):
         assert figures["mean_jct_ms"] - figures["mean_wait_ms"] == pytest.approx(
             SECONDS * 1_000, abs=1_500 + facts["slot_ms"]
         )
+
+
+def test_a_replay_knows_when_jobs_were_eligible(cluster, stack):
+    """A dependency, a begin time and a hold: with the submissions as arrivals the model starts them too early."""
+    before = int(stack.manage(ENDED))
+    whole = ("-N1", "--exclusive", "--gres=gpu:4")
+    first = [cluster.sbatch(*whole, wrap="sleep 12") for _ in range(4)]
+    cluster.sbatch(*whole, f"--dependency=afterany:{first[0]}", wrap="sleep 4")
+    cluster.sbatch("--gres=gpu:1", "--begin=now+25", wrap="sleep 4")
+    held = cluster.sbatch("--gres=gpu:1", "--hold", wrap="sleep 4")
+    cluster.sbatch(*whole, wrap="sleep 4")
+    wait_until(lambda: int(stack.manage(ENDED)) >= before + 5, "the first jobs have ended", 180)
+    cluster.run("scontrol", "release", held)
+    wait_until(lambda: int(stack.manage(ENDED)) >= before + 8, "every end is in the mirror", 180)
+    found = computed(stack, "replay")
+    replay = found["facts"]["replay"]
+    assert (replay["jobs"], replay["in_step"]) == (before + 8, 1.0)
+    assert any(text.startswith("3 jobs waited for something else") for text in found["facts"]["sentences"])
