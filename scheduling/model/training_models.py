@@ -41,14 +41,18 @@ def transfer_ms(megabytes: float, gbps: float) -> float:
 
 
 def oasis_minibatch_ms(job: Job) -> float:
-    """tau + 2 e / b of OASiS (Section III): compute one mini-batch, push gradients, pull parameters."""
+    """tau + 2 e / b of OASiS (Section III): compute one mini-batch, push gradients, pull parameters.
+
+    Ours: plus the time of a parameter update, where the job states one (G of A_online).
+    """
     assert job.minibatch_ms is not None
     assert job.gradient_mb is not None
     assert job.worker is not None
+    alone_ms = job.minibatch_ms + (job.ps_update_ms or 0.0)
     if job.gradient_mb == 0:
-        return job.minibatch_ms
+        return alone_ms
     bandwidth = job.worker[BANDWIDTH]
-    return job.minibatch_ms + 2 * transfer_ms(job.gradient_mb, bandwidth / 1000) if bandwidth else math.inf
+    return alone_ms + 2 * transfer_ms(job.gradient_mb, bandwidth / 1000) if bandwidth else math.inf
 
 
 def oasis_worker_slots(job: Job, slot_ms: int) -> int:
@@ -73,7 +77,8 @@ def oasis_ps(job: Job, workers: int) -> int:
 def pd_ors_sample_ms(job: Job, internal: bool) -> float:
     """tau + (gamma / F) (2 g / b) of PD-ORS (Eq. 1): ms of one worker for one sample.
 
-    internal: all workers and parameter servers share one machine (Fact 1).
+    internal: all workers and parameter servers share one machine (Fact 1). Ours: with the time of a parameter update,
+    where the job states one, for each exchange.
     """
     assert job.sample_ms is not None
     assert job.gradient_mb is not None
@@ -81,7 +86,8 @@ def pd_ors_sample_ms(job: Job, internal: bool) -> float:
     assert job.workers_per_ps is not None
     rate = job.internal_gbps if internal else job.external_gbps
     assert rate is not None
-    return job.sample_ms + job.workers_per_ps / job.global_batch * 2 * transfer_ms(job.gradient_mb, rate)
+    exchange_ms = 2 * transfer_ms(job.gradient_mb, rate) + (job.ps_update_ms or 0.0)
+    return job.sample_ms + job.workers_per_ps / job.global_batch * exchange_ms
 
 
 def pd_ors_slots(job: Job, workers: int, internal: bool, slot_ms: int) -> int:
@@ -113,7 +119,7 @@ def as_oasis(job: Job) -> Job:
     each_ms = job.epochs * job.num_samples * pd_ors_sample_ms(job, internal=False) / job.global_batch
     return replace(
         job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(LEAST, each_ms),
-        gradient_mb=0.0, worker=with_bandwidth(job.worker, 0), ps=with_bandwidth(job.ps, 0),
+        gradient_mb=0.0, ps_update_ms=None, worker=with_bandwidth(job.worker, 0), ps=with_bandwidth(job.ps, 0),
     )  # fmt: skip
 
 

@@ -254,15 +254,17 @@ class Job:
         if self.epochs is None:
             return
         exchange_ms = 16.0 * (self.gradient_mb or 0)  # at 1 Gbps, both ways
+        update_ms = self.ps_update_ms or 0.0
         if self.num_chunks is not None and self.minibatches_per_chunk is not None and self.minibatch_ms is not None:
             bandwidth = self.worker[4] / 1000 if self.worker else 0
-            each_ms = self.minibatch_ms + (exchange_ms / bandwidth if bandwidth else 0.0)
+            each_ms = self.minibatch_ms + update_ms + (exchange_ms / bandwidth if bandwidth else 0.0)
             work_ms = self.epochs * self.num_chunks * self.minibatches_per_chunk * each_ms
             name = "epochs x num_chunks x minibatches_per_chunk x time of a mini-batch"
             _require(subject, name, work_ms <= LARGEST, "at most 2^53 ms", work_ms)
         if self.num_samples is not None and self.sample_ms is not None:
             rate = min(self.internal_gbps or LARGEST, self.external_gbps or LARGEST)
-            each_ms = self.sample_ms + (self.workers_per_ps or 1) / (self.global_batch or 1) * exchange_ms / rate
+            exchange_ms = exchange_ms / rate + update_ms
+            each_ms = self.sample_ms + (self.workers_per_ps or 1) / (self.global_batch or 1) * exchange_ms
             work_ms = self.epochs * self.num_samples * each_ms
             _require(subject, "epochs x num_samples x time of a sample", work_ms <= LARGEST, "at most 2^53 ms", work_ms)
 

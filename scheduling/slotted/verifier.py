@@ -58,7 +58,8 @@ class OasisTraining(Training):
         exchange, mbps = 2 * job["gradient_mb"], _mbps(job["worker"])
         if exchange and not mbps:
             return math.inf
-        return float(job["minibatch_ms"] + (exchange / (0.000125 * mbps) if exchange else 0.0))
+        alone = job["minibatch_ms"] + (job.get("ps_update_ms") or 0)
+        return float(alone + (exchange / (0.000125 * mbps) if exchange else 0.0))
 
     def most_workers(self, job: Row) -> int:
         return int(job["num_chunks"])
@@ -81,9 +82,8 @@ class PdOrsTraining(Training):
 
     def unit_ms(self, job: Row, one_server: bool) -> float:
         rate = job["internal_gbps"] if one_server else job["external_gbps"]
-        return float(
-            job["sample_ms"] + job["workers_per_ps"] * 2 * job["gradient_mb"] / (0.125 * rate) / job["global_batch"]
-        )
+        exchange = 2 * job["gradient_mb"] / (0.125 * rate) + (job.get("ps_update_ms") or 0)
+        return float(job["sample_ms"] + job["workers_per_ps"] * exchange / job["global_batch"])
 
     def most_workers(self, job: Row) -> int:
         return int(job["global_batch"])
