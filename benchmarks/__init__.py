@@ -9,35 +9,15 @@ import importlib
 import os
 import pkgutil
 import platform
-from dataclasses import dataclass
 from types import ModuleType
+
+from scheduling.reporting.figure import Figure, plain
+
+__all__ = ["Figure", "Skip", "machine", "names", "plain", "row"]
 
 
 class Skip(RuntimeError):
     """Row that this machine cannot run; the message says what is missing."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One measured number and what it has to reach."""
-
-    what: str
-    value: float
-    unit: str
-    bound: float | None = None  # None: reported, not judged
-    at_least: bool = False  # the value has to be >= bound; else <= bound
-
-    @property
-    def holds(self) -> bool | None:
-        """True if the target is reached; None without a target."""
-        if self.bound is None:
-            return None
-        return self.value >= self.bound if self.at_least else self.value <= self.bound
-
-    @property
-    def target(self) -> str:
-        """The target in words."""
-        return "" if self.bound is None else f"{'>=' if self.at_least else '<='} {plain(self.bound)} {self.unit}"
 
 
 def names() -> list[str]:
@@ -62,13 +42,6 @@ def machine() -> dict[str, str | int]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }
-
-
-def plain(value: float) -> str:
-    """A number as people read it: 1,234,567 or 12.3 or 0.123."""
-    if abs(value) >= 1_000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
 
 
 def _cpu() -> str:

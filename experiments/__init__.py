@@ -3,37 +3,78 @@
 A file's name says paper, figure and topic, and is the experiment's id.
 
 A file defines TITLE, PAPER (the figure), CLAIM (what the paper says of it), SETTING (what is run here, and what is
-thinned) and `run(options) -> Table`; its keyword arguments, if any, are the grid. Files whose name begins with _ are
-helpers. An experiment that cannot run here raises Skip with the reason.
+thinned), CHARTS, SEEDS (how many it takes by itself), and `run(options)`, a generator whose keyword arguments, if any,
+are the grid. It yields its parts once, which do not depend on each other: {title: function without arguments}. It gets
+their values under the same titles, and returns a Table. A part gives plain data, so that it can be computed in another
+process and stored. Files whose name begins with _ are helpers. An experiment that cannot run here raises Skip with the
+reason.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from benchmarks import Figure, Skip
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import shorten
+from scheduling.reporting.figure import Figure
 
-__all__ = ["Figure", "Options", "Options", "Skip", "Table", "experiment", "full_name", "names"]
+__all__ = [
+    "Arrivals", "Chart", "Figure", "Options", "Part", "Skip", "Steps", "Table", "Values", "code_digest", "experiment",
+    "full_name", "names", "part_titles", "part_value", "run", "table_of_parts",
+]  # fmt: skip
+
+Part = Callable[[], Any]  # gives plain data: numbers, texts, lists, and dicts with texts as keys
+Values = Mapping[str, Any]  # what parts gave, by their titles
+Steps = Generator[Mapping[str, Part], Values, "Table"]
+Spread = tuple[float, float] | None
+
+LIBRARIES = ("numpy", "scipy", "highspy")
+
+
+class Skip(RuntimeError):
+    """Experiment that cannot run here; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Arrivals of a trace, which are replayed where the paper replays one."""
+
+    name: str
+    timestamps: Sequence[float]  # ms
+    classes: Sequence[int]  # scheduling class of each job, 0 to 3
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a run. report: called now and then with the current step."""
+    """Options of a run."""
 
     seeds: int | None = None  # None: as many as the experiment takes by itself
-    arrivals: Path | None = None  # a trace whose arrivals are replayed where the paper replays one
-    report: Callable[[str], None] = lambda progress: None
+    arrivals: Arrivals | None = None
 
     def seeds_or(self, number: int) -> range:
         """The seeds, from 0."""
         return range(self.seeds or number)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of a table: lines over the first column if it has numbers, otherwise groups of bars."""
+
+    y: str  # what is drawn
+    unit: str = ""
+    columns: tuple[str, ...] = ()  # none: all but the first
+    rows: tuple[str, ...] = ()  # by the first column; none: all
+    levels: tuple[tuple[str, float], ...] = ()  # that the paper states: (words, value)
 
 
 @dataclass(frozen=True)
@@ -43,6 +84,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     checks: tuple[Figure, ...]
+    # least and largest value over the seeds, of the cells of `rows`; empty: of none
+    spread: tuple[tuple[Spread, ...], ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -72,3 +115,57 @@ def full_name(beginning: str) -> str:
 def experiment(beginning: str) -> ModuleType:
     """The experiment of that id; a unique beginning of it is enough."""
     return importlib.import_module(f"{__name__}.{full_name(beginning)}")
+
+
+def run(beginning: str, options: Options, report: Callable[[str], None] = lambda title: None, **grid: Any) -> Table:
+    """The table of an experiment, part after part. report: called with the title of each part before it begins."""
+    steps = experiment(beginning).run(options, **grid)
+    values = {}
+    for title, part in next(steps).items():
+        report(title)
+        values[title] = plain_data(part())
+    return _end(steps, values)
+
+
+def part_titles(name: str, options: Options) -> list[str]:
+    """Titles of the parts of an experiment, in their order; Skip if it cannot run here."""
+    return list(next(experiment(name).run(options)))
+
+
+def part_value(name: str, options: Options, title: str) -> Any:
+    """Computation of one part."""
+    return plain_data(next(experiment(name).run(options))[title]())
+
+
+def table_of_parts(name: str, options: Options, values: Values) -> Table:
+    """The table of an experiment whose parts gave these values."""
+    steps = experiment(name).run(options)
+    next(steps)
+    return _end(steps, values)
+
+
+def plain_data(value: Any) -> Any:
+    """The value as it is after it was stored."""
+    return json.loads(json.dumps(value))
+
+
+@cache
+def code_digest(name: str) -> str:
+    """Digest of the code behind an experiment: its own file, the helpers, the core, and the versions of libraries."""
+    here = Path(__file__).parent
+    files = [*sorted(here.glob("_*.py")), here / f"{name}.py", *sorted((here.parent / "scheduling").rglob("*.py"))]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.relative_to(here.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    for library in LIBRARIES:
+        digest.update(f"{library} {version(library)}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def _end(steps: Steps, values: Values) -> Table:
+    try:
+        steps.send(values)
+    except StopIteration as end:
+        table: Table = end.value
+        return table
+    raise RuntimeError("an experiment yields its parts once")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from statistics import mean
 from typing import Any
 
-from experiments import Options, Table
+from experiments import Part, Table, Values
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster, Event, Job
 from scheduling.workloads import generate
 
 Instance = tuple[Cluster, list[Job]]
+Maker = Callable[[int], Instance]  # of a seed
 Player = tuple[str, Mapping[str, Any]]  # a scheduler's name and its parameters
 Measure = Callable[[Instance, Sequence[Event]], float]
+Found = Mapping[Any, Mapping[str, Sequence[float]]]  # {point: {player: value of each seed}}
 Grid = Mapping[Any, Mapping[str, float]]  # {point: {player: mean over the seeds}}
 
 SEPARATE: Mapping[str, Player] = {
@@ -24,6 +27,8 @@ SHARED: Mapping[str, Player] = {
     "PD-ORS": ("pd_ors", {}), "OASiS": ("oasis", {"model": "pd-ors"}), "FIFO": ("fifo", {}), "DRF": ("drf", {}),
     "RRH": ("rrh", {}), "Dorm": ("dorm", {}),
 }  # fmt: skip
+PD_ORS_BAND = 1.5  # least ratio of PD-ORS to the best of its rivals
+PD_ORS_RIVALS = ("FIFO", "DRF", "RRH", "Dorm")
 
 
 def utility(instance: Instance, events: Sequence[Event]) -> float:
@@ -38,29 +43,42 @@ def play(instance: Instance, player: Player) -> list[Event]:
 
 
 def compare(
-    options: Options, points: Mapping[Any, Callable[[int], Instance]], players: Mapping[str, Player],
-    seeds: Sequence[int], measure: Measure = utility,
+    points: Mapping[Any, Maker], players: Mapping[str, Player], seeds: Sequence[int], measure: Measure = utility,
     leaves_out: Callable[[Any, str], bool] = lambda point, player: False,
-) -> Grid:  # fmt: skip
-    """Results of each player on each point, which makes instances from seeds. leaves_out: what a point does not run."""
-    found: dict[Any, dict[str, float]] = {}
-    for point, make in points.items():
-        instances = [make(seed) for seed in seeds]
-        found[point] = {}
-        for title, player in players.items():
-            if leaves_out(point, title):
-                continue
-            options.report(f"{point}: {title}, {len(seeds)} seeds")
-            found[point][title] = mean(measure(instance, play(instance, player)) for instance in instances)
+) -> Generator[Mapping[str, Part], Values, Found]:  # fmt: skip
+    """Results of each player on each point, a part each. leaves_out: what a point does not run."""
+    cells = {
+        f"{point}: {title}": (point, title) for point in points for title in players if not leaves_out(point, title)
+    }
+    values = yield {
+        name: partial(measured, points[point], players[title], seeds, measure) for name, (point, title) in cells.items()
+    }
+    found: dict[Any, dict[str, Sequence[float]]] = {point: {} for point in points}
+    for name, (point, title) in cells.items():
+        found[point][title] = values[name]
     return found
 
 
-def oasis_workload(num_jobs: int, slots: int, num_servers: int = 100) -> Callable[[int], Instance]:
+def measured(make: Maker, player: Player, seeds: Sequence[int], measure: Measure) -> list[float]:
+    """The measure of a run of each seed."""
+    found = []
+    for seed in seeds:
+        instance = make(seed)
+        found.append(measure(instance, play(instance, player)))
+    return found
+
+
+def means(found: Found) -> Grid:
+    """Means over the seeds."""
+    return {point: {player: mean(values) for player, values in row.items()} for point, row in found.items()}
+
+
+def oasis_workload(num_jobs: int, slots: int, num_servers: int = 100) -> Maker:
     """Separate servers, half of them for workers: the workload of OASiS."""
     return lambda seed: generate("oasis", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots)
 
 
-def pd_ors_workload(num_jobs: int, num_servers: int, slots: int, **options: Any) -> Callable[[int], Instance]:
+def pd_ors_workload(num_jobs: int, num_servers: int, slots: int, **options: Any) -> Maker:
     """Shared servers: the workload of PD-ORS."""
     return lambda seed: generate(
         "pd-ors", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots, **options
@@ -73,7 +91,11 @@ def lead(row: Mapping[str, float], first: str, others: Sequence[str] | None = No
     return row[first] / best if best else float("inf")
 
 
-def table_of(what: str, grid: Grid, players: Mapping[str, Player], checks: Sequence[Any]) -> Table:
-    """A row for each point."""
-    rows = tuple((point, *(row.get(player, float("nan")) for player in players)) for point, row in grid.items())
-    return Table((what, *players), rows, tuple(checks))
+def table_of(what: str, found: Found, players: Mapping[str, Any], checks: Sequence[Any]) -> Table:
+    """A row for each point, with the spread over the seeds."""
+    rows, spread = [], []
+    for point, row in found.items():
+        own = [row.get(player) for player in players]
+        rows.append((point, *(mean(values) if values else float("nan") for values in own)))
+        spread.append((None, *((min(values), max(values)) if values else None for values in own)))
+    return Table((what, *players), tuple(rows), tuple(checks), tuple(spread))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import mean
 from typing import Any
 
-from experiments import Options
-from experiments._grid import Instance, Player, play
+from experiments import Part, Values
+from experiments._grid import Instance, Maker, Player, play
 from scheduling.colocation.workload import harmony
 from scheduling.model.values import Event
 
 SLOT_MS = 60_000
+SEEDS = 4
 NAIVE_CASES = [(parts, jobs) for parts in (5, 8, 10) for jobs in (2, 3)]  # those that hold every job without spilling
 
 
@@ -77,15 +79,35 @@ def table1(seed: int, jobs: int = 80, servers: int = 100, **options: Any) -> Ins
     return harmony("calibrated", jobs, servers, seed, None, SLOT_MS, **options)
 
 
-def averages(options: Options, title: str, instances: Sequence[Instance], player: Player) -> list[Outcome]:
-    """The outcome of each instance."""
-    options.report(f"{title}: {len(instances)} workloads")
-    return [outcome(instance, player) for instance in instances]
+def parts_of(runs: Mapping[str, tuple[Maker, Player]], seeds: Sequence[int]) -> dict[str, Part]:
+    """The outcomes of a workload and a scheduler, a part each."""
+    return {title: partial(_outcomes, make, player, seeds) for title, (make, player) in runs.items()}
+
+
+def _outcomes(make: Maker, player: Player, seeds: Sequence[int]) -> list[dict[str, Any]]:
+    return [asdict(outcome(make(seed), player)) for seed in seeds]
+
+
+def outcomes_of(values: Values, runs: Iterable[str]) -> dict[str, list[Outcome]]:
+    """Outcomes by seed of each run, from the values of its part."""
+    return {title: [Outcome(**row) for row in values[title]] for title in runs}
 
 
 def ratio(one: Sequence[Outcome], other: Sequence[Outcome], key: str) -> float:
     """Mean over the workloads of how many times smaller `key` is in the other."""
     return mean(getattr(a, key) / getattr(b, key) for a, b in zip(one, other, strict=True))
+
+
+def ratio_range(one: Sequence[Outcome], other: Sequence[Outcome], key: str) -> tuple[float, float]:
+    """Least and largest such ratio of a workload."""
+    found = [getattr(a, key) / getattr(b, key) for a, b in zip(one, other, strict=True)]
+    return min(found), max(found)
+
+
+def value_range(outcomes: Sequence[Outcome], key: str) -> tuple[float, float]:
+    """Least and largest value of a figure."""
+    found = [getattr(outcome, key) for outcome in outcomes]
+    return min(found), max(found)
 
 
 def of(outcomes: Sequence[Outcome], key: str) -> float:

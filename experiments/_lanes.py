@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from experiments import Figure, Options
-from experiments._grid import Grid, Instance, Player, compare, play
+from experiments import Figure, Part, Steps, Values
+from experiments._grid import Found, Grid, Instance, Maker, Player, compare, means, play, table_of
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.model.values import Event
 from scheduling.reporting.metrics import summarize
@@ -31,9 +33,11 @@ NOTE = (
     "in the paper; nothing is tuned to its results"
 )
 HOUR_MS = 3_600_000
+SEEDS = 3
+EPSILONS = (0.0, 0.1, 0.3, 0.5)
 
 
-def workload(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
+def workload(num_jobs: int, num_servers: int) -> Maker:
     """The simulator preset."""
     return lambda seed: generate("a-online", num_jobs=num_jobs, num_servers=num_servers, seed=seed)
 
@@ -54,29 +58,26 @@ def stops(instance: Instance, events: Sequence[Event]) -> float:
     return float(summarize(events, *instance)["suspensions"])
 
 
-def rates(options: Options, points: Mapping[Any, Callable[[int], Instance]]) -> Grid:
-    """Total completion times as shares of SRTF's."""
-    grid = compare(options, points, PLAYERS, options.seeds_or(3), total)
-    return {point: {name: value / row["SRTF"] for name, value in row.items()} for point, row in grid.items()}
+def rates(points: Mapping[Any, Maker], seeds: Sequence[int]) -> Generator[Mapping[str, Part], Values, Found]:
+    """Total completion times as shares of SRTF's mean."""
+    found = yield from compare(points, PLAYERS, seeds, total)
+    return {
+        point: {name: [value / mean(row["SRTF"]) for value in values] for name, values in row.items()}
+        for point, row in found.items()
+    }
 
 
-def makespan_and_use(options: Options, make: Callable[[int], Instance]) -> dict[str, dict[str, float]]:
-    """{player: {makespan_h, mean, peak}}, means over the seeds."""
-    found: dict[str, dict[str, float]] = {}
-    for name, player in PREEMPTIVE.items():
-        options.report(name)
-        rows = []
-        for seed in options.seeds_or(3):
-            instance = make(seed)
-            figures = summarize(play(instance, player), *instance)
-            rows.append(
-                (figures["makespan_ms"] / HOUR_MS, figures["lanes"]["mean_busy"], figures["lanes"]["peak_busy"])
-            )
-        found[name] = dict(zip(("makespan_h", "mean", "peak"), np.mean(rows, axis=0).tolist(), strict=True))
+def makespan_and_use(make: Maker, player: Player, seeds: Sequence[int]) -> list[list[float]]:
+    """[seed][makespan in hours, mean share of busy workers, largest share]"""
+    found = []
+    for instance in map(make, seeds):
+        figures = summarize(play(instance, player), *instance)
+        lanes = figures["lanes"]
+        found.append([figures["makespan_ms"] / HOUR_MS, lanes["mean_busy"], lanes["peak_busy"]])
     return found
 
 
-def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
+def small(num_jobs: int, num_servers: int) -> Maker:
     """Jobs whose chunks take 4 to 13 hours, at about the same load at any size: what the linear program can hold."""
 
     def make(seed: int) -> Instance:
@@ -95,21 +96,35 @@ def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
     return make
 
 
-def competitive(options: Options, points: Mapping[Any, Callable[[int], Instance]], speeds: Sequence[float]) -> Grid:
-    """Fractional flow of A_online at speed 1 + epsilon to optimum of the relaxed ILP (4) at speed 1, in one place."""
-    found: dict[Any, dict[str, float]] = {}
-    for point, make in points.items():
-        options.report(f"{point}")
-        instances = [make(seed) for seed in options.seeds_or(3)]
-        bounds = [relaxed(instance) for instance in instances]
-        found[point] = {
-            f"epsilon {epsilon:g}": float(np.mean([
-                flow(instance, play(instance, ("a_online", {"speed_augmentation": epsilon}))) / bound
-                for instance, bound in zip(instances, bounds, strict=True)
-            ]))
-            for epsilon in speeds
-        }  # fmt: skip
-    return found
+def ratios(what: str, points: Mapping[int, Maker], seeds: Sequence[int]) -> Steps:
+    """Competitive ratios at each point, with the bands of Fig. 12 and 13."""
+    values = yield {f"{point} {what}": partial(competitive, make, seeds) for point, make in points.items()}
+    found = {point: values[f"{point} {what}"] for point in points}
+    return table_of(what, found, found[next(iter(points))], list(_bands(what, means(found))))
+
+
+def _bands(what: str, grid: Grid) -> Iterator[Figure]:
+    for point, row in grid.items():
+        values = list(row.values())
+        yield Figure(f"maximum, {point} {what}", max(values), "x", 1.7)
+        yield Figure(f"at epsilon 0.5, {point} {what}", values[-1], "x", 1.1)
+        yield never_rises(f"with epsilon, {point} {what}", values, 0.0)
+
+
+def competitive(make: Maker, seeds: Sequence[int]) -> dict[str, list[float]]:
+    """Fractional flow of A_online at speed 1 + epsilon to optimum of the relaxed ILP (4) at speed 1, in one place.
+
+    {epsilon: value of each seed}
+    """
+    instances = [make(seed) for seed in seeds]
+    bounds = [relaxed(instance) for instance in instances]
+    return {
+        f"epsilon {epsilon:g}": [
+            flow(instance, play(instance, ("a_online", {"speed_augmentation": epsilon}))) / bound
+            for instance, bound in zip(instances, bounds, strict=True)
+        ]
+        for epsilon in EPSILONS
+    }
 
 
 def flow(instance: Instance, events: Sequence[Event]) -> float:
@@ -173,6 +188,13 @@ def relaxed(instance: Instance) -> float:
     solved = linprog(cost, A_ub=matrix, b_ub=high, method="highs")
     assert solved.status == 0, solved.message
     return float(solved.fun)
+
+
+def orders(grid: Grid) -> Iterator[Figure]:
+    """A_online-E preempts more than A_online, which preempts more than SRTF."""
+    for point, row in grid.items():
+        yield Figure(f"A_online-E - A_online at {point}", row["A_online-E"] - row["A_online"], "", 0.0, at_least=True)
+        yield Figure(f"A_online - SRTF at {point}", row["A_online"] - row["SRTF"], "", 0.0, at_least=True)
 
 
 def never_rises(name: str, values: Sequence[float], slack: float) -> Figure:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments import Figure, Options, Skip, Table
-from experiments._grid import SHARED, Grid, compare, pd_ors_workload, table_of
-from twin.traces.replay import replayed
+from experiments import Figure, Options, Skip, Steps
+from experiments._grid import SHARED, Grid, compare, means, pd_ors_workload, table_of
 
 
-def trace_table(options: Options, column: str, sizes: Mapping[int, tuple[int, int]], slots: int) -> Table:
+def trace_table(options: Options, column: str, sizes: Mapping[int, tuple[int, int]], slots: int, seeds: int) -> Steps:
     """Utility under each scheduler, with the arrivals of the trace. sizes: {row: (jobs, servers)}."""
-    if options.arrivals is None:
+    arrivals = options.arrivals
+    if arrivals is None:
         raise Skip("needs --arrivals FILE, a trace whose arrivals are replayed")
-    trace = replayed(options.arrivals)
+    trace = {"timestamps": arrivals.timestamps, "classes": arrivals.classes}
     workloads = {row: pd_ors_workload(jobs, servers, slots, **trace) for row, (jobs, servers) in sizes.items()}
-    grid = compare(options, workloads, SHARED, options.seeds_or(2))
-    return table_of(column, grid, SHARED, in_order(grid))
+    found = yield from compare(workloads, SHARED, options.seeds_or(seeds))
+    return table_of(column, found, SHARED, in_order(means(found)))
 
 
 def in_order(grid: Grid) -> list[Figure]:

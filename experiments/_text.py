@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from benchmarks import plain
 from experiments import Table
+from scheduling.reporting.figure import plain
 
 MAX_COLUMNS = 8  # beyond, a column of the table is a line
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Options, Table
-from experiments._lanes import competitive, small
-from experiments.a_online_fig12_ratio_by_jobs import EPSILONS, ratios
+from experiments import Chart, Options, Steps
+from experiments._lanes import SEEDS, ratios, small
 
 TITLE = "competitive ratio by number of servers, at four speeds"
 PAPER = "A_online, Fig. 13"
 CLAIM = "below 1.7, falls with epsilon, near 1 at epsilon = 0.5; the number of servers has little influence"
 SETTING = "25 jobs, chunks of 4 to 13 h, 3 seeds; the same ratio as in Fig. 12"
+CHARTS = (Chart("ratio to the lower bound", "x", levels=(("claim: at most", 1.7),)),)
 
 
-def run(options: Options, servers: Sequence[int] = (5, 15, 25, 35, 45), jobs: int = 25) -> Table:
-    return ratios("servers", competitive(options, {count: small(jobs, count) for count in servers}, EPSILONS))
+def run(options: Options, servers: Sequence[int] = (5, 15, 25, 35, 45), jobs: int = 25) -> Steps:
+    return (yield from ratios("servers", {count: small(jobs, count) for count in servers}, options.seeds_or(SEEDS)))

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from experiments import Figure, Options, Table
-from experiments._grid import Instance
-from experiments._groups import NAIVE_CASES, averages, of, ratio, table1
+from experiments import Chart, Figure, Options, Steps, Table
+from experiments._grid import Instance, Maker, Player
+from experiments._groups import (
+    NAIVE_CASES,
+    SEEDS,
+    of,
+    outcomes_of,
+    parts_of,
+    ratio,
+    ratio_range,
+    table1,
+    value_range,
+)
 
 TITLE = "completion times, makespan and utilization of 80 jobs on 100 machines"
 PAPER = "Harmony, Fig. 10, 11"
@@ -22,41 +32,50 @@ SETTING = (
     "input, as in the experiment of Section V-G, and heavy-tailed lengths of jobs, with 7 concurrent jobs of Isolated"
 )
 TAILED_JOBS = 7  # of Isolated at once, where lengths are heavy-tailed
+WHOLE, TAILED = "Harmony, all input in each iteration", "Harmony, heavy-tailed lengths"
+TAILED_BASE = "Isolated, heavy-tailed lengths"
+CHARTS = (
+    Chart(
+        "Isolated / scheduler", "x", ("makespan, ×", "completion, ×"),
+        levels=(("paper: makespan", 1.60), ("paper: completion time", 2.11)),
+    ),
+    Chart("share of all machines that are busy", "", ("CPU", "network")),
+)  # fmt: skip
 
 
-def run(options: Options) -> Table:
-    seeds = options.seeds_or(4)
-    instances = [table1(seed) for seed in seeds]
-    isolated = averages(options, "Isolated", instances, ("isolated", {}))
-    own = averages(options, "Harmony", instances, ("harmony", {}))
-    whole = averages(options, "Harmony, all input in each iteration", reading_all(instances), ("harmony", {}))
-    tailed = [table1(seed, lengths="heavy_tailed") for seed in seeds]
-    tailed_isolated = averages(
-        options, "Isolated, heavy-tailed lengths", tailed, ("isolated", {"at_once": TAILED_JOBS})
-    )
-    tailed_own = averages(options, "Harmony, heavy-tailed lengths", tailed, ("harmony", {}))
-    naive = {
-        case: averages(
-            options, f"naive {case}", instances, ("naive_colocation", {"partitions": case[0], "jobs": case[1]})
-        )
-        for case in NAIVE_CASES
+def run(options: Options) -> Steps:
+    seeds = options.seeds_or(SEEDS)
+    runs: dict[str, tuple[Maker, Player]] = {
+        "Isolated": (table1, ("isolated", {})),
+        "Harmony": (table1, ("harmony", {})),
+        WHOLE: (reading_all, ("harmony", {})),
+        **{
+            naive_title(case): (table1, ("naive_colocation", {"partitions": case[0], "jobs": case[1]}))
+            for case in NAIVE_CASES
+        },
+        TAILED: (partial(table1, lengths="heavy_tailed"), ("harmony", {})),
+        TAILED_BASE: (partial(table1, lengths="heavy_tailed"), ("isolated", {"at_once": TAILED_JOBS})),
     }
-    rows = []
-    named = {
-        "Isolated": isolated, "Harmony": own, "Harmony, all input in each iteration": whole,
-        **{f"naive {p} x {c}": found for (p, c), found in naive.items()},
-    }  # fmt: skip
-    compared = [(name, isolated, found) for name, found in named.items()]
-    compared.append(("Harmony, heavy-tailed lengths", tailed_isolated, tailed_own))
-    for name, base, found in compared:
-        rows.append((
-            name, ratio(base, found, "makespan"), ratio(base, found, "completion"), of(found, "cpu"),
-            of(found, "net"), of(found, "jobs"), of(found, "groups"), of(found, "moving"),
+    values = yield parts_of(runs, seeds)
+    found = outcomes_of(values, runs)
+    tailed_isolated, isolated, own, whole = (found[name] for name in (TAILED_BASE, "Isolated", "Harmony", WHOLE))
+    tailed_own, naive = found[TAILED], [found[naive_title(case)] for case in NAIVE_CASES]
+    rows: list[tuple[str | float, ...]] = []
+    spread = []
+    for name in runs:
+        if name == TAILED_BASE:
+            continue
+        base, one = tailed_isolated if name == TAILED else isolated, found[name]
+        keys = ("cpu", "net", "jobs", "groups", "moving")
+        rows.append(
+            (name, ratio(base, one, "makespan"), ratio(base, one, "completion"), *(of(one, key) for key in keys))
+        )
+        spread.append((
+            None, ratio_range(base, one, "makespan"), ratio_range(base, one, "completion"),
+            *(value_range(one, key) for key in keys),
         ))  # fmt: skip
-    means = [
-        sum(ratio(isolated, found, key) for found in naive.values()) / len(naive) for key in ("makespan", "completion")
-    ]
-    worst = min(ratio(isolated, found, "makespan") for found in naive.values())
+    means = [sum(ratio(isolated, one, key) for one in naive) / len(naive) for key in ("makespan", "completion")]
+    worst = min(ratio(isolated, one, "makespan") for one in naive)
     speedup, busier = ratio(isolated, own, "makespan"), ratio(own, isolated, "cpu")
     checks = (
         Figure("makespan, Isolated / Harmony", speedup, "x", 1.45, at_least=True),
@@ -80,9 +99,16 @@ def run(options: Options) -> Table:
         Figure("naive, worst makespan", worst, "x", 1.0),
     )
     columns = ("scheduler", "makespan, ×", "completion, ×", "CPU", "network", "jobs", "groups", "moving")
-    return Table(columns, tuple(rows), checks)
+    return Table(columns, tuple(rows), checks, tuple(spread))
 
 
-def reading_all(instances: Sequence[Instance]) -> list[Instance]:
+def naive_title(case: tuple[int, int]) -> str:
+    """Name of naive co-location with so many partitions and jobs in each."""
+    partitions, jobs = case
+    return f"naive {partitions} x {jobs}"
+
+
+def reading_all(seed: int) -> Instance:
     """The same jobs, whose iterations are whole epochs: each reads all of its input."""
-    return [(cluster, [replace(job, iterations_per_epoch=1) for job in jobs]) for cluster, jobs in instances]
+    cluster, jobs = table1(seed)
+    return cluster, [replace(job, iterations_per_epoch=1) for job in jobs]

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from experiments import Figure, Options, Table
-from experiments._groups import averages, of, ratio, table1
+from functools import partial
+
+from experiments import Chart, Figure, Options, Steps, Table
+from experiments._grid import Maker, Player
+from experiments._groups import (
+    SEEDS,
+    of,
+    outcomes_of,
+    parts_of,
+    ratio,
+    ratio_range,
+    table1,
+    value_range,
+)
 
 TITLE = "degree of parallelism and gains of the 60 most and the 60 least computation-heavy of 80 jobs"
 PAPER = "Harmony, Fig. 12, Section V-D"
@@ -12,18 +24,32 @@ CLAIM = (
     "machines and equally many jobs"
 )
 SETTING = "the calibrated Table I workload, all jobs at once"
+SUBSETS = ("all", "comp60", "comm60")
+CHARTS = (
+    Chart("Isolated / Harmony", "x", ("makespan, ×", "completion, ×")),
+    Chart("machines of a group, jobs of a group", "", ("machines per group", "jobs per group")),
+)
 
 
-def run(options: Options) -> Table:
-    rows, wide, gains = [], {}, {}
-    for subset in ("all", "comp60", "comm60"):
-        instances = [table1(seed, subset=subset) for seed in options.seeds_or(4)]
-        isolated = averages(options, f"{subset}, Isolated", instances, ("isolated", {}))
-        own = averages(options, f"{subset}, Harmony", instances, ("harmony", {}))
+def run(options: Options) -> Steps:
+    runs: dict[str, tuple[Maker, Player]] = {
+        f"{subset}, {title}": (partial(table1, subset=subset), (scheduler, {}))
+        for subset in SUBSETS
+        for title, scheduler in (("Isolated", "isolated"), ("Harmony", "harmony"))
+    }
+    values = yield parts_of(runs, options.seeds_or(SEEDS))
+    found = outcomes_of(values, runs)
+    rows, spread, wide, gains = [], [], {}, {}
+    for subset in SUBSETS:
+        isolated, own = found[f"{subset}, Isolated"], found[f"{subset}, Harmony"]
         wide[subset], gains[subset] = of(own, "parallelism"), ratio(isolated, own, "makespan")
         rows.append((
             subset, gains[subset], ratio(isolated, own, "completion"), of(own, "cpu"), of(own, "net"), wide[subset],
             of(own, "jobs") / of(own, "groups"),
+        ))  # fmt: skip
+        spread.append((
+            None, ratio_range(isolated, own, "makespan"), ratio_range(isolated, own, "completion"),
+            value_range(own, "cpu"), value_range(own, "net"), value_range(own, "parallelism"), None,
         ))  # fmt: skip
     later = {row[0]: float(row[2]) for row in rows}
     checks = (
@@ -35,4 +61,4 @@ def run(options: Options) -> Table:
         ),
     )
     columns = ("jobs", "makespan, ×", "completion, ×", "CPU", "network", "machines per group", "jobs per group")
-    return Table(columns, tuple(rows), checks)
+    return Table(columns, tuple(rows), checks, tuple(spread))

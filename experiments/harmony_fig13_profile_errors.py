@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from statistics import mean
-from typing import Any
 
-from experiments import Figure, Options, Table
-from experiments._grid import play
-from experiments._groups import averages, ratio, spans, table1
+from experiments import Chart, Figure, Options, Steps, Table
+from experiments._grid import Maker, Player, play
+from experiments._groups import SEEDS, outcomes_of, parts_of, ratio, ratio_range, spans, table1
 from scheduling.colocation.subtasks import mean_iteration_ms
 
 TITLE = "makespan with profiling errors, and Eq. (1) compared with the subtasks"
@@ -20,29 +21,25 @@ SETTING = (
     "the runs; the subtasks are simulated, not measured"
 )
 ERRORS = (0.0, 0.025, 0.05, 0.075, 0.2, 0.4)
+PREDICTIONS = "predictions of Eq. (1)"
+CHARTS = (Chart("makespan, Isolated / Harmony", "x"),)
 
 
-def run(options: Options) -> Table:
-    instances = [table1(seed) for seed in options.seeds_or(4)]
-    isolated = averages(options, "Isolated", instances, ("isolated", {}))
-    gains: dict[tuple[float, bool], float] = {}
-    for error in ERRORS:
-        for opposed in (False, True):
-            parameters: dict[str, Any] = {"profile_error": error, "opposed_errors": opposed}
-            found = averages(options, f"error {error:.1%}", instances, ("harmony", parameters))
-            gains[error, opposed] = ratio(isolated, found, "makespan")
-    off: list[float] = []
-    released: list[float] = []
-    for instance in instances:
-        seen = set()
-        for _, _, data in spans(play(instance, ("harmony", {}))):
-            key = (*data["comp_ms"], *data["comm_ms"])
-            if key not in seen:
-                seen.add(key)
-                for errors, chained in ((off, True), (released, False)):
-                    found_ms = mean_iteration_ms(data["comp_ms"], data["comm_ms"], chained=chained)
-                    errors.append(abs(found_ms / data["iteration_ms"] - 1))
+def run(options: Options) -> Steps:
+    seeds = options.seeds_or(SEEDS)
+    tried = {(error, opposed): _title(error, opposed) for error in ERRORS for opposed in (False, True)}
+    runs: dict[str, tuple[Maker, Player]] = {"Isolated": (table1, ("isolated", {}))}
+    for (error, opposed), title in tried.items():
+        runs[title] = (table1, ("harmony", {"profile_error": error, "opposed_errors": opposed}))
+    values = yield {**parts_of(runs, seeds), PREDICTIONS: partial(_predictions, seeds)}
+    found = outcomes_of(values, runs)
+    gains = {case: ratio(found["Isolated"], found[title], "makespan") for case, title in tried.items()}
+    off, released = values[PREDICTIONS]["chained"], values[PREDICTIONS]["released"]
     rows = tuple((f"{error:.1%}", gains[error, False], gains[error, True]) for error in ERRORS)
+    spread = tuple(
+        (None, *(ratio_range(found["Isolated"], found[tried[error, kind]], "makespan") for kind in (False, True)))
+        for error in ERRORS
+    )
     small = min(gains[error, kind] / gains[0.0, kind] for error in ERRORS[:4] for kind in (False, True))
     checks = (
         Figure("gain kept with errors up to 7.5 %", small, "share", 0.9, at_least=True),
@@ -56,4 +53,23 @@ def run(options: Options) -> Table:
             "share",
         ),
     )
-    return Table(("error", "makespan, ×", "opposed, makespan, ×"), rows, checks)
+    return Table(("error", "makespan, ×", "opposed, makespan, ×"), rows, checks, spread)
+
+
+def _title(error: float, opposed: bool) -> str:
+    return f"errors up to {error:.1%}{', opposed' if opposed else ''}"
+
+
+def _predictions(seeds: Sequence[int]) -> dict[str, list[float]]:
+    """Relative errors of Eq. (1) in the groups of the runs: with PULL after PUSH, and as in the released code."""
+    found: dict[str, list[float]] = {"chained": [], "released": []}
+    for instance in map(table1, seeds):
+        seen = set()
+        for _, _, data in spans(play(instance, ("harmony", {}))):
+            key = (*data["comp_ms"], *data["comm_ms"])
+            if key not in seen:
+                seen.add(key)
+                for name, errors in found.items():
+                    found_ms = mean_iteration_ms(data["comp_ms"], data["comm_ms"], chained=name == "chained")
+                    errors.append(abs(found_ms / data["iteration_ms"] - 1))
+    return found

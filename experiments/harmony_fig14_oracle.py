@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from statistics import mean
 
 import numpy as np
 
-from experiments import Figure, Options, Table
-from experiments._groups import averages, of, table1
+from experiments import Chart, Figure, Options, Steps, Table
+from experiments._grid import Maker, Player
+from experiments._groups import SEEDS, of, outcomes_of, parts_of, table1
 from scheduling.colocation.selection.exhaustive import all_pairs, exact
 from scheduling.colocation.selection.group_selection import schedule
 from scheduling.colocation.selection.grouping import Work
@@ -20,27 +23,22 @@ SETTING = (
     "paper does not state its limits; this one covers all pairs of a number of jobs and up to 24 groups. 7 jobs on 16 "
     "machines: exact over all subsets of jobs, while Algorithm 1 considers prefixes"
 )
+TINY = 40  # workloads of 7 jobs
+CHARTS = (
+    Chart("time", "h", ("makespan, h", "completion, h")),
+    Chart("share of all machines that are busy", "", ("CPU", "network")),
+)
 
 
-def run(options: Options) -> Table:
-    seeds = options.seeds_or(4)
-    options.report("single decisions")
-    pairs, tiny = [], []
-    for seed in seeds:
-        work = _work(80, 100, seed)
-        best, ours = all_pairs(work), schedule(work)
-        assert best is not None
-        assert ours is not None
-        pairs.append(1 - ours.score / best.score)
-    for seed in range(40):
-        work = _work(7, 16, seed)
-        top, ours = exact(work), schedule(work)
-        assert top is not None
-        assert ours is not None
-        tiny.append(1 - ours.score / top.score)
-    instances = [table1(seed) for seed in seeds]
-    own = averages(options, "Harmony", instances, ("harmony", {}))
-    wide = averages(options, "Oracle", instances, ("oracle", {}))
+def run(options: Options) -> Steps:
+    seeds = options.seeds_or(SEEDS)
+    runs: dict[str, tuple[Maker, Player]] = {
+        "Harmony": (table1, ("harmony", {})), "Oracle": (table1, ("oracle", {})),
+    }  # fmt: skip
+    values = yield {"single decisions": partial(_decisions, seeds), **parts_of(runs, seeds)}
+    found = outcomes_of(values, runs)
+    pairs, tiny = values["single decisions"]["pairs"], values["single decisions"]["tiny"]
+    own, wide = found["Harmony"], found["Oracle"]
     rows = tuple(
         (
             name,
@@ -70,6 +68,24 @@ def run(options: Options) -> Table:
         ),
     )
     return Table(("search", "makespan, h", "completion, h", "CPU", "network", "jobs"), rows, checks)
+
+
+def _decisions(seeds: Sequence[int]) -> dict[str, list[float]]:
+    """Gap of single decisions of Algorithm 1 to all pairs, and to the optimum of small cases."""
+    pairs, tiny = [], []
+    for seed in seeds:
+        work = _work(80, 100, seed)
+        best, ours = all_pairs(work), schedule(work)
+        assert best is not None
+        assert ours is not None
+        pairs.append(float(1 - ours.score / best.score))
+    for seed in range(TINY):
+        work = _work(7, 16, seed)
+        top, ours = exact(work), schedule(work)
+        assert top is not None
+        assert ours is not None
+        tiny.append(float(1 - ours.score / top.score))
+    return {"pairs": pairs, "tiny": tiny}
 
 
 def _work(jobs: int, machines: int, seed: int) -> Work:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from experiments import Figure, Options, Table
-from experiments._groups import NAIVE_CASES, averages, of, ratio, table1
+from experiments import Chart, Figure, Options, Steps, Table
+from experiments._grid import Maker, Player
+from experiments._groups import NAIVE_CASES, SEEDS, of, outcomes_of, parts_of, ratio, table1
 
 TITLE = "subtasks alone, with grouping, with spilling"
 PAPER = "Harmony, Section V-C"
@@ -12,23 +13,29 @@ SETTING = (
     "subtasks alone: naive partitions with the subtasks of Harmony, mean over the cases; grouping: no "
     "spilling, so memory limits the groups"
 )
+CHARTS = (Chart("share of the gain in makespan", "", ("share of the gain",)),)
 
 
-def run(options: Options) -> Table:
-    instances = [table1(seed) for seed in options.seeds_or(4)]
-    isolated = averages(options, "Isolated", instances, ("isolated", {}))
-    cases = [
-        averages(options, f"subtasks {parts} x {jobs}", instances,
-                 ("naive_colocation", {"partitions": parts, "jobs": jobs, "sharing": "subtasks"}))
-        for parts, jobs in NAIVE_CASES
-    ]  # fmt: skip
-    steps = {
-        "subtasks": cases,
-        "grouping": [averages(options, "grouping", instances, ("harmony", {"memory": "none"}))],
-        "reloading": [averages(options, "all", instances, ("harmony", {}))],
+def run(options: Options) -> Steps:
+    steps: dict[str, dict[str, Player]] = {
+        "subtasks": {
+            f"subtasks {parts} x {jobs}": (
+                "naive_colocation",
+                {"partitions": parts, "jobs": jobs, "sharing": "subtasks"},
+            )
+            for parts, jobs in NAIVE_CASES
+        },
+        "grouping": {"grouping": ("harmony", {"memory": "none"})},
+        "reloading": {"reloading": ("harmony", {})},
     }
+    runs: dict[str, tuple[Maker, Player]] = {"Isolated": (table1, ("isolated", {}))}
+    runs |= {title: (table1, player) for players in steps.values() for title, player in players.items()}
+    values = yield parts_of(runs, options.seeds_or(SEEDS))
+    found = outcomes_of(values, runs)
+    isolated = found["Isolated"]
     gains = {
-        name: sum(ratio(isolated, found, "makespan") for found in runs) / len(runs) for name, runs in steps.items()
+        name: sum(ratio(isolated, found[title], "makespan") for title in players) / len(players)
+        for name, players in steps.items()
     }
     whole = gains["reloading"] - 1
     rows = tuple(
@@ -36,7 +43,7 @@ def run(options: Options) -> Table:
             name,
             gains[name],
             (gains[name] - 1) / whole,
-            sum(of(found, "jobs") for found in steps[name]) / len(steps[name]),
+            sum(of(found[title], "jobs") for title in steps[name]) / len(steps[name]),
         )
         for name in steps
     )

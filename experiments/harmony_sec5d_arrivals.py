@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
-from experiments import Figure, Options, Table
-from experiments._grid import Instance
-from experiments._groups import averages, ratio, table1
-from twin.traces import importers
+from experiments import Chart, Figure, Options, Steps, Table
+from experiments._grid import Maker, Player
+from experiments._groups import SEEDS, outcomes_of, parts_of, ratio, ratio_range, table1
 
 TITLE = "gains over Isolated with jobs that arrive 0 to 8 minutes apart, and with arrivals in bursts"
 PAPER = "Harmony, Section V-D, arrivals"
@@ -20,24 +19,32 @@ SETTING = (
     "with 0.3 or 3 times the mean rate; mean gap 4 minutes"
 )
 MINUTES = (0.0, 2.0, 4.0, 6.0, 8.0)
+ARRIVALS = "optional"
+CHARTS = (Chart("Isolated / Harmony", "x"),)
 
 
-def run(options: Options) -> Table:
-    seeds = options.seeds_or(4)
-    points: dict[str, list[Instance]] = {
-        f"{minutes:g} min": [table1(seed, arrivals="poisson", mean_minutes=minutes) for seed in seeds]
-        for minutes in MINUTES
+def run(options: Options) -> Steps:
+    points: dict[str, Maker] = {
+        f"{minutes:g} min": partial(table1, arrivals="poisson", mean_minutes=minutes) for minutes in MINUTES
     }
     if options.arrivals is None:
-        points["bursts"] = [table1(seed, arrivals="bursty", mean_minutes=4.0) for seed in seeds]
+        points["bursts"] = partial(table1, arrivals="bursty", mean_minutes=4.0)
     else:
-        times = [float(job.arrival_ms) for job in importers.read(options.arrivals, seed=0).jobs]
-        points[f"arrivals of {options.arrivals.name}"] = [_trace(seed, times) for seed in seeds]
-    rows = []
-    for name, instances in points.items():
-        isolated = averages(options, f"{name}, Isolated", instances, ("isolated", {}))
-        own = averages(options, f"{name}, Harmony", instances, ("harmony", {}))
+        times = options.arrivals.timestamps
+        trace = partial(table1, arrivals="timestamps", mean_minutes=4.0, timestamps=times)
+        points[f"arrivals of {options.arrivals.name}"] = trace
+    runs: dict[str, tuple[Maker, Player]] = {
+        f"{name}, {title}": (make, (scheduler, {}))
+        for name, make in points.items()
+        for title, scheduler in (("Isolated", "isolated"), ("Harmony", "harmony"))
+    }
+    values = yield parts_of(runs, options.seeds_or(SEEDS))
+    found = outcomes_of(values, runs)
+    rows, spread = [], []
+    for name in points:
+        isolated, own = found[f"{name}, Isolated"], found[f"{name}, Harmony"]
         rows.append((name, ratio(isolated, own, "makespan"), ratio(isolated, own, "completion")))
+        spread.append((None, ratio_range(isolated, own, "makespan"), ratio_range(isolated, own, "completion")))
     first, last, bursts = (float(rows[place][1]) for place in (0, len(MINUTES) - 1, -1))
     checks = (
         Figure("makespan gain at 8 minutes / gain at 0", last / first, "share", 0.9, at_least=True),
@@ -46,8 +53,4 @@ def run(options: Options) -> Table:
             "completion-time gain at 8 minutes (paper 2.01)", float(rows[len(MINUTES) - 1][2]), "x", 1.4, at_least=True
         ),
     )
-    return Table(("arrivals", "makespan, ×", "completion, ×"), tuple(rows), checks)
-
-
-def _trace(seed: int, times: Sequence[float]) -> Instance:
-    return table1(seed, arrivals="timestamps", mean_minutes=4.0, timestamps=times)
+    return Table(("arrivals", "makespan, ×", "completion, ×"), tuple(rows), checks, tuple(spread))

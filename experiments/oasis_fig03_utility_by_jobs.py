@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Figure, Options, Table
-from experiments._grid import SEPARATE, compare, lead, oasis_workload, table_of
+from experiments import Chart, Figure, Options, Steps
+from experiments._grid import SEPARATE, compare, lead, means, oasis_workload, table_of
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
 PAPER = "OASiS, Fig. 3"
@@ -16,17 +16,19 @@ SETTING = (
     f"thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
 )
 BAND = 1.3
+SEEDS = 3
+CHARTS = (Chart("total utility"),)
 
 
-def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Table:
+def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Steps:
     points = {num_jobs: oasis_workload(num_jobs, slots) for num_jobs in jobs}
-    grid = compare(
-        options,
+    found = yield from compare(
         points,
         SEPARATE,
-        options.seeds_or(3),
+        options.seeds_or(SEEDS),
         leaves_out=lambda point, name: name == "Dorm" and point > dorm_jobs,
     )
+    grid = means(found)
     checks = [
         Figure(
             f"OASiS / best other, {point} jobs", lead(row, "OASiS"), "x", BAND if point >= 200 else None, at_least=True
@@ -36,4 +38,4 @@ def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_j
     gaps = [row["OASiS"] - max(value for name, value in row.items() if name != "OASiS") for row in grid.values()]
     if len(gaps) > 1:
         checks.append(Figure("lead at most jobs - lead at fewest jobs", gaps[-1] - gaps[0], "", 0.0, at_least=True))
-    return table_of("jobs", grid, SEPARATE, checks)
+    return table_of("jobs", found, SEPARATE, checks)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from experiments import Options, Table
+from experiments import Options, Steps
 from experiments._grid import Instance
-from experiments._lateness import lateness
+from experiments._lateness import LATENESS, lateness
 from scheduling.model.values import Utility
 from scheduling.workloads import generate
 
@@ -21,10 +21,12 @@ SETTING = (
     "from history, 1 seed; completed jobs only"
 )
 SENSITIVITY = ((0.01, 1.0), (4.0, 6.0))
+SEEDS = 1
+CHARTS = LATENESS
 
 
-def run(options: Options, jobs: int = JOBS) -> Table:
-    return lateness(options, [two_kinds(seed, jobs) for seed in options.seeds_or(1)])
+def run(options: Options, jobs: int = JOBS) -> Steps:
+    return (yield from lateness(lambda seed: two_kinds(seed, jobs), options.seeds_or(SEEDS)))
 
 
 def two_kinds(seed: int, each: int) -> Instance:

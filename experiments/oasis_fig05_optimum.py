@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from experiments import Options, Table
+from experiments import Options, Steps
 from experiments._grid import Instance, oasis_workload
-from experiments._optimal import against_optimum
+from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of OASiS"
 PAPER = "OASiS, Fig. 5"
@@ -21,17 +21,19 @@ SETTING = (
     "priorities, all ranges for 6"
 )
 BAND = 1.6
+SEEDS = 10
+CHARTS = (RATIO,)
 PLAYERS = {mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal")}
 
 
 def run(
     options: Options, servers: Sequence[int] = SERVERS, priorities: Sequence[tuple[int, int]] = PRIORITIES
-) -> Table:
+) -> Steps:
     settings = [(number, PRIORITIES[-1]) for number in servers] + [
         (6, spread) for spread in priorities if spread != PRIORITIES[-1]
     ]
     points = {f"{number} servers, priority {low}-{high}": _maker(number, low, high) for number, (low, high) in settings}
-    return against_optimum(options, points, PLAYERS, "oasis", options.seeds_or(10), BAND)
+    return (yield from against_optimum(points, PLAYERS, "oasis", options.seeds_or(SEEDS), BAND))
 
 
 def _maker(servers: int, low: int, high: int) -> Callable[[int], Instance]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Figure, Options, Table
-from experiments._grid import compare, oasis_workload, table_of
+from experiments import Chart, Figure, Options, Steps
+from experiments._grid import compare, means, oasis_workload, table_of
 
 TITLE = "total utility with wrong estimates of U / L"
 PAPER = "OASiS, Fig. 6"
@@ -16,17 +16,21 @@ SETTING = (
     "seeds; thinned: two numbers of jobs"
 )
 
+SEEDS = 2
+CHARTS = (Chart("total utility"),)
 
-def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Table:
+
+def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Steps:
     players = {
         f"{mode} {share} %": ("oasis", {"price_mode": mode, "floor_scale": 100 / share})
         for mode in ("marginal", "literal") for share in percent
     }  # fmt: skip
-    grid = compare(options, {number: oasis_workload(number, slots) for number in jobs}, players, options.seeds_or(2))
-    most = grid[max(jobs)]
+    workloads = {number: oasis_workload(number, slots) for number in jobs}
+    found = yield from compare(workloads, players, options.seeds_or(SEEDS))
+    most = means(found)[max(jobs)]
     checks = [
         Figure(f"{mode}, {max(jobs)} jobs: {percent[0]} % to {percent[-1]} %",
                most[f"{mode} {percent[0]} %"] / most[f"{mode} {percent[-1]} %"], "x", 1.0, at_least=True)
         for mode in ("marginal", "literal")
     ]  # fmt: skip
-    return table_of("jobs", grid, players, checks)
+    return table_of("jobs", found, players, checks)

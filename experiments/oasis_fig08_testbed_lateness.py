@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments import Options, Table
-from experiments._lateness import lateness
+from experiments import Options, Steps
+from experiments._lateness import LATENESS, lateness
 from experiments._testbed import JOBS, SLOTS, testbed
 
 TITLE = "completion - target on the testbed"
@@ -12,7 +12,9 @@ CLAIM = "Under OASiS jobs complete closest to their targets on real machines, to
 SETTING = (
     f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, from history, 10 seeds; completed jobs only"
 )
+SEEDS = 10
+CHARTS = LATENESS
 
 
-def run(options: Options) -> Table:
-    return lateness(options, [testbed(seed) for seed in options.seeds_or(10)])
+def run(options: Options) -> Steps:
+    return (yield from lateness(testbed, options.seeds_or(SEEDS)))

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Figure, Options, Table
-from experiments._grid import SHARED, compare, lead, pd_ors_workload, table_of
+from experiments import Chart, Figure, Options, Steps
+from experiments._grid import (
+    PD_ORS_BAND,
+    PD_ORS_RIVALS,
+    SHARED,
+    compare,
+    lead,
+    means,
+    pd_ors_workload,
+    table_of,
+)
 
 TITLE = "total utility compared with FIFO, DRF, RRH, Dorm and OASiS, by number of servers"
 PAPER = "PD-ORS, Fig. 6"
@@ -16,27 +25,34 @@ SETTING = (
     "five numbers of servers; OASiS and RRH "
     "are added here"
 )
-BAND = 1.5
-RIVALS = ("FIFO", "DRF", "RRH", "Dorm")
+SEEDS = 5
+CHARTS = (Chart("total utility"),)
 
 
 def run(
     options: Options, servers: Sequence[int] = SERVERS, variants: Sequence[str] = ("calibrated", "literal")
-) -> Table:
+) -> Steps:
     points = {
         f"{number}, {variant}": pd_ors_workload(JOBS, number, SLOTS, variant=variant)
         for variant in variants
         for number in servers
     }
-    grid = compare(options, points, SHARED, options.seeds_or(5))
+    found = yield from compare(points, SHARED, options.seeds_or(SEEDS))
+    grid = means(found)
     checks = [
-        Figure(f"PD-ORS / best of {len(RIVALS)}, {point}", lead(row, "PD-ORS", RIVALS), "x", BAND, at_least=True)
+        Figure(
+            f"PD-ORS / best of {len(PD_ORS_RIVALS)}, {point}",
+            lead(row, "PD-ORS", PD_ORS_RIVALS),
+            "x",
+            PD_ORS_BAND,
+            at_least=True,
+        )
         for point, row in grid.items()
-    ]
+    ]  # fmt: skip
     for variant in variants if len(servers) > 1 else ():
         few, many = (grid[f"{number}, {variant}"] for number in (servers[0], servers[-1]))
-        gaps = [row["PD-ORS"] - max(row[name] for name in RIVALS) for row in (few, many)]
+        gaps = [row["PD-ORS"] - max(row[name] for name in PD_ORS_RIVALS) for row in (few, many)]
         checks.append(
             Figure(f"gap at most servers - gap at fewest servers, {variant}", gaps[1] - gaps[0], "", 0.0, at_least=True)
         )
-    return table_of("servers", grid, SHARED, checks)
+    return table_of("servers", found, SHARED, checks)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import mean, median
 
-from experiments import Figure, Options, Table
-from experiments._grid import SHARED, Instance, pd_ors_workload, play, table_of, utility
+from experiments import Chart, Figure, Options, Steps
+from experiments._grid import SHARED, Instance, Maker, Player, pd_ors_workload, play, table_of, utility
 from scheduling.model.utility import duration_slots
 from scheduling.model.values import Event
 
@@ -19,26 +20,28 @@ SETTING = (
     "finish count as T (as in the paper)"
 )
 LESS = -1e-9  # a tie is not lowest
+SEEDS = 3
+CHARTS = (Chart("median training time", "slots", rows=("median slots", "median of completed jobs")),)
 
 
-def run(options: Options, servers: int = SERVERS) -> Table:
-    measures = {
-        "median slots": _median,
-        "median of completed jobs": _of_completed,
-        "completed": _completed,
-        "utility": utility,
-    }
-    grid: dict[str, dict[str, float]] = {what: {} for what in measures}
-    instances = [pd_ors_workload(JOBS, servers, SLOTS)(seed) for seed in options.seeds_or(3)]
-    for name, player in SHARED.items():
-        options.report(name)
-        runs = [(instance, play(instance, player)) for instance in instances]
-        for what, measure in measures.items():
-            grid[what][name] = mean(measure(*one) for one in runs)
-    own, *others = grid["median slots"].values()
+def run(options: Options, servers: int = SERVERS) -> Steps:
+    make, seeds = pd_ors_workload(JOBS, servers, SLOTS), options.seeds_or(SEEDS)
+    values = yield {name: partial(_measured, make, player, seeds) for name, player in SHARED.items()}
+    found = {what: {name: values[name][what] for name in SHARED} for what in MEASURES}
+    own, *others = (mean(by_seed) for by_seed in found["median slots"].values())
     return table_of(
-        "mean over seeds", grid, SHARED, [Figure("median slots: PD-ORS - best other", own - min(others), "", LESS)]
+        "mean over seeds", found, SHARED, [Figure("median slots: PD-ORS - best other", own - min(others), "", LESS)]
     )
+
+
+def _measured(make: Maker, player: Player, seeds: Sequence[int]) -> dict[str, list[float]]:
+    """{measure: value of each seed}"""
+    found: dict[str, list[float]] = {what: [] for what in MEASURES}
+    for instance in map(make, seeds):
+        events = play(instance, player)
+        for what, measure in MEASURES.items():
+            found[what].append(measure(instance, events))
+    return found
 
 
 def _taken(instance: Instance, events: Sequence[Event]) -> list[int]:
@@ -58,3 +61,8 @@ def _of_completed(instance: Instance, events: Sequence[Event]) -> float:
 
 def _completed(instance: Instance, events: Sequence[Event]) -> float:
     return float(len(_taken(instance, events)))
+
+
+MEASURES = {
+    "median slots": _median, "median of completed jobs": _of_completed, "completed": _completed, "utility": utility,
+}  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Options, Table
+from experiments import Options, Steps
 from experiments._grid import pd_ors_workload
-from experiments._optimal import against_optimum
+from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of PD-ORS"
 PAPER = "PD-ORS, Fig. 10"
@@ -17,9 +17,11 @@ SETTING = (
     "the number of servers is chosen here, the paper does not state it"
 )
 BAND = 1.5
+SEEDS = 5
+CHARTS = (RATIO,)
 PLAYERS = {mode: ("pd_ors", {"price_mode": mode}) for mode in ("marginal", "literal")}
 
 
-def run(options: Options, servers: Sequence[int] = SERVERS) -> Table:
+def run(options: Options, servers: Sequence[int] = SERVERS) -> Steps:
     points = {f"{number} servers": pd_ors_workload(JOBS, number, SLOTS) for number in servers}
-    return against_optimum(options, points, PLAYERS, "pd-ors", options.seeds_or(5), BAND)
+    return (yield from against_optimum(points, PLAYERS, "pd-ors", options.seeds_or(SEEDS), BAND))

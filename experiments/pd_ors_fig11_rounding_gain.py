@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Figure, Options, Table
-from experiments._grid import compare, pd_ors_workload, table_of
+from experiments import Chart, Figure, Options, Steps
+from experiments._grid import compare, means, pd_ors_workload, table_of
 
 TITLE = "total utility by rounding gain G"
 PAPER = "PD-ORS, Fig. 11"
@@ -17,19 +17,21 @@ SETTING = (
     "on one machine and nothing is rounded, so 20 servers with equal internal and external bandwidth are run as well"
 )
 NEAR_ONE = (0.8, 1.0, 1.2)
+SEEDS = 1
+CHARTS = (Chart("total utility"),)
 
 
-def run(options: Options, settings: Sequence[tuple[int, float]] = SETTINGS, gains: Sequence[float] = GAINS) -> Table:
+def run(options: Options, settings: Sequence[tuple[int, float]] = SETTINGS, gains: Sequence[float] = GAINS) -> Steps:
     players = {f"G = {gain}": ("pd_ors", {"mode": "paper", "rounding_gain": gain}) for gain in gains}
     points = {
         f"{servers}, kappa {kappa:g}": pd_ors_workload(JOBS, servers, SLOTS, kappa=kappa) for servers, kappa in settings
     }
-    grid = compare(options, points, players, options.seeds_or(1))
+    found = yield from compare(points, players, options.seeds_or(SEEDS))
     checks = []
-    for point, row in grid.items():
+    for point, row in means(found).items():
         best = max(row[f"G = {gain}"] for gain in gains if gain in NEAR_ONE)
         checks.append(
             Figure(f"best of G 0.8-1.2 / best of all, {point}", best / max(row.values()), "x", 1.0, at_least=True)
         )
         checks.append(Figure(f"best of all / worst, {point}", max(row.values()) / min(row.values()), "x"))
-    return table_of("servers", grid, players, checks)
+    return table_of("servers", found, players, checks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Options, Table
+from experiments import Chart, Options, Steps
 from experiments._replay import trace_table
 
 TITLE = "total utility with the arrivals of a trace, by number of servers"
@@ -15,7 +15,10 @@ SETTING = (
     f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 2 seeds, --arrivals FILE (the paper's is Google "
     "2011); thinned: three numbers of servers"
 )
+SEEDS = 2
+ARRIVALS = "required"
+CHARTS = (Chart("total utility"),)
 
 
-def run(options: Options, servers: Sequence[int] = SERVERS) -> Table:
-    return trace_table(options, "servers", {number: (JOBS, number) for number in servers}, SLOTS)
+def run(options: Options, servers: Sequence[int] = SERVERS) -> Steps:
+    return (yield from trace_table(options, "servers", {number: (JOBS, number) for number in servers}, SLOTS, SEEDS))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments import Figure, Options, Table
-from experiments._grid import Player, compare, oasis_workload, table_of
+from experiments import Chart, Figure, Options, Steps
+from experiments._grid import Player, compare, means, oasis_workload, table_of
 
 TITLE = "total utility of re-planning compared with OASiS, separate servers"
 PAPER = "ours, on the settings of OASiS, Fig. 3"
@@ -24,15 +24,18 @@ PLAYERS: Mapping[str, Player] = {
     "no promise": ("replanning", {"promise": "never"}),
 }
 AT_LEAST = {"promise at start": 1.15, "promise at first plan": 1.15, "no promise": 1.30}
+SEEDS = 3
+CHARTS = (Chart("total utility"),)
 
 
-def run(options: Options, points: Sequence[tuple[int, int]] = POINTS) -> Table:
+def run(options: Options, points: Sequence[tuple[int, int]] = POINTS) -> Steps:
     named = {f"T = {slots}, {jobs} jobs": (slots, jobs) for slots, jobs in points}
     workloads = {point: oasis_workload(jobs, slots) for point, (slots, jobs) in named.items()}
-    grid = compare(options, workloads, PLAYERS, options.seeds_or(3))
+    found = yield from compare(workloads, PLAYERS, options.seeds_or(SEEDS))
+    grid = means(found)
     checks = [
         Figure(f"{player} / OASiS, {point}", row[player] / row["OASiS"], "x",
                least if named[point] == CROWDED else LEAST, at_least=True)
         for player, least in AT_LEAST.items() for point, row in grid.items()
     ]  # fmt: skip
-    return table_of("setting", grid, PLAYERS, checks)
+    return table_of("setting", found, PLAYERS, checks)

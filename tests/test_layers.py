@@ -1,4 +1,4 @@
-"""Arrows of imports: dashboard -> twin -> scheduling, which is pure; inside each, from room to room.
+"""Arrows of imports: dashboard -> twin -> experiments -> scheduling, which is pure; inside each, from room to room.
 
 Sets of exceptions are exact: who removes one takes it off its list.
 """
@@ -27,8 +27,8 @@ IMPURE = {
     "datetime",
 }
 FAMILIES = {"scheduling.slotted", "scheduling.typed_workers", "scheduling.colocation", "scheduling.observed"}
-PRODUCT = ("scheduling", "twin", "dashboard")
-WORKBENCH = ("benchmarks", "experiments")  # they measure the twin and are no part of it
+PRODUCT = ("scheduling", "experiments", "twin", "dashboard")
+WORKBENCH = ("benchmarks",)  # they measure the twin and are no part of it
 WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
 MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command
@@ -92,6 +92,20 @@ def test_scheduling_imports_only_numpy_solvers_and_the_pure_part_of_the_standard
     assert not names & IMPURE
 
 
+@pytest.mark.parametrize("path", files("experiments"), ids=name_of)
+def test_experiments_import_only_the_core(path: Path):
+    """They run in the command, in workers and in pages (docs/decisions/0024)."""
+    names = {name.split(".")[0] for name in imported(path)}
+    assert names <= PURE | {"experiments"}
+    assert not names & IMPURE
+
+
+def test_experiments_import_helpers_but_not_each_other():
+    """So the digest of an experiment covers its code."""
+    theirs = {f"experiments.{path.stem}" for path in files("experiments") if not path.stem.startswith("_")}
+    assert arrows("experiments", theirs) == set()
+
+
 def test_twin_never_imports_dashboard():
     assert arrows("twin", {"dashboard"}) == set()
 
@@ -130,7 +144,7 @@ def test_read_models_know_no_http():
     }
 
 
-def test_nothing_but_their_commands_imports_benchmarks_and_experiments():
+def test_nothing_but_their_commands_imports_benchmarks():
     found = {file for folder in PRODUCT for file, _ in arrows(folder, set(WORKBENCH))}
     assert found == WORKBENCH_COMMANDS
     assert arrows("benchmarks", {"experiments"}) == set()

@@ -5,7 +5,7 @@ The figures of the full grids stand in docs/papers/primal_dual.md, with what doe
 
 import pytest
 
-from experiments import Options, experiment
+from experiments import Options, run
 
 pytestmark = pytest.mark.slow
 ONE = Options(seeds=1)
@@ -21,43 +21,43 @@ def column(table, name):
 
 def test_oasis_earns_most_among_separate_servers():
     """At least 1.3 times the best of the others from 200 jobs on, a growing lead. Dorm earns less than RRH (docs)."""
-    table = experiment("oasis_fig03").run(ONE, jobs=(100, 300), slots=100, dorm_jobs=0)
+    table = run("oasis_fig03", ONE, jobs=(100, 300), slots=100, dorm_jobs=0)
     assert missed(table) == []
     assert all(rrh > fifo for rrh, fifo in zip(column(table, "RRH"), column(table, "FIFO"), strict=True))
 
 
 def test_jobs_complete_closest_to_their_targets_under_oasis():
     """A tenth of the jobs."""
-    assert missed(experiment("oasis_fig04").run(ONE, jobs=40)) == []
+    assert missed(run("oasis_fig04", ONE, jobs=40)) == []
 
 
 def test_with_the_printed_floor_oasis_is_near_the_optimum_of_small_instances():
     """With the marginal floor it is not: ten jobs say too little about prices."""
-    table = experiment("oasis_fig05").run(Options(seeds=4), servers=(12,), priorities=())
+    table = run("oasis_fig05", Options(seeds=4), servers=(12,), priorities=())
     assert [what for what, _ in missed(table) if "literal" in what] == []
 
 
 def test_oasis_keeps_up_on_the_testbed():
-    assert missed(experiment("oasis_fig07").run(Options())) == []
+    assert missed(run("oasis_fig07", Options())) == []
 
 
 def test_pd_ors_earns_most_among_shared_servers():
     """At least 1.5 times each where servers are short."""
-    table = experiment("pd_ors_fig06").run(ONE, servers=(30,))
+    table = run("pd_ors_fig06", ONE, servers=(30,))
     assert missed(table) == []
 
 
 def test_sharing_machines_pays_more_when_there_are_more_jobs():
     """With 100 servers."""
-    table = experiment("pd_ors_fig08").run(Options(seeds=3), jobs=(10, 50))
+    table = run("pd_ors_fig08", Options(seeds=3), jobs=(10, 50))
     assert missed(table) == []
 
 
 def test_pd_ors_is_near_the_optimum_of_small_instances():
-    table = experiment("pd_ors_fig10").run(Options(seeds=3), servers=(4,))
+    table = run("pd_ors_fig10", Options(seeds=3), servers=(4,))
     assert missed(table) == []
 
 
 def test_critical_jobs_make_the_gain_over_oasis():
     """T = 20; at T = 80 it is the other way round (docs)."""
-    assert missed(experiment("pd_ors_fig14").run(Options(seeds=3), settings=((20, 50, 100),))) == []
+    assert missed(run("pd_ors_fig14", Options(seeds=3), settings=((20, 50, 100),))) == []

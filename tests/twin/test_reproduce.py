@@ -7,14 +7,16 @@ import pytest
 from django.core.management import call_command
 
 import experiments
-from experiments import Figure, Options, Skip, Table, experiment
+from experiments import Figure, Options, Skip, Table, experiment, run
 from experiments._text import lines
+from twin.traces.replay import arrivals_of
 
 
 def test_every_experiment_says_what_it_is_about():
     for name in experiments.names():
         module = experiment(name)
-        assert all((module.TITLE, module.PAPER, module.CLAIM, module.SETTING, callable(module.run))), name
+        texts = (module.TITLE, module.PAPER, module.CLAIM, module.SETTING)
+        assert all((*texts, module.CHARTS, callable(module.run))), name
 
 
 @pytest.mark.parametrize("name", experiments.names())
@@ -71,7 +73,7 @@ def test_an_experiment_is_printed_and_written(capsys, tmp_path):
 
 def test_what_needs_a_trace_is_skipped_without_one(capsys):
     with pytest.raises(Skip, match="--arrivals"):
-        experiment("pd_ors_fig12").run(Options())
+        run("pd_ors_fig12", Options())
     call_command("reproduce", only=["pd_ors_fig12"])
     assert "skipped: needs --arrivals FILE" in capsys.readouterr().out
 
@@ -82,7 +84,7 @@ def test_a_trace_gives_arrivals_and_kinds(tmp_path):
     # of a Philly window, a minute apart
     rows = [f"2017-10-01 {i // 60:02}:{i % 60:02}:00,600,1,600,a" for i in range(120)]
     (tmp_path / "trace.csv").write_text("\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows]) + "\n")
-    table = experiment("pd_ors_fig12").run(Options(seeds=1, arrivals=tmp_path / "trace.csv"), servers=(10,))
+    table = run("pd_ors_fig12", Options(seeds=1, arrivals=arrivals_of(tmp_path / "trace.csv")), servers=(10,))
     assert table.columns == ("servers", "PD-ORS", "OASiS", "FIFO", "DRF", "RRH", "Dorm")
     assert table.rows[0][1] > 0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments import Options, experiment
+from experiments import Options, run
 
 
 def missed(table):
@@ -11,7 +11,7 @@ def missed(table):
 
 def test_a_small_ratio():
     """Five jobs: below 1.7, falling with epsilon, at most 1.1 at 0.5."""
-    assert missed(experiment("a_online_fig12").run(Options(seeds=1), jobs=(5,))) == set()
+    assert missed(run("a_online_fig12", Options(seeds=1), jobs=(5,))) == set()
 
 
 @pytest.mark.slow
@@ -24,10 +24,10 @@ def test_a_small_ratio():
 )  # fmt: skip
 def test_the_trends_hold(name, grid, seeds):
     """Of single workloads one in three has fewer stops under A_online than SRTF at the least load: means there."""
-    assert missed(experiment(name).run(Options(seeds=seeds), **grid)) == set()
+    assert missed(run(name, Options(seeds=seeds), **grid)) == set()
 
 
 @pytest.mark.slow
 def test_what_does_not_hold_is_reported():
     """A_online sends to the cloud what would fill the last workers: 88 % of them at once, not 90 %."""
-    assert missed(experiment("a_online_fig11").run(Options())) == {"maximum number of concurrent workers, A_online"}
+    assert missed(run("a_online_fig11", Options())) == {"maximum number of concurrent workers, A_online"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments import Options, experiment
+from experiments import Options, run
 
 
 def held(table):
@@ -10,7 +10,7 @@ def held(table):
 
 
 def test_the_curve_of_disk_ratios_needs_iterations_that_read_all_input():
-    table = experiment("harmony_sec5g").run(Options(seeds=1))
+    table = run("harmony_sec5g", Options(seeds=1))
     missed = {what for what, holds in held(table).items() if holds is False}
     assert missed == {"everything on disk / best fixed (paper: slower)", "adaptive / best fixed (paper 0.84)"}
     seconds = {share: times for share, *times in table.rows}
@@ -32,6 +32,6 @@ def test_what_holds_and_what_does_not(name, fails):
 
     So only what is reported as missed is pinned.
     """
-    missed = {what for what, holds in held(experiment(name).run(Options(seeds=2))).items() if holds is False}
+    missed = {what for what, holds in held(run(name, Options(seeds=2))).items() if holds is False}
     assert fails <= missed
     assert len(missed - fails) <= 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from experiments import Arrivals
 from twin.traces import importers
 
 MAX_ARRIVALS = 100_000
@@ -19,3 +20,8 @@ def replayed(trace: Path) -> dict[str, Any]:
         "timestamps": [job.arrival_ms for job in jobs],
         "classes": [0 if kind == 0 else 3 if kind > CRITICAL else 1 for kind in kinds],
     }
+
+
+def arrivals_of(trace: Path) -> Arrivals:
+    """The same for experiments."""
+    return Arrivals(trace.name, **replayed(trace))

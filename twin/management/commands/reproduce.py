@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import CommandParser
 
+from scheduling.reporting.figure import plain
 from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place, positive
 
@@ -40,9 +41,11 @@ class Command(HeadlessCommand):
     def work(self, **options: Any) -> None:
         import experiments
         from benchmarks import machine
+        from twin.traces.replay import arrivals_of
 
         chosen = list(map(experiments.full_name, options["only"])) if options["only"] else experiments.names()
-        chosen_options = experiments.Options(options["seeds"], options["arrivals"], self._progress)
+        arrivals = options["arrivals"] and arrivals_of(options["arrivals"])
+        chosen_options = experiments.Options(options["seeds"], arrivals)
         with atomic_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is run
             found = [self._experiment(name, chosen_options) for name in chosen]
             if file is not None:
@@ -52,8 +55,7 @@ class Command(HeadlessCommand):
 
     def _experiment(self, name: str, options: Options) -> dict[str, Any]:
         """Execution and output of one experiment; its result as plain data."""
-        from benchmarks import plain
-        from experiments import Skip, experiment
+        from experiments import Skip, experiment, run
         from experiments._text import lines
 
         module = experiment(name)
@@ -70,7 +72,7 @@ class Command(HeadlessCommand):
         }
         began = time.perf_counter()
         try:
-            table = module.run(options)
+            table = run(name, options, self._progress)
         except Skip as reason:
             self.stdout.write(f"  skipped: {reason}")
             return about | {"skipped": str(reason)}
@@ -91,7 +93,7 @@ class Command(HeadlessCommand):
             "seconds": round(seconds, 1),
         }  # fmt: skip
 
-    def _progress(self, sentence: str) -> None:
-        """Line on standard error, if it is a terminal."""
+    def _progress(self, part: str) -> None:
+        """The part that begins, on standard error if it is a terminal."""
         if self.stderr.isatty():
-            self.stderr.write(f"    {sentence}", ending="\n")
+            self.stderr.write(f"    {part}", ending="\n")
