@@ -31,6 +31,7 @@ from dashboard.api.shadows import CancelReplayView, CancelShadowsView, ReplayVie
 from dashboard.api.sweeps import SweepViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.auth import login
+from dashboard.auth.account_api import AccountViewSet
 from dashboard.auth.token_api import TokenViewSet
 from dashboard.ingest.views import CursorView, EventsView, SnapshotView
 from dashboard.pages import health, pages, readiness
@@ -45,6 +46,7 @@ router.register("runs", RunViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("audit", AuditViewSet)
 router.register("tokens", TokenViewSet)
+router.register("accounts", AccountViewSet, basename="account")
 router.register("connections", ConnectionViewSet)
 router.register("proposals", ProposalViewSet)
 router.register("alerts", AlertViewSet)
@@ -72,8 +74,11 @@ urlpatterns = [
     path("alerts/", pages.alerts, name="alerts"),
     path("audit/", pages.audit, name="audit"),
     path("settings/tokens/", pages.tokens, name="tokens"),
+    path("settings/account/", login.OwnAccount.as_view(), name="account"),
+    path("settings/accounts/", pages.accounts, name="accounts"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
     path("login/<str:token>/", login.link, name="login-link"),
+    path("login/password/<uidb64>/<token>/", login.PasswordSet.as_view(), name="password-set"),
     path("logout/", login.leave, name="logout"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", readiness.readyz, name="readyz"),

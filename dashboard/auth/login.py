@@ -1,18 +1,25 @@
-"""Login by one-time link or by name and password, and logout."""
+"""Login by one-time link or by name and password, passwords that people set for themselves, and logout."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.views import LoginView, PasswordChangeView, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.auth import accounts
 from dashboard.auth.login_links import redeem
+from dashboard.auth.roles import VIEWER, require
 from dashboard.http.throttles import LoginThrottle
 
 
@@ -34,6 +41,52 @@ class PasswordLogin(LoginView):
 
     def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         return _too_often(request) or super().post(request, *args, **kwargs)
+
+
+@method_decorator(login_not_required, name="dispatch")
+class PasswordSet(PasswordResetConfirmView):
+    """First or new password of an account, by the one-time link that an admin made; its owner is then logged in."""
+
+    http_method_names = ("get", "head", "post")
+    template_name = "password_set.html"
+    success_url = reverse_lazy("overview")
+    post_reset_login = True
+    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+
+    def get_user(self, uidb64: str) -> Any:
+        """The account of the link; None for one that is disabled."""
+        user = super().get_user(uidb64)
+        return user if user is not None and user.is_active else None
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return _too_often(request) or super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: SetPasswordForm[Any]) -> HttpResponse:
+        answer = super().form_valid(form)
+        accounts.record_password(self.user)
+        return answer
+
+
+class OwnAccount(PasswordChangeView):
+    """Own account: role, and a form that changes the password. Other sessions of the account end with a change."""
+
+    http_method_names = ("get", "head", "post")
+    template_name = "account.html"
+    success_url = reverse_lazy("account")
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        require(request.user, VIEWER, "This page")
+        return super().get(request, *args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        require(request.user, VIEWER, "This page")
+        return _too_often(request) or super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: SetPasswordForm[Any]) -> HttpResponse:
+        super().form_valid(form)
+        accounts.record_password(self.request.user)
+        fresh = PasswordChangeForm(user=self.request.user)
+        return self.render_to_response(self.get_context_data(form=fresh, saved=True))
 
 
 @login_not_required

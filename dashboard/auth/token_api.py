@@ -1,9 +1,10 @@
-"""Tokens for machines: list, create, revoke. For operators in a session."""
+"""Tokens for machines: list, create, revoke. For operators in a session; others' tokens for admins."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -11,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.auth import tokens
-from dashboard.auth.roles import OperatorsOnly
+from dashboard.auth.roles import ADMIN, OperatorsOnly, has_role
 from dashboard.http.body import body
 from dashboard.http.known_query import KnownQuery
 from dashboard.models import ApiToken
@@ -68,6 +69,11 @@ class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
     serializer_class = TokenSerializer
     permission_classes = (OperatorsOnly, KnownQuery)
     lookup_value_regex = r"\d+"
+
+    def get_queryset(self) -> QuerySet[ApiToken]:
+        """Tokens that act for the account; for an admin, those of all accounts."""
+        found = super().get_queryset()
+        return found if has_role(self.request.user, ADMIN) else found.filter(created_by=self.request.user.pk)
 
     @extend_schema(request=NewTokenSerializer, responses={201: MadeTokenSerializer})
     def create(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from dashboard.auth.roles import is_operator, is_viewer
+from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
 from dashboard.readmodels import downloads, gallery
 from twin.infra.counts import counted
 from twin.mirror import borders
@@ -204,6 +204,13 @@ def tokens(request: HttpRequest) -> HttpResponse:
     return _page(request, "tokens.html")
 
 
+@_looked_at
+def accounts(request: HttpRequest) -> HttpResponse:
+    """Accounts of people: list, create, change role, disable, reset."""
+    require(request.user, ADMIN, "Managing accounts")
+    return _page(request, "accounts.html")
+
+
 def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
     """404 with a description of the deleted object."""
     was = deleted.what_was(noun, number)
@@ -216,7 +223,5 @@ def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
 
 def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
     if not is_viewer(request.user):
-        raise PermissionDenied(
-            "Your account has no role yet; ask an administrator to add you to the group viewer or operator."
-        )
+        raise PermissionDenied("Your account has no role yet; ask an admin to give it one on the page Accounts.")
     return render(request, template, context)

@@ -14,7 +14,8 @@ from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from benchmarks._stack import environment
-from tests.browser.conftest import Twin
+from tests.browser.conftest import Twin, watched
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WIDTHS = (390, 1280)
@@ -81,6 +82,16 @@ def narrow_and_wide(page: Page) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{width} px are too few"
+
+
+@pytest.fixture
+def open_page(contexts: Contexts, twin: Twin) -> Iterator[Callable[..., Page]]:
+    """The same for somebody who may approve plans."""
+    with contexts.lent() as context:
+        context.new_page().goto(twin.login_link("approver"))
+        session = context.storage_state()
+    with watched(contexts, session) as opener:
+        yield opener
 
 
 def test_a_replay_is_computed_and_compared_with_what_happened(open_page: Callable[..., Page], twin: Twin) -> None:

@@ -42,6 +42,16 @@ def operator(db) -> Client:
 
 
 @pytest.fixture
+def approver(db) -> Client:
+    return person("anton", "approver")
+
+
+@pytest.fixture
+def admin(db) -> Client:
+    return person("ada", "admin")
+
+
+@pytest.fixture
 def viewer(db) -> Client:
     return person("victor", "viewer")
 

@@ -21,6 +21,12 @@ ACTING, PLANS = "/api/live/lab/acting/", "/api/live/lab/proposals/"
 
 
 @pytest.fixture
+def operator(approver):
+    """Who may also approve."""
+    return approver
+
+
+@pytest.fixture
 def cluster(monkeypatch) -> MemoryCluster:
     """The cluster of forty minutes, in which 3 and 4 wait, as its queue shows them."""
     found = MemoryCluster(

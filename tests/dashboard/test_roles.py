@@ -9,10 +9,11 @@ from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
 from twin.models import Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
 
-OPEN = {"login", "login-link", "healthz", "readyz"}
+OPEN = {"login", "login-link", "password-set", "healthz", "readyz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
 # whoever may only look does not see who else may act (test_tokens.py)
 OPERATORS = ("/api/tokens/", "/settings/tokens/", "/live/connect/")
+ADMINS = ("/api/accounts/", "/settings/accounts/")
 # needs two runs in its query; the run has no groups: reported after the role was checked
 REFUSED = {
     "/api/compare/": 400,
@@ -35,7 +36,7 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
     token, _ = tokens.create("t", ["read"], None, get_user_model().objects.create_user("tina"))
     ids = {
         "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
-        "sweeps": sweep.pk, "tokens": token.pk,
+        "sweeps": sweep.pk, "tokens": token.pk, "accounts": token.created_by_id,
     }  # fmt: skip
     lab = Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
     ids["proposals"] = Proposal.objects.create(connection=lab, scheduler="fifo", kind="order").pk
@@ -106,7 +107,7 @@ def test_a_viewer_reads_everything_and_writes_nothing(addresses, viewer):
             continue
         refused = next((code for part, code in REFUSED.items() if part in path), None)
         expected = refused or (200 if not methods or "get" in methods else 405)
-        expected = 403 if path.startswith(OPERATORS) else expected
+        expected = 403 if path.startswith((*OPERATORS, *ADMINS)) else expected
         assert viewer.get(path).status_code == expected, path
         if path.startswith("/api/"):
             for method in WRITES:
@@ -121,17 +122,29 @@ def test_a_viewer_reads_everything_and_writes_nothing(addresses, viewer):
 def test_an_operator_is_never_refused_for_the_role(addresses, operator):
     """What the API declares is carried out or refused for its content; what it does not declare is not allowed."""
     for path, methods in addresses:
-        if path.startswith(MACHINES):
+        if path.startswith((MACHINES, *ADMINS)) or path.endswith("/approve/"):
             continue
         for method in set(WRITES) & methods - {"delete"}:
             answer = getattr(operator, method)(path, {}, content_type="application/json")
             assert answer.status_code in (200, 201, 204, 400, 404, 415), (method, path, answer.content)
 
 
-def test_a_superuser_is_an_operator_without_a_group(nobody):
+def test_an_admin_reads_everything_and_is_never_refused_for_the_role(addresses, admin):
+    for path, methods in addresses:
+        if path == "/logout/" or path.startswith(MACHINES):
+            continue
+        refused = next((code for part, code in REFUSED.items() if part in path), None)
+        assert admin.get(path).status_code == (refused or (200 if not methods or "get" in methods else 405)), path
+        for method in set(WRITES) & methods - {"delete"}:
+            answer = getattr(admin, method)(path, {}, content_type="application/json")
+            assert answer.status_code in (200, 201, 204, 400, 404, 415), (method, path, answer.content)
+
+
+def test_a_superuser_is_an_admin_without_a_group(nobody):
     nobody.user.is_superuser = True
     nobody.user.save()
     assert nobody.get("/api/runs/").status_code == 200
     answer = nobody.post("/api/clusters/", {"profile": "oasis", "servers": 2}, content_type="application/json")
     assert answer.status_code == 201
     assert AuditEntry.objects.filter(action="cluster.create", user=nobody.user).count() == 1
+    assert nobody.get("/api/accounts/").status_code == 200

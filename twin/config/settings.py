@@ -202,6 +202,18 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
 }
 
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in (
+        ("UserAttributeSimilarityValidator", {}),
+        ("MinimumLengthValidator", {"min_length": 10}),
+        ("CommonPasswordValidator", {}),
+        ("NumericPasswordValidator", {}),
+    )
+]
+PASSWORD_RESET_TIMEOUT = 86_400  # s in which a link that sets a password works
+SESSION_COOKIE_AGE = int(env.float("SESSION_HOURS", default=336.0) * 3_600)  # from the login on
+
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.roles import APPROVER, require
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from twin.acting import gates, rules
@@ -60,10 +61,12 @@ class ActingView(APIView):
 
     @extend_schema(request=ActingChangeSerializer, responses=ActingSerializer)
     def patch(self, request: Request, name: str) -> Response:
-        """Changes the permissions, or stops all plans and undoes the changes of open ones."""
+        """Changes the permissions (by approvers), or stops all plans and undoes the changes of open ones."""
         connection = get_object_or_404(Connection, name=name)
         values = body(ActingChangeSerializer, request)
         stopped = values.pop("stopped", None)
+        if values or stopped is False:  # whoever may act may also stop
+            require(request.user, APPROVER, "Changing the permissions of plans")
         try:
             if values:
                 rules.change(connection, values, request.user)

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.roles import APPROVER
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
@@ -129,6 +130,7 @@ class ProposalViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposa
 
     queryset = Proposal.objects.select_related("connection", "made_by", "approved_by").prefetch_related("entries")
     serializer_class = ProposalSerializer
+    needs = {"approve": APPROVER}
 
     @extend_schema(request=ApproveSerializer, responses=ProposalSerializer)
     @action(detail=True, methods=["post"])

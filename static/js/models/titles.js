@@ -32,6 +32,9 @@ const NOUNS = { acting: 'permissions of plans', alert_rule: 'alert rule' };
 
 /** @type {Record<string, string>} Actions whose title is not their verb and noun. */
 const ACTIONS = {
+  'account.password': 'Set own password',
+  'account.reset': 'Reset password of account',
+  'account.role': 'Change role of account',
   'acting.release': 'Allow plans again',
   'acting.stop': 'Stop all plans',
   'connection.follow': 'Resume following',

@@ -17,6 +17,7 @@ const PAGES = {
   sweep: (id) => `/sweeps/${id}/`,
   trace: (id) => `/traces/${id}/`,
   connection: (name) => `/live/${name}/`,
+  account: () => '/settings/accounts/',
   alert: () => '/alerts/',
   rule: () => '/alerts/#rules',
   plan: (id, { detail }) => `/live/${detail.name}/plans/`,

@@ -13,7 +13,8 @@ const AGAIN_MS = 2000;
 const name = $('main').dataset.connection;
 const say = errorLine($('#list-error'));
 const operator = document.body.dataset.role === 'operator';
-const rule = new Rule($('#rule'), $('#rule-actions'), { name, operator, onChange: () => poll.now() });
+const approver = document.body.dataset.approver === 'yes';
+const rule = new Rule($('#rule'), $('#rule-actions'), { name, operator, approver, onChange: () => poll.now() });
 const form = operator ? new NewPlan($('#new'), { name, onMade: () => poll.now() }) : null;
 const cards = new Map(); // number of a plan -> its card
 
@@ -23,7 +24,7 @@ async function load() {
   rule.paint(acting);
   form?.paint(acting);
   for (const plan of plans) {
-    const card = cards.get(plan.id) ?? new PlanCard(plan.id, { operator, onChange: () => poll.now() });
+    const card = cards.get(plan.id) ?? new PlanCard(plan.id, { operator, approver, onChange: () => poll.now() });
     cards.set(plan.id, card);
     card.paint(plan);
   }

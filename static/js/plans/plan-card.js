@@ -13,8 +13,8 @@ const NOTHING = 'none';
 
 export class PlanCard {
   /** onChange(): after an action. */
-  constructor(id, { operator, onChange }) {
-    Object.assign(this, { id, operator, onChange, painted: '' });
+  constructor(id, { operator, approver, onChange }) {
+    Object.assign(this, { id, operator, approver, onChange, painted: '' });
     this.problem = h('p', { class: 'error', role: 'alert', hidden: true });
     this.element = h('section', { class: 'card', 'aria-label': `Plan ${id}` });
   }
@@ -51,8 +51,8 @@ export class PlanCard {
       status === 'proposed'
         ? button('Approve', () => this.#approve(digest, rows), {
             class: 'primary',
-            disabled: Boolean(refused),
-            title: sentence(refused) || null,
+            disabled: Boolean(refused) || !this.approver,
+            title: sentence(refused) || (this.approver ? null : 'Approving requires the approver role.'),
           })
         : null,
       ['computing', 'proposed'].includes(status) ? button('Discard', act('discard')) : null,

@@ -9,8 +9,8 @@ import { capital, wall } from '../util/format.js';
 
 export class Rule {
   /** onChange(): after the rule was stored. */
-  constructor(element, actions, { name, operator, onChange }) {
-    Object.assign(this, { element, actions, name, operator, onChange });
+  constructor(element, actions, { name, operator, approver, onChange }) {
+    Object.assign(this, { element, actions, name, operator, approver, onChange });
     this.state = h('div', { 'aria-live': 'polite' });
     this.form = null;
     this.problem = h('p', { class: 'error', role: 'alert', hidden: true });
@@ -38,7 +38,7 @@ export class Rule {
   }
 
   #switch({ stopped, level }) {
-    if (!level && !stopped) return null;
+    if ((!level && !stopped) || (stopped && !this.approver)) return null;
     return stopped
       ? h('button', { type: 'button', onclick: () => this.#store({ stopped: false }) }, 'Allow plans again')
       : h('button', { type: 'button', class: 'danger', onclick: () => this.#stop() }, 'Stop all plans');
@@ -51,7 +51,7 @@ export class Rule {
 
   #build({ level, levels, queues, accounts, max_jobs: most, calibrated }) {
     this.form = h('form', { class: 'form', novalidate: true });
-    if (this.operator) {
+    if (this.approver) {
       const options = levels.map((one) =>
         h('option', { value: one.level, selected: one.level === level }, `${one.level} · ${one.name}`),
       );

@@ -122,9 +122,9 @@ class Command(BaseCommand):
 
     def _report(self, url: str, seconds: float) -> None:
         path = StringIO()
-        call_command("login_link", role="operator", stdout=path)  # by name: twin imports nothing of the dashboard
+        call_command("login_link", role="admin", stdout=path)  # by name: twin imports nothing of the dashboard
         link = url + path.getvalue().strip()
-        self.stdout.write(f"\nStarted in {seconds:.1f} s. Open this link to log in as operator (it works once):\n")
+        self.stdout.write(f"\nStarted in {seconds:.1f} s. Open this link to log in as admin (it works once):\n")
         self.stdout.write(f"\n    {link}\n\nPress Ctrl-C to stop. Logs and data: {settings.VAR_DIR}\n")
         self.stdout.flush()
 

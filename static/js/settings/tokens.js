@@ -7,6 +7,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, errorLine, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { wall } from '../util/format.js';
+import { showOnce } from './secret-line.js';
 
 const say = errorLine($('#list-error'));
 const SCOPES = [
@@ -110,19 +111,8 @@ function form(root) {
 
 /** The value of a new token: it cannot be shown again. */
 function show(token) {
-  const value = h('input', { id: 'value', readonly: true, value: token.value, 'aria-label': 'Value of the token' });
-  const copy = h('button', { type: 'button', onclick: () => copyFrom(value) }, 'Copy');
-  fill(
-    $('#made'),
-    h('p', {}, `The token ${token.name} was created. Copy its value now: it is not shown again.`),
-    h('div', { class: 'actions' }, value, copy),
-  );
-  value.select();
-}
-
-async function copyFrom(input) {
-  input.select();
-  await navigator.clipboard?.writeText(input.value);
+  const sentence = `The token ${token.name} was created. Copy its value now: it is not shown again.`;
+  showOnce($('#made'), sentence, 'Value of the token', token.value);
 }
 
 form($('#new'));

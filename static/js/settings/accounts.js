@@ -1,0 +1,136 @@
+// Accounts of people: the list with roles and states, the form, and links that set a password, which are shown once.
+
+import { get, patch, post } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { confirmed } from '../ui/confirm.js';
+import { DataTable, shown } from '../ui/data-table.js';
+import { $, errorLine, fill, h } from '../ui/dom.js';
+import { field } from '../ui/fields/form-field.js';
+import { capital, wall } from '../util/format.js';
+import { showOnce } from './secret-line.js';
+
+const say = errorLine($('#list-error'));
+const own = Number($('main').dataset.account);
+const ROLES = [
+  ['viewer', 'reads'],
+  ['operator', 'also uploads, runs and edits'],
+  ['approver', 'also approves plans for real clusters'],
+  ['admin', 'also manages accounts'],
+];
+const LOGINS = { password: 'password', none: 'no password yet', links: 'one-time links' };
+
+const columns = [
+  { title: 'Name', value: (a) => a.name, cell: (a) => [a.name, a.id === own ? ' (you)' : ''] },
+  { title: 'Role', value: (a) => ROLES.findIndex(([role]) => role === a.role), cell: roleChoice },
+  { title: 'Login by', value: (a) => a.login, cell: (a) => LOGINS[a.login] },
+  { title: 'Created', value: (a) => a.created_at, cell: (a) => moment(a.created_at, '') },
+  { title: 'Last login', value: (a) => a.last_login_at ?? '', cell: (a) => moment(a.last_login_at, 'never') },
+  {
+    title: 'State',
+    value: (a) => Number(a.active),
+    cell: (a) => (a.active ? 'active' : h('span', { class: 'muted' }, 'disabled')),
+  },
+  { title: '', cell: (a) => (a.id === own ? '' : h('div', { class: 'actions' }, buttons(a))) },
+];
+
+const list = new DataTable($('#list'), { name: 'accounts', columns });
+
+function moment(at, otherwise) {
+  return h('span', { class: 'muted nowrap' }, at ? wall(at) : otherwise);
+}
+
+/** The role as a choice; one's own is changed by another admin. */
+function roleChoice(account) {
+  if (account.id === own) return account.role;
+  const roles = account.role ? ROLES : [['', ''], ...ROLES];
+  const options = roles.map(([role]) => h('option', { value: role, selected: role === account.role }, role || 'none'));
+  const onchange = (event) => change(account, { role: event.target.value });
+  return h('select', { 'aria-label': `Role of ${account.name}`, onchange }, options);
+}
+
+function buttons(account) {
+  const button = (text, onclick, kind = 'quiet') => h('button', { type: 'button', class: kind, onclick }, text);
+  return [
+    account.active && account.login !== 'links' ? button('Reset password', () => reset(account)) : null,
+    account.active
+      ? button('Disable', () => disable(account), 'quiet danger')
+      : button('Enable', () => change(account, { active: true })),
+  ];
+}
+
+async function load() {
+  const page = await get('/api/accounts/?size=200');
+  $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'account' : 'accounts');
+  list.paint(page.results);
+}
+
+/** The answer of `action`, and the list again; null with the sentence of its failure on the page. */
+async function done(action) {
+  let answer = null;
+  try {
+    answer = await action();
+    say('');
+  } catch (error) {
+    logError(error);
+    say(error.message);
+  }
+  await load(); // a choice that was refused shows its value again
+  return answer;
+}
+
+const change = (account, values) => done(() => patch(`/api/accounts/${account.id}/`, values));
+
+async function disable(account) {
+  const question = `Disable the account ${account.name}? It is logged out, and its tokens are refused.`;
+  if (await confirmed(question, 'Disable')) await change(account, { active: false });
+}
+
+async function reset(account) {
+  const question = `Reset the password of ${account.name}? The present one and all sessions end at once.`;
+  if (!(await confirmed(question, 'Reset password'))) return;
+  const made = await done(() => post(`/api/accounts/${account.id}/reset/`));
+  if (made) show(made, `The password of ${made.name} is reset.`);
+}
+
+function form(root) {
+  const name = field('Name', h('input', { id: 'name', maxlength: 150, autocomplete: 'off' }), 'With which to log in');
+  const role = field(
+    'Role',
+    h(
+      'select',
+      { id: 'role' },
+      ROLES.map(([value, about]) => h('option', { value }, `${capital(value)}: ${about}`)),
+    ),
+  );
+  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const button = h('button', { class: 'primary' }, 'Create account');
+  fill(root, name.element, role.element, h('div', { class: 'actions' }, button), problem);
+  root.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    button.disabled = true;
+    try {
+      const made = await post('/api/accounts/', { name: name.value() ?? '', role: role.input.value });
+      show(made, `The account ${made.name} was created.`);
+      name.input.value = '';
+      await load();
+    } catch (error) {
+      logError(error);
+      problem.textContent = error.message;
+      problem.hidden = false;
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+function show(account, sentence) {
+  const more = `Send this link to its owner, who sets a password with it: once, within a day. It is not shown again.`;
+  showOnce($('#made'), `${sentence} ${more}`, 'Link that sets the password', location.origin + account.link);
+}
+
+form($('#new'));
+load().catch((error) => {
+  logError(error);
+  say(error.message);
+});
