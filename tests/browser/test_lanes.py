@@ -36,10 +36,11 @@ def test_a_drawn_workload_is_run_and_its_uploads_are_those_of_the_log(
     page.locator("#g-seed").fill("2")
     page.get_by_role("button", name="Generate").click()
     page.locator("#generate").get_by_role("link", name="Use in a scenario").click()
-    page.locator("#f-scheduler").select_option("a_online")
+    expect(page.locator("#f-fit")).to_contain_text("jobs can run")
+    page.locator("#f-scheduler-a_online").check()
     page.locator("#advanced summary").click()
     expect(page.locator("#parameters .field").first).to_be_visible()
-    page.get_by_role("button", name="Start run").click()
+    page.get_by_role("button", name="Run A_online").click()
     page.wait_for_url(re.compile(r"/runs/\d+/"))
     run_path["path"] = page.url
     page.wait_for_function(

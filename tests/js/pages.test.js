@@ -122,11 +122,10 @@ test('clusters: the list, what one consists of, and its deletion after a questio
 });
 
 test('scenarios: the form has the schedulers with their parameters, and starts a run', needsPage, async () => {
-  const { window, asked } = await visit('scenarios', '/scenarios/', {}, [
+  const { asked } = await visit('scenarios', '/scenarios/', {}, [
     ['/api/runs/', (body, path, method) => (method === 'POST' ? { id: 99 } : recorded(path))],
   ]);
   await until(() => $('#list tbody tr') && $('#f-scheduler'), 'list and form are shown');
-  change(window, '#f-scheduler', 'oasis');
   await until(() => $$('#parameters .field').length > 0, 'its parameters have fields');
   const run = $$('#list button').find((button) => button.textContent === 'Run');
   run.click();
@@ -153,29 +152,37 @@ test(
               runnable: path.includes('scheduler=pd_ors') ? 0 : 80,
               made: { drawn: { epochs: 80, utility: 3, num_chunks: 80 } },
               schedulers: { oasis: 80, fifo: 60, pd_ors: 0 },
+              reasons: { fifo: '20 lack epochs.', pd_ors: line },
+              race: path.includes('scheduler=pd_ors') ? { oasis: 'it differs' } : { pd_ors: 'it differs' },
+              earlier: { oasis: { runs: 3, least_s: 1.24, most_s: 12 } },
             },
           };
+    const tick = (name) => $(`#f-scheduler-${name}`).click();
     const { window } = await visit('scenarios', '/scenarios/?trace=77', {}, [
       ['/api/traces/', { ...traces, results: [strange, ...traces.results] }],
       ['/api/scenarios/suitability/', suitability],
     ]);
-    await until(() => $('#f-cluster')?.value === String(proposal.cluster), 'the cluster with room is proposed');
+    await until(() => $(`#f-cluster-${proposal.cluster}`)?.checked, 'the cluster with room is proposed');
     assert.ok($('#f-warnings').hidden);
-    change(window, '#f-scheduler', 'pd_ors');
+    await until(() => /Earlier runs/.test(text('#f-time')), 'the time of earlier runs is shown');
+    assert.equal(text('#f-time'), 'Earlier runs of about this size took 1.2 s to 12 s with OASiS (3 runs).');
+    assert.equal(text('.choice[for=f-scheduler-fifo] .choice-note'), 'Can run 60 of 80 jobs. 20 lack epochs.');
+    tick('pd_ors');
+    assert.deepEqual([$('#f-scheduler-oasis').checked, text('#start-run')], [false, 'Run PD-ORS']);
+    assert.match(text('#f-scheduler-help'), /^PD-ORS cannot race with the others: it differs\./);
     await until(() => !$('#f-warnings').hidden, 'the warning is shown');
     assert.equal(text('#f-warnings'), line);
     assert.match($('#f-horizon').placeholder, /^empty: 132 slots/);
     assert.match(text('#f-fit'), /^0 of 80 jobs can run with PD-ORS\./);
     assert.match(text('#f-fit'), /Not in the trace, sampled: Epochs, Chunks \(80 jobs\); Utility \(3 jobs\)\./);
-    assert.match(text('#f-fit'), /FIFO: 60 of 80 jobs\. No job: PD-ORS\.$/);
-    $$('#f-fit button')
-      .find((button) => button.textContent === 'OASiS')
-      .click();
+    tick('oasis');
     await until(() => $('#f-warnings').hidden, 'it goes with its cause');
     await until(() => /^All 80 jobs can run with OASiS\./.test(text('#f-fit')), 'the scheduler is chosen');
     proposal.cluster = null;
-    change(window, '#f-trace', '77');
-    await until(() => $('#f-cluster').value === '', 'no cluster is chosen where none fits');
+    tick('fifo');
+    assert.equal(text('#start-run'), 'Race 2 schedulers');
+    $('#f-trace-77').dispatchEvent(new window.Event('change', { bubbles: true }));
+    await until(() => !$('#f-cluster :checked'), 'no cluster is chosen where none fits');
     assert.match(text('#f-cluster-help'), /fit on none of the newest clusters/);
   },
 );

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { choices, reasons } from '../../static/js/scenarios/scheduler-choices.js';
+import { choices } from '../../static/js/scenarios/scheduler-choices.js';
 
 const FIFO = { name: 'fifo', title: 'FIFO', unavailable: null };
 const OASIS = { name: 'oasis', title: 'OASiS', unavailable: null };
@@ -15,8 +15,6 @@ test('one that is not available is listed but cannot be chosen', () => {
     { value: 'oasis', text: 'OASiS', disabled: false, selected: true },
     { value: 'pd_ors', text: 'pd_ors (not available)', disabled: true, selected: false },
   ]);
-  assert.deepEqual(reasons([FIFO, MISSING]), ['pd_ors is not available: it needs the package highspy.']);
-  assert.deepEqual(reasons([FIFO, OASIS]), []);
 });
 
 test('where the usual one is not available, the first that is begins', () => {

@@ -146,20 +146,25 @@ def warnings(scheduler: BaseScheduler, found: Judgement) -> list[str]:
     return lines
 
 
-def runnable_jobs(cluster: Cluster, table: JobTable, demands: Demands) -> dict[str, int]:
-    """Jobs that each scheduler with its defaults does not reject for lack of a field or of room.
+class Chance(NamedTuple):
+    """Jobs that a scheduler with its defaults can run, and why it cannot run the others; empty if it can run all."""
 
-    0 where the scheduler cannot use the cluster.
-    """
+    runnable: int
+    reason: str
+
+
+def chances(cluster: Cluster, table: JobTable, demands: Demands) -> dict[str, Chance]:
+    """Each scheduler with its defaults, by name."""
     found = {}
     for name in schedulers():
         scheduler = build(name)
         try:
             scheduler.check(cluster)
-        except (ModelError, UnknownName):
-            found[name] = 0
+        except (ModelError, UnknownName) as error:
+            found[name] = Chance(0, str(error))
         else:
-            found[name] = judge(scheduler, cluster, table, demands).runnable
+            judged = judge(scheduler, cluster, table, demands)
+            found[name] = Chance(judged.runnable, " ".join(warnings(scheduler, judged)))
     return found
 
 

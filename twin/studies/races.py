@@ -37,11 +37,22 @@ def entrants(scenario: Scenario) -> list[Entrant]:
 
     All train by one model, that of the scenario's own scheduler, or the figures could not be ranked (comparability.py).
     """
-    cluster = store.cluster_of(scenario.cluster_id)
-    model = model_of(build(scenario.scheduler, scenario.parameters), cluster)
     tables = list(unpack_jobs(Trace.objects.only("jobs").get(pk=scenario.trace_id).jobs))
-    found = [_entrant(cls, scenario, cluster, model, tables) for cls in schedulers().values()]
-    return sorted(found, key=lambda entrant: entrant.scheduler.name != scenario.scheduler)
+    own = build(scenario.scheduler, scenario.parameters)
+    return entrants_beside(own, dict(scenario.parameters), store.cluster_of(scenario.cluster_id), tables)
+
+
+def entrants_beside(
+    own: BaseScheduler, parameters: dict[str, Any], cluster: Cluster, tables: list[JobTable]
+) -> list[Entrant]:
+    """Participants of a race of a scheduler with its parameters on a cluster, before there is a scenario."""
+    model = model_of(own, cluster)
+    found = [Entrant(type(own), parameters)]
+    for cls in schedulers().values():
+        if cls is not type(own):
+            given = trained_by(cls, model)
+            found.append(Entrant(cls, given, _obstacle(cls, given, cluster, model, tables)))
+    return found
 
 
 def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = None) -> list[Run]:
@@ -60,14 +71,6 @@ def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = No
         )
     with transaction.atomic():
         return commands.start_runs([_scenario_of(scenario, known[name]) for name in names], user)
-
-
-def _entrant(
-    cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, model: str, tables: list[JobTable]
-) -> Entrant:
-    own = cls.name == scenario.scheduler
-    parameters = dict(scenario.parameters) if own else trained_by(cls, model)
-    return Entrant(cls, parameters, "" if own else _obstacle(cls, parameters, cluster, model, tables))
 
 
 def _obstacle(

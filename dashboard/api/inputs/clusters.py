@@ -7,11 +7,13 @@ from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
+from dashboard.readmodels import cards
 from scheduling.model.values import ModelError, shorten
 from scheduling.workloads import generate
 from twin.files.cluster_json import cluster_from_dict
@@ -69,3 +71,9 @@ class ClusterViewSet(
             spec = store_cluster(cluster, source)
             record(request.user, "cluster.create", spec)
         return Response(ClusterSerializer(spec).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def card(self, request: Request, pk: str) -> Response:
+        """Servers of the cluster by site and kind."""
+        return Response(cards.cluster_card(self.get_object()))

@@ -17,7 +17,9 @@ from twin.analysis import suitability
 from twin.analysis.suitability import Demands
 from twin.files.job_table import JobTable
 from twin.models import ClusterSpec, Trace
+from twin.runs import earlier
 from twin.scenarios import store
+from twin.studies import races
 
 MAX_TRIED = 50  # clusters, the newest first
 MAX_ASKED = 20_000  # jobs whose durations are computed for the horizon
@@ -56,8 +58,9 @@ def checked_form(
     """{cluster: number, "generate" or null, warnings: [sentence], own_horizon: slots or null, fit}
 
     own_horizon: that of the scheduler where the cluster has none; null where there is no end, or too many jobs to ask.
-    fit: {jobs, runnable, made: {drawn | derived: {field: jobs}}, schedulers: {name: runnable jobs}}, null without a
-    cluster.
+    fit: {jobs, runnable, made: {drawn | derived: {field: jobs}}, schedulers: {name: runnable jobs}, reasons: {name: why
+    it cannot run the others}, race: {name: why it cannot race against this scheduler}, earlier: {name: {runs, least_s,
+    most_s}} of finished runs of about this size}, null without a cluster.
     """
     get_object_or_404(Trace.objects.only("id"), pk=trace, status=Trace.READY)
     jobs = store.jobs_of(trace)
@@ -70,7 +73,8 @@ def checked_form(
     if slot_ms is not None:
         on = replace(on, slot_ms=slot_ms)
     found = suitability.judge(chosen, on, table, demands)
-    able = suitability.runnable_jobs(on, table, demands)
+    able = suitability.chances(on, table, demands)
+    beside = races.entrants_beside(chosen, parameters, on, [table])
     needs = suitability.fields_needed(chosen, on)
     return {
         "cluster": cluster if cluster == "generate" else int(cluster),
@@ -80,7 +84,13 @@ def checked_form(
             "jobs": found.jobs,
             "runnable": found.runnable,
             "made": suitability.made_fields(table, needs),
-            "schedulers": able,
+            "schedulers": {name: chance.runnable for name, chance in able.items()},
+            "reasons": {name: chance.reason for name, chance in able.items() if chance.reason},
+            "race": {entrant.scheduler.name: entrant.reason for entrant in beside if entrant.reason},
+            "earlier": {
+                name: {"runs": spent.runs, "least_s": spent.least_s, "most_s": spent.most_s}
+                for name, spent in earlier.of_size(found.jobs, len(on.servers)).items()
+            },
         },
     }
 

@@ -1,5 +1,7 @@
 """GET /api/schedulers/: schedulers with the declarations of their parameters."""
 
+from typing import Any
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
@@ -13,18 +15,20 @@ from scheduling.kernel.registry import schedulers, unavailable
 @extend_schema(responses=OpenApiTypes.OBJECT)
 @api_view()
 def scheduler_list(request: Request) -> Response:
-    """All schedulers; `unavailable` gives the reason for those that cannot be used."""
-    rows = {
+    """All schedulers; model: the execution model; `unavailable` gives the reason for those that cannot be used."""
+    rows: dict[str, dict[str, Any]] = {
         name: {
             "name": name,
             "title": cls.title,
             "paper": cls.paper,
             "summary": cls.summary,
+            "model": cls.model.name,
             "parameters": describe(cls.Parameters),
             "unavailable": None,
         }
         for name, cls in schedulers().items()
     }
     for name, reason in unavailable().items():
-        rows[name] = {"name": name, "title": name, "paper": "", "summary": "", "parameters": [], "unavailable": reason}
+        empty: dict[str, Any] = {"paper": "", "summary": "", "model": "", "parameters": []}
+        rows[name] = {"name": name, "title": name, **empty, "unavailable": reason}
     return Response([rows[name] for name in sorted(rows)])

@@ -35,7 +35,7 @@ from dashboard.api.serializers import (
 from dashboard.http import upload_files
 from dashboard.http.parsers import OrjsonParser, RawParser
 from dashboard.http.throttles import UploadThrottle
-from dashboard.readmodels import downloads, job_table
+from dashboard.readmodels import cards, downloads, job_table
 from scheduling.model.values import ModelError
 from twin.infra.errors import Refused
 from twin.models import Trace
@@ -173,6 +173,13 @@ class TraceViewSet(
             files[number]["file"], files[number]["sample"], form.validated_data["mapping"], Reading.of(form.options())
         )
         return Response(found)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def card(self, request: Request, pk: str) -> Response:
+        """Arrivals of a trace that is ready, as a small picture."""
+        get_object_or_404(Trace.objects.only("id"), pk=pk, status=Trace.READY)
+        return Response(cards.trace_card(int(pk)))
 
     @extend_schema(request=None, responses=TraceSerializer)
     @action(detail=True, methods=["post"])

@@ -1,24 +1,8 @@
-// Fit check of the form of a new run: how many jobs can run, which values are not the trace's own, and which schedulers
-// can run all jobs.
+// Fit check of the form of a new run: how many jobs can run, and which values are not the trace's own.
 
 import { fill, h } from '../ui/dom.js';
 import { fieldTitle, originText } from '../util/job-fields.js';
 import { number, plural } from '../util/format.js';
-
-/**
- * @param {{ jobs: number, runnable: number, made: Record<string, Record<string, number>>,
- *   schedulers: Record<string, number> }} fit
- * @param {{ name: string, title: string }[]} schedulers
- * @returns {{ able: any[], some: any[], none: any[] }} the schedulers that can run all jobs, some, or none
- */
-export function sorted({ jobs, schedulers: runnable }, schedulers) {
-  const by = { able: [], some: [], none: [] };
-  for (const one of schedulers) {
-    const count = runnable[one.name];
-    if (count !== undefined) by[count === jobs ? 'able' : count ? 'some' : 'none'].push({ ...one, runnable: count });
-  }
-  return by;
-}
 
 /** 'Epochs, Chunks (80 jobs); Utility (3 jobs)': fields with equal counts together. */
 export function fieldsText(counts) {
@@ -27,18 +11,15 @@ export function fieldsText(counts) {
   return [...by].map(([jobs, titles]) => `${titles.join(', ')} (${plural(jobs, 'job')})`).join('; ');
 }
 
-/** The box; onPick(name): a scheduler is chosen. */
 export class FitCheck {
-  constructor(onPick) {
-    this.onPick = onPick;
+  constructor() {
     this.box = h('div', { class: 'fit wide', id: 'f-fit', role: 'status', hidden: true });
   }
 
   /** Shows the answer of the check; nothing without one. */
-  show(fit, chosen, schedulers) {
+  show(fit, chosen) {
     this.box.hidden = !fit;
     if (!fit) return;
-    const { able, some, none } = sorted(fit, schedulers);
     const all = fit.runnable === fit.jobs;
     fill(
       this.box,
@@ -54,38 +35,6 @@ export class FitCheck {
         .map(([origin, counts]) =>
           h('p', { class: 'muted small' }, `Not in the trace, ${originText(origin)}: ${fieldsText(counts)}.`),
         ),
-      able.length
-        ? h(
-            'p',
-            { class: 'chips' },
-            h('span', { class: 'small' }, 'Can run all jobs with default parameters:'),
-            able.map(({ name, title }) =>
-              h(
-                'button',
-                {
-                  type: 'button',
-                  class: 'chip',
-                  'aria-pressed': String(name === chosen.name),
-                  onclick: () => this.onPick(name),
-                },
-                title,
-              ),
-            ),
-          )
-        : h('p', {}, 'No scheduler can run all jobs on this cluster with default parameters.'),
-      some.length || none.length
-        ? h(
-            'p',
-            { class: 'muted small' },
-            [
-              ...some.map(({ title, runnable }) => `${title}: ${number(runnable, 0)} of ${plural(fit.jobs, 'job')}`),
-              none.length ? `No job: ${none.map(({ title }) => title).join(', ')}` : '',
-            ]
-              .filter(Boolean)
-              .join('. '),
-            '.',
-          )
-        : null,
     );
   }
 }

@@ -11,8 +11,3 @@ export function choices(schedulers, wanted) {
     selected: s === chosen,
   }));
 }
-
-/** A sentence for each that cannot be used. */
-export function reasons(schedulers) {
-  return schedulers.filter((s) => s.unavailable).map((s) => `${s.title} is not available: ${s.unavailable}.`);
-}

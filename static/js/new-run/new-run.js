@@ -1,0 +1,203 @@
+// Form of a new run: cards of traces, clusters and schedulers, a check before the start, and one button for a run or a
+// race.
+
+import { get, post } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { url } from '../core/time-range.js';
+import { CardChoice } from './card-choice.js';
+import { SchedulerCards, timeText } from './scheduler-cards.js';
+import { arrivals, servers } from './pictures.js';
+import { Options } from './options.js';
+import { FitCheck } from '../scenarios/fit-check.js';
+import { ownCluster } from '../scenarios/own-cluster.js';
+import { Warnings, suitability } from '../scenarios/suitability.js';
+import { empty } from '../ui/data-table.js';
+import { $, debounce, fill, h } from '../ui/dom.js';
+import { number, plural } from '../util/format.js';
+
+const GENERATED = 'generate';
+const CHECK_MS = 150;
+
+/** Fills the form of the page. */
+export async function newRun() {
+  const [schedulers, traces, clusters] = await Promise.all([
+    get('/api/schedulers/'),
+    get('/api/traces/?size=500'),
+    get('/api/clusters/?size=500'),
+  ]);
+  const ready = traces.results.filter((trace) => trace.status === 'ready' && trace.job_count > 0);
+  if (!ready.length) return fill($('#new'), h('div', { class: 'wide' }, noTraces()));
+  return new NewRun($('#new'), schedulers, ready, clusters.results).begin();
+}
+
+const noTraces = () =>
+  empty('A run needs a trace: the jobs that arrive', [
+    h('a', { href: '/traces/#generate' }, 'Generate a trace'),
+    ', ',
+    h('a', { href: '/traces/' }, 'upload one'),
+    ', or start from a template above, which brings its own.',
+  ]);
+
+class NewRun {
+  constructor(box, schedulers, traces, clusters) {
+    Object.assign(this, { box, traces, clusters });
+    this.trace = new CardChoice({ legend: 'Trace', name: 'trace', onChange: () => this.#traceChosen() });
+    this.cluster = new CardChoice({ legend: 'Cluster', name: 'cluster', onChange: () => this.#clusterChosen() });
+    this.schedulers = new SchedulerCards(schedulers, () => this.#sync());
+    this.options = new Options(() => this.#checkSoon());
+    this.warnings = new Warnings();
+    this.fit = new FitCheck();
+    this.button = h('button', { class: 'primary', id: 'start-run' }, 'Start run');
+    this.time = h('span', { class: 'muted small', id: 'f-time' });
+    this.error = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    this.proposed = 0; // of clusters; a choice by hand outdates those that are under way
+    this.#checkSoon = debounce(() => this.#check(), CHECK_MS);
+    this.trace.set(
+      traces.map(({ id, name }) => {
+        const { picture, line } = arrivals(id);
+        return { value: String(id), title: name, picture, lines: [line] };
+      }),
+    );
+  }
+
+  #checkSoon;
+
+  begin() {
+    const wanted = Number(url.get('trace'));
+    this.trace.value = String(this.traces.find(({ id }) => id === wanted)?.id ?? this.traces[0].id);
+    const able = this.schedulers.schedulers.filter((one) => !one.unavailable);
+    this.schedulers.value = (able.find(({ name }) => name === 'oasis') ?? able[0]).name;
+    this.#showClusters();
+    fill(
+      this.box,
+      h('div', { class: 'wide choice-columns' }, this.trace.element, this.cluster.element, this.schedulers.element),
+      this.options.nodes,
+      this.warnings.box,
+      this.fit.box,
+      h('div', { class: 'wide start' }, this.button, this.time),
+      this.error,
+    );
+    this.box.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#start().catch((error) => {
+        this.error.hidden = false;
+        fill(this.error, error.message);
+        this.button.disabled = false;
+      });
+    });
+    if (this.clusters.some((c) => c.id === Number(url.get('cluster')))) this.cluster.value = url.get('cluster');
+    else this.#propose().catch(logError);
+    this.#sync();
+  }
+
+  /** Cards of the clusters, that of the trace first. */
+  #showClusters() {
+    const own = ownCluster(this.clusters, Number(this.trace.value));
+    const ordered = own ? [own, ...this.clusters.filter((one) => one !== own)] : this.clusters;
+    const generated = { value: GENERATED, title: 'Generate a cluster', lines: ['As in the OASiS paper'] };
+    this.cluster.set([
+      ...ordered.map((c) => {
+        const { picture, line } = servers(c.id);
+        const source = c === own ? 'Cluster of this trace' : c.source;
+        return { value: String(c.id), title: c.name, picture, lines: [line, source] };
+      }),
+      generated,
+    ]);
+  }
+
+  #traceChosen() {
+    this.#showClusters();
+    this.#propose().catch(logError);
+    this.#sync();
+  }
+
+  #clusterChosen() {
+    this.proposed++;
+    this.#sync();
+  }
+
+  /** Selects the cluster of the trace, or else the newest one on which its jobs fit; none if there is none. */
+  async #propose() {
+    const mine = ++this.proposed;
+    const own = ownCluster(this.clusters, Number(this.trace.value));
+    if (own) {
+      this.cluster.value = String(own.id);
+      return;
+    }
+    const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
+    const answer = await suitability(choices).catch((error) => logError(error));
+    if (mine !== this.proposed) return;
+    this.cluster.value = String(answer?.cluster ?? '');
+    this.#sync();
+  }
+
+  #sync() {
+    const own = this.clusters.find((c) => String(c.id) === this.cluster.value);
+    const { chosen } = this.schedulers;
+    this.options.show({ scheduler: chosen[0], several: chosen.length > 1, cluster: own });
+    this.options.generated = this.cluster.value === GENERATED;
+    fill(
+      this.cluster.help,
+      this.cluster.value ? null : 'The jobs fit on none of the newest clusters; choose one, or generate one.',
+    );
+    this.button.disabled = !chosen.length || !this.cluster.value;
+    const many = `Race ${number(chosen.length, 0)} schedulers`;
+    fill(this.button, chosen.length > 1 ? many : chosen.length ? `Run ${chosen[0].title}` : 'Choose a scheduler');
+    this.#checkSoon();
+  }
+
+  async #check() {
+    const [first] = this.schedulers.chosen;
+    if (!this.cluster.value || !first) {
+      this.warnings.clear();
+      this.schedulers.check(null);
+      fill(this.time);
+      return this.fit.show(null);
+    }
+    const { slot, parameters } = this.options;
+    const answer = await this.warnings.check({
+      trace: this.trace.value,
+      cluster: this.cluster.value,
+      scheduler: first.name,
+      ...(slot ? { slot_ms: String(slot) } : {}),
+      parameters,
+    });
+    if (!answer) return undefined;
+    this.fit.show(answer.fit, first);
+    this.schedulers.check(answer.fit);
+    fill(this.time, answer.fit ? timeText(this.schedulers.chosen, answer.fit.earlier ?? {}) : null);
+    if (answer.own_horizon)
+      this.options.horizonHint(`empty: ${plural(answer.own_horizon, 'slot')}, from arrivals and durations`);
+    return undefined;
+  }
+
+  async #start() {
+    this.error.hidden = true;
+    const given = this.options.read(); // wrong numbers are refused before anything is made
+    this.button.disabled = true;
+    let cluster = this.cluster.value;
+    if (cluster === GENERATED) {
+      const { servers: count, seed, horizon_slots: slots } = given;
+      const body = { profile: 'oasis', servers: count, seed, horizon_slots: slots ?? 100 };
+      cluster = (await post('/api/clusters/', body)).id;
+    }
+    const { chosen } = this.schedulers;
+    const trace = this.traces.find(({ id }) => String(id) === this.trace.value);
+    const scenario = await post('/api/scenarios/', {
+      name: given.name || `${trace.name}, ${chosen[0].title}`,
+      cluster: Number(cluster),
+      trace: trace.id,
+      scheduler: chosen[0].name,
+      parameters: this.options.parameters,
+      seed: given.seed,
+      slot_ms: given.slot_ms,
+      horizon_slots: given.horizon_slots,
+    });
+    if (chosen.length > 1) {
+      const race = await post(`/api/scenarios/${scenario.id}/race/`, { schedulers: chosen.map(({ name }) => name) });
+      return location.assign(race.compare);
+    }
+    const run = await post('/api/runs/', { scenario: scenario.id, ...given.pace });
+    return location.assign(`/runs/${run.id}/`);
+  }
+}

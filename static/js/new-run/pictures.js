@@ -1,0 +1,96 @@
+// Small pictures of the cards: the arrivals of a trace, the servers of a cluster, and the execution models.
+
+import { get } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { fill, h, s } from '../ui/dom.js';
+import { duration, number, plural } from '../util/format.js';
+
+const [WIDTH, HEIGHT] = [168, 36];
+const TILE = 7; // of a square of servers, with its gap
+const COLUMNS = Math.floor(WIDTH / TILE);
+const MAX_TILES = 2 * COLUMNS; // of a site
+const SHADES = 4;
+
+/** Calls `draw` when the element is first seen. */
+function whenSeen(element, draw) {
+  const watch = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    watch.disconnect();
+    draw().catch(logError);
+  });
+  watch.observe(element);
+}
+
+/** The load curve of a trace: {picture, line}, filled when they are seen. @param {number} id */
+export function arrivals(id) {
+  const picture = s('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  const line = h('span', {}, '\u00a0');
+  whenSeen(picture, async () => {
+    const card = await get(`/api/traces/${id}/card/`);
+    picture.replaceChildren(s('path', { d: card.picture.bars }));
+    fill(line, `${plural(card.jobs, 'job')}, arrivals over ${duration(card.span_ms)}`);
+  });
+  return { picture, line };
+}
+
+/**
+ * Squares of a site: {shade (0 to SHADES - 1), servers} of each; a square is `each` servers, the last of a kind fewer.
+ *
+ * @param {{ servers: number, kinds: { servers: number, gpu: number, cpu: number }[] }} site
+ */
+export function tiles({ servers, kinds }) {
+  const each = Math.ceil(servers / MAX_TILES);
+  const amounts = kinds.some(({ gpu }) => gpu) ? kinds.map(({ gpu }) => gpu) : kinds.map(({ cpu }) => cpu);
+  const most = Math.max(...amounts, 1e-9);
+  return kinds.flatMap((kind, i) => {
+    const shade = Math.min(SHADES - 1, Math.floor((amounts[i] / most) * SHADES));
+    return Array.from({ length: Math.ceil(kind.servers / each) }, (_, n) => ({
+      shade,
+      servers: Math.min(each, kind.servers - n * each),
+    }));
+  });
+}
+
+/** The servers of a cluster by site: {picture, line}. @param {number} id */
+export function servers(id) {
+  const picture = h('span', { class: 'site-tiles', 'aria-hidden': 'true' });
+  const line = h('span', {}, '\u00a0');
+  whenSeen(picture, async () => {
+    const { sites } = await get(`/api/clusters/${id}/card/`);
+    fill(picture, sites.map(siteRow));
+    const text = (site) => `${number(site.servers, 0)} ${site.site}${site.gpus ? ` (${number(site.gpus)} GPU)` : ''}`;
+    fill(line, sites.map(text).join(', '));
+  });
+  return { picture, line };
+}
+
+function siteRow(site) {
+  const squares = tiles(site);
+  const rows = Math.ceil(squares.length / COLUMNS);
+  const box = { viewBox: `0 0 ${WIDTH} ${rows * TILE}`, class: 'site', preserveAspectRatio: 'xMinYMin meet' };
+  return s(
+    'svg',
+    box,
+    squares.map(({ shade }, i) =>
+      s('rect', {
+        x: (i % COLUMNS) * TILE,
+        y: Math.floor(i / COLUMNS) * TILE,
+        width: TILE - 1.5,
+        height: TILE - 1.5,
+        class: `shade-${shade}`,
+      }),
+    ),
+  );
+}
+
+const GLYPHS = {
+  slotted: [0, 1, 2, 3].flatMap((x) => [0, 1, 2].filter((y) => (x + y) % 3 !== 2).map((y) => [x * 7, y * 6, 6, 5])),
+  typed_workers: [[0, 0, 12, 4], [14, 0, 14, 4], [5, 6, 18, 4], [0, 12, 8, 4], [10, 12, 13, 4]], // prettier-ignore
+  colocation: [[0, 0, 13, 16], [15, 0, 13, 7], [15, 9, 13, 7]], // prettier-ignore
+};
+
+/** How jobs hold servers under an execution model. @param {string} model */
+export function glyph(model) {
+  const rects = (GLYPHS[model] ?? []).map(([x, y, width, height]) => s('rect', { x, y, width, height }));
+  return s('svg', { viewBox: '0 0 28 17', class: 'glyph', 'aria-hidden': 'true' }, rects);
+}

@@ -1,0 +1,117 @@
+// Cards of schedulers by execution model. Those that are ticked together are one race, so they share a training model.
+
+import { h } from '../ui/dom.js';
+import { number, plural } from '../util/format.js';
+import { modelRule, modelTitle } from '../models/titles.js';
+import { CardChoice } from './card-choice.js';
+import { glyph } from './pictures.js';
+
+const ORDER = ['slotted', 'typed_workers', 'colocation', ''];
+
+/**
+ * What a card says of its scheduler: [text, class].
+ *
+ * @param {string} name
+ * @param {any} fit of the check of the form (suitability.js), or null
+ * @returns {[string, string]}
+ */
+export function verdict(name, fit) {
+  const runnable = fit?.schedulers[name];
+  if (runnable === undefined) return ['', ''];
+  if (runnable === fit.jobs) return [`Can run all ${plural(fit.jobs, 'job')}`, 'good'];
+  const text = runnable ? `Can run ${number(runnable, 0)} of ${plural(fit.jobs, 'job')}` : 'Can run no job';
+  return [`${text}. ${fit.reasons?.[name] ?? ''}`.trim(), runnable ? '' : 'bad'];
+}
+
+/**
+ * Time that earlier runs took: 'Earlier runs of about this size took 2 s to 5 s with OASiS (3 runs).'
+ *
+ * @param {{name: string, title: string}[]} chosen
+ * @param {Record<string, {runs: number, least_s: number, most_s: number}>} earlier
+ */
+export function timeText(chosen, earlier) {
+  const known = chosen.filter(({ name }) => earlier[name]);
+  if (!known.length) return 'No earlier run of about this size shows how long it takes.';
+  const seconds = (value) => `${number(value, value < 10 ? 1 : 0)} s`;
+  const spans = known.map(({ name, title }) => {
+    const { runs, least_s: least, most_s: most } = earlier[name];
+    const span = seconds(least) === seconds(most) ? seconds(most) : `${seconds(least)} to ${seconds(most)}`;
+    return `${span} with ${title} (${plural(runs, 'run')})`;
+  });
+  const none = chosen.length - known.length;
+  const rest = none ? `; none with ${none === 1 ? 'the other one' : `the other ${number(none, 0)}`}` : '';
+  return `Earlier runs of about this size took ${spans.join(', ')}${rest}.`;
+}
+
+export class SchedulerCards extends CardChoice {
+  /** @param {any[]} schedulers of the API @param {() => void} onChange */
+  constructor(schedulers, onChange) {
+    const heads = Object.fromEntries(
+      ORDER.map((model) => [
+        model || 'other',
+        [glyph(model), h('strong', {}, modelTitle(model)), h('span', { class: 'small' }, modelRule(model))],
+      ]),
+    );
+    super({
+      legend: 'Schedulers',
+      name: 'scheduler',
+      several: true,
+      heads,
+      onChange: () => {
+        this.#keepOneRace();
+        onChange();
+      },
+    });
+    this.schedulers = schedulers;
+    this.fit = null;
+    const place = ({ model }) => ORDER.indexOf(ORDER.includes(model) ? model : '');
+    const sorted = [...schedulers].sort((a, b) => place(a) - place(b) || a.title.localeCompare(b.title));
+    this.set(
+      sorted.map(({ name, title, summary, model = '', unavailable }) => ({
+        value: name,
+        title,
+        lines: [h('span', { title: summary }, summary)],
+        group: ORDER.includes(model) && model ? model : 'other',
+        disabled: Boolean(unavailable),
+      })),
+    );
+    for (const { name, unavailable } of schedulers)
+      if (unavailable) this.note(name, [h('span', { class: 'bad' }, `Not available: ${unavailable}`)]);
+  }
+
+  /** The chosen schedulers, in the order of choice; the first has the parameters of the form. */
+  get chosen() {
+    return this.values.map((name) => this.schedulers.find((one) => one.name === name));
+  }
+
+  /** Shows on each card how many jobs it can run, and why it cannot race with the first chosen one. */
+  check(fit) {
+    this.fit = fit;
+    if (this.values.some((name) => fit?.race?.[name])) {
+      // they were chosen before the answer was there
+      this.choose(this.values.filter((name) => !fit.race[name]));
+      this.onChange();
+    }
+    for (const { name, unavailable } of this.schedulers) {
+      if (unavailable) continue;
+      const [text, kind] = verdict(name, fit);
+      const alone = fit?.race?.[name] && this.value && this.value !== name;
+      const against = this.schedulers.find((one) => one.name === this.value)?.title;
+      this.note(name, [
+        text ? h('span', { class: kind || 'muted' }, text) : null,
+        alone ? h('span', { class: 'muted', title: fit.race[name] }, ` Not in a race with ${against}`) : null,
+      ]);
+    }
+  }
+
+  /** A scheduler that cannot race with those before begins a new choice. */
+  #keepOneRace() {
+    const last = this.values.at(-1);
+    const before = this.values.slice(0, -1);
+    this.help.textContent = '';
+    if (!before.length || !this.fit?.race?.[last]) return;
+    const title = this.schedulers.find(({ name }) => name === last).title;
+    this.choose([last]);
+    this.help.textContent = `${title} cannot race with the others: ${this.fit.race[last]}. It is chosen alone.`;
+  }
+}

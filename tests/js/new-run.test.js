@@ -1,0 +1,45 @@
+// Cards of a new run: servers as squares, what a scheduler can run, and how long earlier runs took.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { tiles } from '../../static/js/new-run/pictures.js';
+import { timeText, verdict } from '../../static/js/new-run/scheduler-cards.js';
+
+test('a square is one server while there is room, and shades follow the GPUs', () => {
+  const kinds = [
+    { servers: 2, gpu: 8, cpu: 64 },
+    { servers: 3, gpu: 2, cpu: 64 },
+  ];
+  assert.deepEqual(
+    tiles({ servers: 5, kinds }).map(({ shade }) => shade),
+    [3, 3, 1, 1, 1],
+  );
+});
+
+test('squares of a large site stand for several servers each, and for all of them together', () => {
+  const squares = tiles({ servers: 1000, kinds: [{ servers: 999, gpu: 0, cpu: 8 }, { servers: 1, gpu: 0, cpu: 4 }] }); // prettier-ignore
+  assert.equal(
+    squares.reduce((sum, { servers }) => sum + servers, 0),
+    1000,
+  );
+  assert.ok(squares.length <= 49);
+  assert.equal(squares.at(-1).shade, 2);
+});
+
+test('a card says how many jobs its scheduler can run, and why not all', () => {
+  const fit = { jobs: 80, schedulers: { fifo: 80, drf: 60, pd_ors: 0 }, reasons: { drf: '20 lack epochs.' } };
+  assert.deepEqual(verdict('fifo', fit), ['Can run all 80 jobs', 'good']);
+  assert.deepEqual(verdict('drf', fit), ['Can run 60 of 80 jobs. 20 lack epochs.', '']);
+  assert.deepEqual(verdict('pd_ors', fit), ['Can run no job.', 'bad']);
+  assert.deepEqual(verdict('fifo', null), ['', '']);
+});
+
+test('the time of earlier runs is said for those that have any', () => {
+  const chosen = ['FIFO', 'DRF'].map((title) => ({ title, name: title.toLowerCase() }));
+  assert.equal(
+    timeText(chosen, { fifo: { runs: 1, least_s: 2, most_s: 2 } }),
+    'Earlier runs of about this size took 2 s with FIFO (1 run); none with the other one.',
+  );
+  assert.equal(timeText(chosen, {}), 'No earlier run of about this size shows how long it takes.');
+});
