@@ -28,21 +28,6 @@ const EVENTS = {
 const MODES = { batch: 'batch', live: 'live', mirror: 'mirrored' };
 
 /** @type {Record<string, string>} */
-const EXECUTION_MODELS = {
-  slotted: 'Slotted',
-  typed_workers: 'Typed workers',
-  colocation: 'Co-location',
-  observed: 'Observed',
-};
-
-/** @type {Record<string, string>} What jobs hold, by execution model. */
-const MODEL_RULES = {
-  slotted: 'Jobs hold amounts of resources, slot by slot',
-  typed_workers: 'Each worker of a type does one thing at a time',
-  colocation: 'Jobs share whole machines in groups',
-};
-
-/** @type {Record<string, string>} */
 const NOUNS = { acting: 'permissions of plans', alert_rule: 'alert rule' };
 
 /** @type {Record<string, string>} Actions whose title is not their verb and noun. */
@@ -69,12 +54,6 @@ const ACTIONS = {
 
 /** @param {string} kind */
 export const eventTitle = (kind) => EVENTS[kind] ?? capital(words(kind));
-
-/** @param {string} model */
-export const modelTitle = (model) => EXECUTION_MODELS[model] ?? 'Schedulers';
-
-/** @param {string} model */
-export const modelRule = (model) => MODEL_RULES[model] ?? '';
 
 /** @param {string} mode */
 export const modeText = (mode) => MODES[mode] ?? mode;

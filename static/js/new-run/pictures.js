@@ -83,14 +83,8 @@ function siteRow(site) {
   );
 }
 
-const GLYPHS = {
-  slotted: [0, 1, 2, 3].flatMap((x) => [0, 1, 2].filter((y) => (x + y) % 3 !== 2).map((y) => [x * 7, y * 6, 6, 5])),
-  typed_workers: [[0, 0, 12, 4], [14, 0, 14, 4], [5, 6, 18, 4], [0, 12, 8, 4], [10, 12, 13, 4]], // prettier-ignore
-  colocation: [[0, 0, 13, 16], [15, 0, 13, 7], [15, 9, 13, 7]], // prettier-ignore
-};
-
-/** How jobs hold servers under an execution model. @param {string} model */
-export function glyph(model) {
-  const rects = (GLYPHS[model] ?? []).map(([x, y, width, height]) => s('rect', { x, y, width, height }));
+/** How jobs hold servers under an execution model. @param {{picture: number[][]}} family */
+export function glyph({ picture }) {
+  const rects = picture.map(([x, y, width, height]) => s('rect', { x, y, width, height }));
   return s('svg', { viewBox: '0 0 28 17', class: 'glyph', 'aria-hidden': 'true' }, rects);
 }

@@ -2,11 +2,9 @@
 
 import { h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
-import { modelRule, modelTitle } from '../models/titles.js';
+import { FAMILIES, familyOf } from '../models/families.js';
 import { CardChoice } from './card-choice.js';
 import { glyph } from './pictures.js';
-
-const ORDER = ['slotted', 'typed_workers', 'colocation', ''];
 
 /**
  * What a card says of its scheduler: [text, class].
@@ -47,9 +45,9 @@ export class SchedulerCards extends CardChoice {
   /** @param {any[]} schedulers of the API @param {() => void} onChange */
   constructor(schedulers, onChange) {
     const heads = Object.fromEntries(
-      ORDER.map((model) => [
-        model || 'other',
-        [glyph(model), h('strong', {}, modelTitle(model)), h('span', { class: 'small' }, modelRule(model))],
+      FAMILIES.map((family) => [
+        family.name,
+        [glyph(family), h('strong', {}, family.title), h('span', { class: 'small' }, family.rule)],
       ]),
     );
     super({
@@ -64,14 +62,14 @@ export class SchedulerCards extends CardChoice {
     });
     this.schedulers = schedulers;
     this.fit = null;
-    const place = ({ model }) => ORDER.indexOf(ORDER.includes(model) ? model : '');
+    const place = ({ model }) => FAMILIES.indexOf(familyOf(model));
     const sorted = [...schedulers].sort((a, b) => place(a) - place(b) || a.title.localeCompare(b.title));
     this.set(
-      sorted.map(({ name, title, summary, model = '', unavailable }) => ({
+      sorted.map(({ name, title, summary, model, unavailable }) => ({
         value: name,
         title,
         lines: [h('span', { title: summary }, summary)],
-        group: ORDER.includes(model) && model ? model : 'other',
+        group: familyOf(model).name,
         disabled: Boolean(unavailable),
       })),
     );
