@@ -92,7 +92,7 @@ def test_scrubbing_back_shows_the_past_and_the_address_keeps_it(
     page.reload()
     page.wait_for_function("() => window.twin?.store.finished && !window.twin.playhead.following")
     assert page.evaluate(arrived) == early
-    page.get_by_role("button", name="End", exact=True).click()
+    page.get_by_role("button", name="Go to the end").click()
     assert page.evaluate(arrived) == JOBS
 
 

@@ -10,7 +10,7 @@ import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
 import { inPanel } from '../ui/panel-isolation.js';
-import { plural } from '../util/format.js';
+import { clock, plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
@@ -34,7 +34,7 @@ import { ganttLegend } from '../run/gantt-legend.js';
 import { JobsTable } from '../run/jobs-table.js';
 import { hasMetrics, paintMetrics, untilText } from '../run/metrics-panel.js';
 import { numbersButton } from '../ui/table-toggle.js';
-import { pictureButton } from '../ui/png-button.js';
+import { printPanel, savePicture } from '../ui/png-button.js';
 import { ScheduleOptions } from '../run/gantt-options.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
@@ -43,6 +43,7 @@ import { Operate } from '../run/run-controls.js';
 import { Tiles } from '../run/tiles.js';
 import { Tip } from '../ui/tooltip.js';
 import { Transport } from '../run/transport.js';
+import { Workbench } from '../run/workbench.js';
 
 const TILES_MS = 200; // tiles and counts are recomputed at most this often
 const JOBS_MS = 1500; // and the table of jobs, which the server computes
@@ -58,7 +59,8 @@ let deleted = false; // whether the run was deleted while the page shows it
 let shown = null; // the moment that table and drawer show; null = the newest
 const transport = new Transport({ store, view, playhead });
 const refused = (error) => informed(error.message); // a dialog, so that a refusal is not overlooked
-const charts = new ChartPanels($('#charts'), PANELS);
+const charts = new ChartPanels($('[data-column="main"]'), PANELS);
+const bench = new Workbench($('#bench'), $('#panels'), { account: $('main').dataset.account, actions: pictures });
 
 main().catch((error) => {
   logError(error);
@@ -90,7 +92,6 @@ async function main() {
     });
     wireGantt(made);
     numbersButton('gantt', () => made.table());
-    pictureButton('gantt', `run-${runId}-gantt`);
     return made;
   });
   const options =
@@ -129,7 +130,7 @@ async function main() {
     banner(detail);
   });
   // for the console, and the browser tests
-  Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } });
+  Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream, bench } });
 
   const whatIf = info.run.mode === 'mirror' ? cutAt : forkAt;
   $('#fork')?.addEventListener('click', () => whatIf(runId, transport.forkMs).catch(refused));
@@ -300,6 +301,13 @@ function wireGantt(gantt) {
   $('#rows-higher').addEventListener('click', () => gantt.scaleRows(1.5));
   $('#rows-fit').addEventListener('click', () => gantt.scaleRows(0));
   $('#zoom-fit').addEventListener('click', () => view.fit());
+}
+
+/** PNG and print of a panel, for its menu. */
+function pictures(section) {
+  const shown = () => `time shown ${clock(playhead.ms)}, range ${clock(view.from)} to ${clock(view.to)}`;
+  const png = () => savePicture(section, `run-${runId}-${section.id.replace('panel-', '')}`, shown());
+  return [$('canvas', section) && ['Save as PNG', png], ['Print', () => printPanel(section, shown())]].filter(Boolean);
 }
 
 function hideNotice() {

@@ -2,7 +2,7 @@
 
 import { animate, redraw } from '../core/render-loop.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { clock } from '../util/format.js';
+import { clock, duration } from '../util/format.js';
 import { url } from '../core/time-range.js';
 import { SPEEDS, clockAt } from '../core/playhead.js';
 
@@ -110,9 +110,24 @@ export class Transport {
     scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));
     newest.addEventListener('click', () => playhead.goLive());
     copy.addEventListener('click', () => copyAddress(copy));
+    const fold = $('#fold');
+    fold.addEventListener('click', () => {
+      const open = $('main').classList.toggle('controls-open');
+      fold.setAttribute('aria-expanded', String(open));
+      if (open) scrollTo({ top: 0 });
+    });
     const paint = () => {
       setText(play, playhead.playing ? 'Pause' : 'Play');
-      setText(newest, store.finished ? 'End' : 'Live');
+      const past = !playhead.following;
+      const [end, back] = store.finished ? ['End', 'Go to the end'] : ['Live', 'Back to live'];
+      setText(newest, past ? back : end);
+      setText(
+        $('#behind'),
+        past && playhead.liveMs > playhead.ms
+          ? `${duration(playhead.liveMs - playhead.ms)} ${store.finished ? 'before the end' : 'behind live'}`
+          : '',
+      );
+      $('main').classList.toggle('past', past);
       newest.setAttribute('aria-pressed', String(playhead.following));
       setText(moment, clock(playhead.ms));
       if (document.activeElement !== scrub || playhead.playing || playhead.following)

@@ -5,7 +5,6 @@
 // status with the run's status message. `chart` has `table(time)` for the table of its numbers.
 
 import { inPanel } from '../../ui/panel-isolation.js';
-import { pictureButton } from '../../ui/png-button.js';
 import { numbersButton } from '../../ui/table-toggle.js';
 import { clock } from '../../util/format.js';
 import { chartSection } from './section.js';
@@ -23,7 +22,6 @@ export class ChartPanels {
       const make = () => {
         const made = each.panel.make(page, each.section);
         numbersButton(each.panel.id, () => made.chart.table((ms) => clock(ms)));
-        pictureButton(each.panel.id, `run-${page.runId}-${each.panel.id}`);
         return made;
       };
       each.made = inPanel(each.section.element, make)();
