@@ -10,6 +10,7 @@ from dashboard.api.audit import AuditViewSet
 from dashboard.api.client_errors import ClientErrorView
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.connections import ConnectionViewSet
+from dashboard.api.experiments import ExperimentViewSet
 from dashboard.api.forecasts import FidelityView, ForecastView
 from dashboard.api.inputs.clusters import ClusterViewSet
 from dashboard.api.inputs.connectors import connector_list
@@ -44,6 +45,7 @@ router.register("clusters", ClusterViewSet)
 router.register("scenarios", ScenarioViewSet)
 router.register("runs", RunViewSet)
 router.register("sweeps", SweepViewSet)
+router.register("experiments", ExperimentViewSet, basename="experiment")
 router.register("audit", AuditViewSet)
 router.register("tokens", TokenViewSet)
 router.register("accounts", AccountViewSet, basename="account")
@@ -70,6 +72,8 @@ urlpatterns = [
     path("sweeps/<int:sweep_id>/", pages.sweep, name="sweep"),
     path("runs/<int:run_id>/", pages.run, name="run"),
     path("runs/<int:run_id>/servers/<int:server>/", pages.server, name="server"),
+    path("experiments/", pages.experiments, name="experiments"),
+    path("experiments/<slug:experiment>/", pages.experiment, name="experiment"),
     path("compare/", pages.compare, name="compare"),
     path("alerts/", pages.alerts, name="alerts"),
     path("audit/", pages.audit, name="audit"),

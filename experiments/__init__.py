@@ -38,6 +38,7 @@ Values = Mapping[str, Any]  # what parts gave, by their titles
 Steps = Generator[Mapping[str, Part], Values, "Table"]
 Spread = tuple[float, float] | None
 
+HERE = Path(__file__).parent
 LIBRARIES = ("numpy", "scipy", "highspy")
 
 
@@ -74,6 +75,7 @@ class Chart:
     unit: str = ""
     columns: tuple[str, ...] = ()  # none: all but the first
     rows: tuple[str, ...] = ()  # by the first column; none: all
+    turned: bool = False  # a series for each row instead of each column
     levels: tuple[tuple[str, float], ...] = ()  # that the paper states: (words, value)
 
 
@@ -152,14 +154,17 @@ def plain_data(value: Any) -> Any:
 @cache
 def code_digest(name: str) -> str:
     """Digest of the code behind an experiment: its own file, the helpers, the core, and the versions of libraries."""
-    here = Path(__file__).parent
-    files = [*sorted(here.glob("_*.py")), here / f"{name}.py", *sorted((here.parent / "scheduling").rglob("*.py"))]
+    return hashlib.sha256(_core() + (HERE / f"{name}.py").read_bytes()).hexdigest()
+
+
+@cache
+def _core() -> bytes:
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.relative_to(here.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    for file in (*sorted(HERE.glob("_*.py")), *sorted((HERE.parent / "scheduling").rglob("*.py"))):
+        digest.update(file.relative_to(HERE.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     for library in LIBRARIES:
         digest.update(f"{library} {version(library)}\0".encode())
-    return digest.hexdigest()[:16]
+    return digest.digest()
 
 
 def _end(steps: Steps, values: Values) -> Table:

@@ -17,7 +17,7 @@ SETTING = (
 )
 
 SEEDS = 2
-CHARTS = (Chart("total utility"),)
+CHARTS = (Chart("total utility", turned=True),)
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Steps:

@@ -12,7 +12,7 @@ CLAIM = "OASiS has the highest utility on real machines, too, by a smaller margi
 SETTING = f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, from history, 10 seeds"
 BAND = 0.95
 SEEDS = 10
-CHARTS = (Chart("total utility"),)
+CHARTS = (Chart("total utility", turned=True),)
 
 
 def run(options: Options) -> Steps:

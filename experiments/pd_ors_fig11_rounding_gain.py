@@ -18,7 +18,7 @@ SETTING = (
 )
 NEAR_ONE = (0.8, 1.0, 1.2)
 SEEDS = 1
-CHARTS = (Chart("total utility"),)
+CHARTS = (Chart("total utility", turned=True),)
 
 
 def run(options: Options, settings: Sequence[tuple[int, float]] = SETTINGS, gains: Sequence[float] = GAINS) -> Steps:

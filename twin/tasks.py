@@ -12,6 +12,7 @@ from twin.mirror.forecasts import forecast_task
 from twin.operation import retention
 from twin.processes.heartbeat import doing
 from twin.runs import runner
+from twin.studies.experiments import task as experiment_task
 from twin.studies.shadows import task as shadow_task
 from twin.traces import import_task
 
@@ -77,6 +78,13 @@ def shadow_set(set_id: int) -> None:
     """A turn of a set of shadows."""
     with doing("shadows of a followed cluster"):
         shadow_task.work(set_id)
+
+
+@shared_task(name="twin.tasks.experiment_part")
+def experiment_part(part_id: int) -> None:
+    """A part of an experiment, then others for some seconds."""
+    with doing("an experiment"):
+        experiment_task.work(part_id)
 
 
 @shared_task(name="twin.tasks.measure_mirror")

@@ -29,6 +29,7 @@ from twin.push import compaction
 from twin.runs import holds, lease, runner
 from twin.runs.activity import activity
 from twin.runs.clock import Clock
+from twin.studies.experiments import task as experiment_task
 from twin.studies.shadows import task as shadow_task
 from twin.traces import import_task
 
@@ -59,6 +60,7 @@ class Ticker:
         self.forecasts = forecast_task.Requests()
         self.plans = planning_task.Requests()
         self.shadows = shadow_task.Requests()
+        self.experiments = experiment_task.Requests()
         self.closing = closing_metrics.Requests()
         self.alerts = evaluation_task.Requests()
         self.notices = delivery_task.Requests()
@@ -120,6 +122,7 @@ class Ticker:
         self.forecasts.refresh()
         self.plans.refresh()
         self.shadows.refresh()
+        self.experiments.refresh()
         self.closing.refresh()
         self.alerts.refresh()
         self.notices.refresh()

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
+import experiments as of_papers
 from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
 from dashboard.readmodels import downloads, gallery
 from twin.infra.counts import counted
@@ -176,6 +177,21 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
         raise Http404(f"Run {run_id} has {counted(len(servers), 'server')}; none has the index {server}.")
     readers.mark(run.pk)
     return _page(request, "server.html", run=run, server=servers[server], index=server)
+
+
+@_looked_at
+def experiments(request: HttpRequest) -> HttpResponse:
+    """Experiments of the papers: what holds."""
+    return _page(request, "experiments.html")
+
+
+@_looked_at
+def experiment(request: HttpRequest, experiment: str) -> HttpResponse:
+    """Experiment with its charts, checks and table."""
+    if experiment not in of_papers.names():
+        raise Http404(f"There is no experiment {experiment}; the page Experiments lists them.")
+    module = of_papers.experiment(experiment)
+    return _page(request, "experiment.html", name=experiment, paper=module.PAPER, title=module.TITLE)
 
 
 @_looked_at

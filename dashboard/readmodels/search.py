@@ -1,4 +1,4 @@
-"""Search over what has a page: runs, scenarios, traces, sweeps and followed clusters; jobs and servers of one run."""
+"""Search over what has a page: runs, scenarios, traces, experiments, sweeps, followed clusters; parts of one run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
+import experiments
 from dashboard.readmodels import job_table
 from twin.infra.counts import counted
 from twin.models import Connection, Run, Scenario, Sweep, Trace
@@ -48,6 +49,7 @@ def search(text: str, run: Run | None) -> list[dict[str, Any]]:
         listed = Scenario.objects.filter(unlisted=False).defer("edits", "beliefs")
         kinds["scenario"] = ("Scenarios", lambda: _named(listed, text, _scenario))
         kinds["trace"] = ("Traces", lambda: _named(Trace.objects.only("name", "status", "job_count"), text, _trace))
+        kinds["experiment"] = ("Experiments", lambda: _experiments(text))
         kinds["sweep"] = ("Sweeps", lambda: _named(Sweep.objects.only("name"), text, _sweep))
     groups = []
     for kind, (title, find) in kinds.items():
@@ -90,6 +92,16 @@ def _trace(trace: Trace) -> Hit:
 
 def _sweep(sweep: Sweep) -> Hit:
     return Hit(sweep.name, f"sweep {sweep.pk}", f"/sweeps/{sweep.pk}/")
+
+
+def _experiments(text: str) -> Found:
+    """Experiments by part of the id, the paper and figure, or the title."""
+    found = []
+    for name in experiments.names():
+        module = experiments.experiment(name)
+        if any(text.lower() in words.lower() for words in (name, module.PAPER, module.TITLE)):
+            found.append(Hit(f"{module.PAPER}: {module.TITLE}", "experiment", f"/experiments/{name}/"))
+    return Found(len(found), found[:SHOWN])
 
 
 def _jobs(text: str, run: Run) -> Found:

@@ -8,6 +8,7 @@ from twin.models.inputs import ClusterSpec, Scenario, Trace
 from twin.models.live import Connection, MirrorRecord
 from twin.models.log import Checkpoint, EventBatch, FoldedState
 from twin.models.push import PushedEvent, PushSnapshot, PushSource
+from twin.models.reproductions import Reproduction, ReproductionPart
 from twin.models.runs import Run, Sweep, SweepPoint
 from twin.models.shadows import Shadow, ShadowSet
 
@@ -31,6 +32,8 @@ __all__ = [
     "PushSnapshot",
     "PushSource",
     "PushedEvent",
+    "Reproduction",
+    "ReproductionPart",
     "Run",
     "Scenario",
     "Score",

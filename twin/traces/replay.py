@@ -15,11 +15,15 @@ CRITICAL = 1.0  # sensitivities above are those of time-critical jobs
 def replayed(trace: Path) -> dict[str, Any]:
     """Options of the workload: the timestamps, and the scheduling class behind each job's sensitivity."""
     jobs = importers.read(trace, seed=0, choice=importers.Choice(limit=MAX_ARRIVALS)).jobs
-    kinds = [job.utility.sensitivity if job.utility else 0.0 for job in jobs]
     return {
         "timestamps": [job.arrival_ms for job in jobs],
-        "classes": [0 if kind == 0 else 3 if kind > CRITICAL else 1 for kind in kinds],
+        "classes": [scheduling_class(job.utility.sensitivity if job.utility else 0.0) for job in jobs],
     }
+
+
+def scheduling_class(sensitivity: float) -> int:
+    """Scheduling class of Google's traces for the sensitivity of a job."""
+    return 0 if sensitivity == 0 else 3 if sensitivity > CRITICAL else 1
 
 
 def arrivals_of(trace: Path) -> Arrivals:

@@ -14,6 +14,7 @@ const FILTERS = ['q', 'user', 'action', 'since', 'until'];
 const PAGES = {
   run: (id) => `/runs/${id}/`,
   scenario: (id) => `/scenarios/${id}/`,
+  experiment: (name) => `/experiments/${name}/`,
   sweep: (id) => `/sweeps/${id}/`,
   trace: (id) => `/traces/${id}/`,
   connection: (name) => `/live/${name}/`,

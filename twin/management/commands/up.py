@@ -35,7 +35,7 @@ MAX_WORKERS = 256
 # Settings of glibc's allocator for the web server: memory that its threads free goes back to the system.
 GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
 PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
-BACKGROUND_WORKERS = 2  # certificates are computed one at a time, so the other one is free for imports
+BACKGROUND_WORKERS = 2  # without those of experiments; certificates are computed one at a time: one is for imports
 
 
 class Command(BaseCommand):
@@ -159,7 +159,7 @@ class Command(BaseCommand):
         for name, command in (
             ("worker", _worker("runs", options["workers"])),
             ("long", _worker("long", options["workers"])),
-            ("background", _worker("io,certificates", BACKGROUND_WORKERS)),
+            ("background", _worker("io,certificates", BACKGROUND_WORKERS + settings.EXPERIMENT_PROCESSES)),
             ("ticker", [*manage, "ticker", *(["--demo"] if options["demo"] else [])]),
             ("follower", [*manage, "follower"]),
         ):

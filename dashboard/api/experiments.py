@@ -1,0 +1,92 @@
+"""Experiments of the papers: list, result, start, cancel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+import experiments
+from dashboard.readmodels import experiments as shown
+from twin.models import Trace
+from twin.studies.experiments import starting
+
+NAME = OpenApiParameter("experiment", str, OpenApiParameter.PATH, description="id, as oasis_fig03_utility_by_jobs")
+
+
+class StartSerializer(serializers.Serializer[Any]):
+    """Options of a start; without seeds, the experiment's own number."""
+
+    seeds = serializers.IntegerField(required=False, allow_null=True, default=None)
+    trace = serializers.PrimaryKeyRelatedField(
+        queryset=Trace.objects.all(), required=False, allow_null=True, default=None
+    )
+
+
+class StartAllSerializer(serializers.Serializer[Any]):
+    """Experiments to start; without names, all that have no result of the present code."""
+
+    names = serializers.ListField(child=serializers.CharField(max_length=80), required=False, default=list)
+
+
+class ExperimentViewSet(viewsets.ViewSet):
+    """Experiments, by their ids."""
+
+    lookup_url_kwarg = "experiment"
+    lookup_value_regex = "[a-z0-9_]+"
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def list(self, request: Request) -> Response:
+        """Every experiment: paper, figure, claim, verdict, progress."""
+        return Response({"experiments": shown.overview()})
+
+    @extend_schema(parameters=[NAME], responses=OpenApiTypes.OBJECT)
+    def retrieve(self, request: Request, experiment: str) -> Response:
+        """One experiment with its table, its checks and its charts."""
+        return Response(shown.detail(_known(experiment)))
+
+    @extend_schema(parameters=[NAME], request=StartSerializer, responses={201: OpenApiTypes.OBJECT})
+    @action(detail=True, methods=["post"])
+    def start(self, request: Request, experiment: str) -> Response:
+        """Starts an experiment, or resumes one that was cancelled or failed."""
+        name = _known(experiment)
+        form = StartSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        starting.start(name, form.validated_data["seeds"], form.validated_data["trace"], request.user)
+        return Response(shown.detail(name), status=status.HTTP_201_CREATED)
+
+    @extend_schema(parameters=[NAME], request=None, responses=OpenApiTypes.OBJECT)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, experiment: str) -> Response:
+        """Cancels an experiment; finished parts stay."""
+        return Response({"parts": starting.cancel(_known(experiment), request.user)})
+
+    @extend_schema(request=StartAllSerializer, responses={201: OpenApiTypes.OBJECT})
+    @action(detail=False, methods=["post"], url_path="start-all")
+    def start_all(self, request: Request) -> Response:
+        """Starts several experiments; those that need a trace, or are under way, are left out."""
+        form = StartAllSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        names = list(map(_known, form.validated_data["names"])) or [
+            row["name"] for row in shown.overview() if row["verdict"] == shown.NOT_RUN or row["outdated"]
+        ]
+        made = starting.start_all(names, request.user)
+        return Response({"started": [of.experiment for of in made]}, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @action(detail=False, methods=["post"], url_path="cancel-all")
+    def cancel_all(self, request: Request) -> Response:
+        """Cancels all experiments under way."""
+        return Response({"parts": starting.cancel_all(request.user)})
+
+
+def _known(name: str) -> str:
+    if name not in experiments.names():
+        raise NotFound(f"There is no experiment {name}; the page Experiments lists them.")
+    return name

@@ -1,0 +1,56 @@
+// Series of a chart of an experiment, from its table.
+
+/**
+ * @typedef {{label: string, x: number | null, value: number | null, low: number | null, high: number | null}} Point
+ * @typedef {{name: string, points: Point[]}} Series
+ */
+
+/**
+ * {lines: whether the points are on a numeric axis, xTitle, series}; chart: {columns, rows, turned} as the API gives it.
+ *
+ * @param {{columns: string[], rows: any[][], spread: any[][]}} table
+ * @param {{columns: string[], rows: string[], turned: boolean}} chart
+ * @returns {{lines: boolean, xTitle: string, series: Series[]}}
+ */
+export function seriesOf(table, chart) {
+  const columns = table.columns.map((_, i) => i).slice(1);
+  const drawn = chart.columns.length ? columns.filter((i) => chart.columns.includes(table.columns[i])) : columns;
+  const rows = table.rows.map((_, i) => i);
+  const shown = chart.rows.length ? rows.filter((i) => chart.rows.includes(String(table.rows[i][0]))) : rows;
+  const at = (row, column) => ({
+    value: finite(table.rows[row][column]),
+    low: finite(table.spread[row]?.[column]?.[0]),
+    high: finite(table.spread[row]?.[column]?.[1]),
+  });
+  if (chart.turned)
+    return {
+      lines: false,
+      xTitle: '',
+      series: shown.map((row) => ({
+        name: named(table, row),
+        points: drawn.map((column) => ({ label: table.columns[column], x: null, ...at(row, column) })),
+      })),
+    };
+  const numeric = shown.length > 1 && shown.every((row) => typeof table.rows[row][0] === 'number');
+  return {
+    lines: numeric,
+    xTitle: table.columns[0],
+    series: drawn.map((column) => ({
+      name: table.columns[column],
+      points: shown.map((row) => ({
+        label: String(table.rows[row][0]),
+        x: numeric ? table.rows[row][0] : null,
+        ...at(row, column),
+      })),
+    })),
+  };
+}
+
+/** Name of a row: its number with the title of the first column. */
+function named({ columns, rows }, row) {
+  const first = rows[row][0];
+  return typeof first === 'number' ? `${first} ${columns[0]}` : String(first);
+}
+
+/** @param {any} value */
+const finite = (value) => (typeof value === 'number' ? value : null);

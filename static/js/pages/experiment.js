@@ -1,0 +1,184 @@
+// One experiment: its claim, its charts, the checks with their bands, the table, and its start.
+
+import { get, post } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { experimentFigure, figureLegend } from '../charts/experiment-figure.js';
+import { connectionBadge } from '../ui/connection-badge.js';
+import { empty, table } from '../ui/data-table.js';
+import { $, fill, h, setText } from '../ui/dom.js';
+import { numbersButton } from '../ui/table-toggle.js';
+import { capital, duration, plural, wall } from '../util/format.js';
+import { Poll } from '../util/poll.js';
+import { checkColumns } from '../experiments/checks.js';
+import { seriesOf } from '../experiments/series.js';
+import { cellText, checksText, progressText, verdictMark } from '../experiments/words.js';
+
+const [BUSY_MS, IDLE_MS] = [1000, 15_000];
+const name = $('main').dataset.experiment;
+let painted = '';
+let drawn = []; // charts
+
+async function load() {
+  const answer = await get(`/api/experiments/${name}/`);
+  poll.ms = answer.progress?.active ? BUSY_MS : IDLE_MS;
+  paintProgress(answer);
+  const signature = JSON.stringify({ ...answer, progress: null, parts: null });
+  if (signature !== painted) paint(answer);
+  painted = signature;
+  return true;
+}
+
+function paint(answer) {
+  const { result, outdated, verdict, checks } = answer;
+  fill(
+    $('#verdict'),
+    verdictMark(verdict),
+    result ? h('span', { class: 'muted small' }, ` ${checksText(checks)}`) : null,
+  );
+  fill($('#facts'), facts(answer));
+  $('#outdated').hidden = !outdated;
+  setText($('#outdated'), 'This result is from an older version of the code; start the experiment again to renew it.');
+  if ($('#options')) paintOptions(answer);
+  for (const chart of drawn) chart.destroy();
+  drawn = [];
+  if (!result) return fill($('#result'), h('section', { class: 'card' }, empty('Not run yet', emptyText())));
+  fill(
+    $('#result'),
+    answer.charts.map((_, i) => figureCard(answer, i)),
+    checksCard(result),
+  );
+  for (const [i, chart] of answer.charts.entries()) {
+    const shape = seriesOf(result, chart);
+    drawn.push(experimentFigure($(`#figure-${i}-plot`), shape, chart, answer.title));
+    numbersButton(`figure-${i}`, () => numbers(result));
+  }
+}
+
+const emptyText = () =>
+  document.body.dataset.role === 'operator' ? 'Start it above.' : 'Only operators can start experiments.';
+
+function facts({ claim, setting, command, result, finished_at: at, seconds, default_seeds: own }) {
+  const pairs = [
+    ['The paper', capital(claim)],
+    ['Our setting', capital(setting)],
+    ['Seeds', result ? `${plural(result.seeds, 'seed')}, from 0` : `${plural(own, 'seed')} by default`],
+    result?.trace ? ['Arrivals', `of the trace ${result.trace}`] : null,
+    result
+      ? ['Computed', `${wall(at)}, ${duration(seconds * 1000)} of computing in ${plural(result.parts, 'part')}`]
+      : null,
+    result ? ['Code', `digest ${result.code}`] : null,
+    ['Command', h('code', {}, command)],
+  ];
+  return pairs.filter(Boolean).map(([term, text]) => [h('dt', {}, term), h('dd', {}, text)]);
+}
+
+function figureCard({ charts, result }, i) {
+  const chart = charts[i];
+  return h(
+    'section',
+    { class: 'card' },
+    h(
+      'header',
+      {},
+      h('h2', {}, capital(chart.y)),
+      h(
+        'div',
+        { class: 'actions' },
+        h('button', { type: 'button', class: 'quiet', id: `figure-${i}-table`, 'aria-pressed': 'false' }, 'Table'),
+      ),
+    ),
+    h('div', { class: 'plot', id: `figure-${i}-plot` }),
+    figureLegend(seriesOf(result, chart), chart),
+    h('div', { class: 'numbers', id: `figure-${i}-numbers`, hidden: true }),
+  );
+}
+
+function checksCard({ checks }) {
+  return h(
+    'section',
+    { class: 'card' },
+    h(
+      'header',
+      {},
+      h('h2', {}, 'Checks'),
+      h('span', { class: 'muted small' }, 'The bands are ours: they test the claim'),
+    ),
+    h('div', { class: 'scroll' }, table(checkColumns, checks)),
+  );
+}
+
+/** The whole table, with the spread over the seeds behind each mean. */
+function numbers({ columns, rows, spread }) {
+  const cell = (row, column) => {
+    const range = spread[row]?.[column];
+    const text = cellText(rows[row][column]);
+    return range && range[0] !== range[1] ? `${text} (${cellText(range[0])} to ${cellText(range[1])})` : text;
+  };
+  return {
+    head: columns.map((title) => title || 'setting'),
+    rows: rows.map((row, i) => row.map((_, column) => cell(i, column))),
+    total: rows.length,
+  };
+}
+
+function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
+  const seeds = h('input', {
+    id: 'seeds',
+    type: 'number',
+    min: 1,
+    max: 100,
+    placeholder: String(own),
+    value: progress?.seeds ?? '',
+  });
+  const trace = h(
+    'select',
+    { id: 'trace' },
+    h('option', { value: '' }, arrivals === 'required' ? 'select a trace' : 'none: arrivals are drawn'),
+    traces.map(({ id, name: title, job_count: jobs }) =>
+      h('option', { value: id }, `${title}, ${plural(jobs, 'job')}`),
+    ),
+  );
+  $('#options').hidden = false;
+  fill($('#options'), h('label', {}, 'Seeds ', seeds), arrivals ? h('label', {}, 'Arrivals of trace ', trace) : null);
+}
+
+function paintProgress({ progress, parts, finished_at: at }) {
+  const active = Boolean(progress?.active);
+  $('#progress-box').hidden = !active;
+  if (active) {
+    $('#progress').value = progress.total ? progress.done / progress.total : 0;
+    const now = parts.filter(({ status }) => status === 'computing').map(({ title }) => title);
+    setText($('#going'), `${capital(progressText(progress))}${now.length ? `; now: ${now.join(', ')}` : ''}`);
+  }
+  const ended = progress && !active;
+  $('#failed').hidden = !ended;
+  setText($('#failed'), ended ? endText(progress) : '');
+  if (!$('#start')) return;
+  $('#start').hidden = active;
+  setText($('#start'), ended ? 'Resume' : at ? 'Start again' : 'Start');
+  $('#cancel').hidden = !active;
+}
+
+const endText = ({ status, message, done, total }) =>
+  `The newest start was ${status === 'failed' ? 'not completed' : 'cancelled'}: ${done} of ${plural(total, 'part')} ` +
+  `computed${message ? `, ${message}` : ''}. Resuming keeps these parts.`;
+
+function start() {
+  const [seeds, trace] = [$('#seeds').value, $('#trace')?.value];
+  return { seeds: seeds ? Number(seeds) : null, trace: trace ? Number(trace) : null };
+}
+
+function fail(error) {
+  if (error) logError(error);
+  $('#error').hidden = !error;
+  setText($('#error'), error?.message ?? '');
+}
+
+const poll = new Poll(load, IDLE_MS, fail);
+connectionBadge($('#connection'), poll, 'change');
+for (const [verb, body] of Object.entries({ start, cancel: () => ({}) }))
+  $(`#${verb}`)?.addEventListener('click', () => {
+    post(`/api/experiments/${name}/${verb}/`, body()).then(() => poll.now(), fail);
+  });
+$('#options')?.addEventListener('submit', (event) => event.preventDefault());
+poll.now();
