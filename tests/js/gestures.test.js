@@ -9,7 +9,7 @@ import { View } from '../../static/js/core/time-range.js';
 const H = 3_600_000;
 
 /** A chart of 1000 px, its plot from 100 to 900, over 100 h; rows: how far its rows can still be scrolled down, px. */
-function chart({ rows = null } = {}) {
+function chart({ rows = null, bottom = Infinity } = {}) {
   const element = new EventTarget();
   element.getBoundingClientRect = () => ({ left: 0, top: 0 });
   const view = new View();
@@ -25,11 +25,11 @@ function chart({ rows = null } = {}) {
           return seen.rows !== before;
         };
   const names = new Set();
-  element.classList = { add: (name) => names.add(name), remove: (name) => names.delete(name) };
+  element.classList = { add: (name) => names.add(name), remove: (name) => names.delete(name), toggle: () => {} };
   element.setPointerCapture = () => {};
   Object.assign(seen, { names, clicks: [], hovers: [], frames: [], cursors: [] });
   view.addEventListener('cursor', () => seen.cursors.push(view.cursor));
-  gestures(element, view, () => ({ left: 100, right: 900 }), {
+  gestures(element, view, () => ({ left: 100, right: 900, bottom }), {
     scroll,
     click: (...at) => seen.clicks.push(at),
     hover: (...at) => seen.hovers.push(at),
@@ -210,4 +210,50 @@ test('a double click shows all', () => {
   view.set(20 * H, 30 * H);
   send('dblclick', 500, 50);
   assert.deepEqual([view.fitted, view.from], [true, 0]);
+});
+
+test('a drag along the axis or with Shift selects a range, and every chart zooms to it', () => {
+  const { send, view } = chart({ bottom: 200 });
+  const seen = [];
+  view.addEventListener('selection', () => seen.push(view.selected && [view.selected.from / H, view.selected.to / H]));
+  send('pointerdown', 500, 210);
+  send('pointermove', 300, 210);
+  send('pointerup', 260, 210);
+  assert.deepEqual(seen, [
+    [12.5, 25],
+    [10, 25],
+  ]);
+  assert.deepEqual([view.from, view.to, view.fitted], [10 * H, 25 * H, false]);
+  send('pointerdown', 100, 50, { shiftKey: true });
+  send('pointerup', 500, 50, { shiftKey: true });
+  assert.deepEqual([view.from, view.to], [10 * H, 17.5 * H]);
+  view.unselect();
+  assert.deepEqual([view.from, view.to, view.selected], [0, 50 * H, null], 'as before the first selection');
+  send('pointerdown', 500, 210);
+  send('pointerup', 501, 210);
+  assert.equal(view.selected, null, 'a click selects nothing');
+});
+
+test('Shift and an arrow key extend a range from the crosshair, which [ and ] move', () => {
+  const { send, press, view } = chart();
+  press(']');
+  assert.ok(Math.abs(view.cursor - (25 + 50 / 60) * H) < 1);
+  press('[');
+  press('ArrowRight', { shiftKey: true });
+  press('ArrowRight', { shiftKey: true });
+  assert.ok(Math.abs(view.selected.to - (25 + 100 / 60) * H) < 1);
+  assert.deepEqual([view.from, view.to], [0, 50 * H], 'no zoom before Shift is released');
+  send('keyup', 0, 0, { key: 'Shift' });
+  assert.ok(Math.abs(view.from - 25 * H) < 1 && Math.abs(view.to - (25 + 100 / 60) * H) < 1);
+  send('blur', 0, 0);
+  assert.equal(view.cursor, null);
+});
+
+test('a touch leaves the crosshair where it was', () => {
+  const { send, view } = chart();
+  const touch = { pointerType: 'touch' };
+  send('pointerdown', 300, 50, touch);
+  send('pointerup', 300, 50, touch);
+  send('pointerleave', 300, 50, touch);
+  assert.equal(view.cursor, 12.5 * H);
 });

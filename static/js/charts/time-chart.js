@@ -90,9 +90,13 @@ function overlay(view, playhead) {
     afterDraw(chart) {
       const { ctx, chartArea } = chart;
       const c = colors();
+      if (view.selected) range(chart, view.selected, c);
       line(chart, playhead.ms, c.accent, []);
       if (!playhead.following) line(chart, playhead.liveMs, c.muted, [2, 3]);
-      if (view.cursor !== null) line(chart, view.cursor, c.ink, [1, 2]);
+      if (view.cursor !== null) {
+        line(chart, view.cursor, c.ink, []);
+        if (chart.options.scales.x.ticks.display) label(chart, view.cursor, c);
+      }
       const x = xOf(chart, playhead.ms);
       if (x < chartArea.left || x > chartArea.right) return;
       ctx.fillStyle = c.accent;
@@ -103,6 +107,36 @@ function overlay(view, playhead) {
       ctx.fill();
     },
   };
+}
+
+/** A selected range: shaded, unless it fills the plot. */
+function range(chart, { from, to }, c) {
+  const { ctx, chartArea } = chart;
+  const [x, right] = [from, to].map((ms) => Math.min(Math.max(xOf(chart, ms), chartArea.left), chartArea.right));
+  if (right - x >= chartArea.right - chartArea.left - 1) return;
+  ctx.save();
+  ctx.globalAlpha = 0.14;
+  ctx.fillStyle = c.accent;
+  ctx.fillRect(x, chartArea.top, right - x, chartArea.bottom - chartArea.top);
+  ctx.restore();
+}
+
+/** The time of the crosshair, on the axis. */
+function label(chart, ms, c) {
+  const { ctx, chartArea } = chart;
+  const x = xOf(chart, ms);
+  if (!(x >= chartArea.left && x <= chartArea.right)) return;
+  ctx.save();
+  ctx.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
+  const text = clock(ms, chart.scales.x.step / 20);
+  const width = ctx.measureText(text).width + 10;
+  const left = Math.min(Math.max(x - width / 2, 2), chart.width - width - 2);
+  ctx.fillStyle = c.ink;
+  ctx.fillRect(left, chartArea.bottom + 3, width, 16);
+  ctx.fillStyle = c.panel;
+  ctx.textBaseline = 'middle';
+  ctx.fillText(text, left + 5, chartArea.bottom + 11.5);
+  ctx.restore();
 }
 
 function line(chart, ms, color, dash) {

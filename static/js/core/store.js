@@ -12,7 +12,10 @@ const WAITS = 'waits'; // kind of a decision with the reason why a job of a real
 /** @typedef {import('./frames.js').Plan} Plan */
 /** @typedef {import('./frames.js').FrameColumns} FrameColumns */
 /** @typedef {[firstKind: string, latestKind: string, latestCode: string]} Verdict */
-/** @typedef {{group: number, jobs: number[], ready_ms: number[], profiling: (boolean | number)[]}} Grouped */
+/**
+ * @typedef {{group: number, jobs: number[], servers: number[], ready_ms: number[], profiling: (boolean | number)[]}}
+ * Grouped
+ */
 /** @typedef {[low: number[], mean: number[], high: number[]]} Prices each flat [site][resource] */
 /** @typedef {[atMs: number, site: string, cause: string, before: number[], after: number[]]} Regrouping */
 

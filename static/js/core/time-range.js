@@ -12,6 +12,10 @@ export class View extends EventTarget {
     this.fitted = true;
     /** @type {number | null} */
     this.cursor = null; // ms under the pointer, or null
+    /** @type {{from: number, to: number} | null} */
+    this.selected = null; // range that was drawn over a chart
+    /** @type {(() => void) | null} */
+    this.back = null; // shows what was shown before the first selection
   }
 
   /**
@@ -75,6 +79,35 @@ export class View extends EventTarget {
     if (ms === this.cursor) return;
     this.cursor = ms;
     this.dispatchEvent(new Event('cursor'));
+  }
+
+  /**
+   * Selects a range, within the run; `done`: it is complete, and every chart zooms to it.
+   *
+   * @param {number} one
+   * @param {number} other
+   * @param {boolean} done
+   */
+  select(one, other, done = true) {
+    const clip = (/** @type {number} */ ms) => Math.min(Math.max(0, ms), this.extent);
+    const [from, to] = [clip(Math.min(one, other)), clip(Math.max(one, other))];
+    if (done && !(to > from)) return this.unselect();
+    this.selected = { from, to };
+    if (done) {
+      const { from: left, to: right, fitted } = this;
+      this.back ??= fitted ? () => this.fit() : () => this.set(left, right);
+      this.set(from, to);
+    }
+    this.dispatchEvent(new Event('selection'));
+  }
+
+  /** Ends the selection, and shows what was shown before it. */
+  unselect() {
+    if (!this.selected) return;
+    this.selected = null;
+    this.back?.();
+    this.back = null;
+    this.dispatchEvent(new Event('selection'));
   }
 
   /**

@@ -39,6 +39,7 @@ import { ScheduleOptions } from '../run/gantt-options.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
 import { ChartPanels } from '../run/panels/mount.js';
+import { Readout } from '../run/readout.js';
 import { Operate } from '../run/run-controls.js';
 import { Tiles } from '../run/tiles.js';
 import { Tip } from '../ui/tooltip.js';
@@ -102,6 +103,8 @@ async function main() {
       return made;
     });
   charts.make({ runId, store, info, metrics, view, playhead, transport });
+  const prices = () => charts.made('prices')?.source() ?? store;
+  panel('#readout', () => new Readout({ store, info, view, playhead, prices }));
   const tiles = panel('#tiles', () => new Tiles($('#tiles'), store, info, metrics));
   const jobs = panel('#panel-jobs', () => new JobsTable(runId, pick, { info, then: () => transport.then }));
   const drawer = new Drawer($('#drawer'), runId, info, {
@@ -147,6 +150,9 @@ async function main() {
     ['P and N', 'Previous and next event'],
     ['Ctrl and wheel, or pinch', 'Zoom in time at the pointer'],
     ['Drag', 'Pan'],
+    ['Drag along a time axis, or Shift and drag', 'Select a range: zoom all charts, and show its totals'],
+    ['Shift and ← →', 'Select a range from the crosshair, in the focused chart; release Shift to zoom'],
+    ['[ and ]', 'Move the crosshair, in the focused chart'],
     ['Shift and wheel', 'Pan'],
     ['Wheel', 'Scroll the rows of the schedule, or the page'],
     ['Alt and drag', 'Select servers and a time range in the schedule for a what-if scenario that drains them'],

@@ -29,6 +29,11 @@ export class ChartPanels {
     }
   }
 
+  /** What the panel `id` made, or null. */
+  made(id) {
+    return this.panels.find(({ panel }) => panel.id === id)?.made ?? null;
+  }
+
   /** Calls a method of every panel that was made: 'update', 'refresh', 'moved' or 'status'. */
   notify(verb, detail) {
     for (const { made, notify } of this.panels) if (made) notify(verb, detail);

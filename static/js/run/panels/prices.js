@@ -33,6 +33,7 @@ export const pricesPanel = {
     return {
       chart,
       refresh,
+      source: () => past.source,
       moved: () => server.moved(),
       update() {
         chart.update();

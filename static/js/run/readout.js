@@ -1,0 +1,79 @@
+// The line below the clock: the jobs that run at the crosshair, or the totals of a selected range.
+
+import { heldAt, meanPrices, rangeTotals } from '../core/range-totals.js';
+import { $, fill, h } from '../ui/dom.js';
+import { clock, duration, number, plural, significant } from '../util/format.js';
+import { atMost } from '../util/throttle.js';
+
+const REST_MS = 90; // between two computations, which read every bar
+const MAX_NAMED = 12; // jobs named at the crosshair
+
+export class Readout {
+  /** prices(): {prices, defaultPrices} at the time shown. */
+  constructor({ store, info, view, playhead, prices }) {
+    Object.assign(this, { store, info, view, playhead, prices });
+    this.box = $('#readout-text');
+    this.help = this.box.textContent;
+    const paint = atMost(REST_MS, () => this.#paint());
+    for (const name of ['cursor', 'selection']) view.addEventListener(name, paint);
+    for (const name of ['move', 'state']) playhead.addEventListener(name, () => this.#shown() && paint());
+    $('#range-clear').addEventListener('click', () => view.unselect());
+    addEventListener('keydown', ({ key, target }) => {
+      if (key === 'Escape' && view.selected && !target.closest?.('dialog')) view.unselect();
+    });
+  }
+
+  #shown() {
+    return this.view.selected || this.view.cursor !== null;
+  }
+
+  #paint() {
+    const { selected, cursor } = this.view;
+    $('#range-clear').hidden = !selected;
+    this.box.setAttribute('aria-live', selected ? 'polite' : 'off');
+    if (selected) fill(this.box, this.#totals(selected));
+    else if (cursor === null) fill(this.box, this.help);
+    else fill(this.box, this.#at(cursor));
+    this.box.title = this.#shown() ? this.box.textContent : '';
+  }
+
+  #at(t) {
+    const { ids } = this.info;
+    const held = heldAt(this.store, t, this.playhead.ms);
+    const workers = held.reduce((sum, [, count]) => sum + count, 0);
+    const names = held.slice(0, MAX_NAMED).map(([job, count]) => (count > 1 ? `${ids[job]} ×${count}` : ids[job]));
+    const more = held.length > MAX_NAMED ? `, and ${number(held.length - MAX_NAMED, 0)} more` : '';
+    return [
+      h('b', {}, clock(t)),
+      t > this.playhead.ms ? ' as planned' : '',
+      held.length ? `: ${plural(held.length, 'job')}, ${plural(workers, 'worker')}: ` : ': no job runs.',
+      names.join(', '),
+      more,
+    ];
+  }
+
+  #totals({ from, to }) {
+    const { store, info, playhead } = this;
+    const sum = rangeTotals(store, info, playhead.ms, from, to);
+    const [hours, unit] = sum.gpu
+      ? [sum.gpu, 'GPU hours']
+      : sum.machines
+        ? [sum.machines, 'machine hours']
+        : [sum.workers, 'worker hours'];
+    const r = Math.max(0, info.used.indexOf(true));
+    const prices = meanPrices(this.prices(), info.cluster.slot_ms, r, from, to);
+    const bold = (value, text) => [h('b', {}, number(value, value < 10 ? 2 : 0)), ` ${text}`];
+    return [
+      h('b', {}, `${clock(from)} to ${clock(to)}`),
+      ` (${duration(to - from)}${to > playhead.ms ? ', with what is planned' : ''}): `,
+      bold(hours, unit),
+      prices.map(({ site, price }) => [`, mean ${info.names[r]} price ${site} `, h('b', {}, significant(price))]),
+      '; jobs: ',
+      bold(sum.arrived, 'arrived, '),
+      bold(sum.started, 'started, '),
+      bold(sum.ran, 'ran, '),
+      bold(sum.completed, 'finished, '),
+      bold(sum.rejected, 'rejected'),
+    ];
+  }
+}
