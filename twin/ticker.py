@@ -29,6 +29,7 @@ from twin.push import compaction
 from twin.runs import holds, lease, runner
 from twin.runs.activity import activity
 from twin.runs.clock import Clock
+from twin.studies import sweeps
 from twin.studies.experiments import task as experiment_task
 from twin.studies.shadows import task as shadow_task
 from twin.traces import import_task
@@ -116,6 +117,7 @@ class Ticker:
             runner.enqueue(run_id)
         import_task.forget_abandoned()
         import_task.take_up()
+        sweeps.create_waiting()
         certificate_task.refresh()
         self.states.refresh()
         self.audits.refresh()

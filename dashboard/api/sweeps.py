@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduling.model.values import LARGEST
-from twin.models import Run, Scenario, Sweep
+from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.runs import scheduler_history
 from twin.studies import axis_titles, sweeps
 
@@ -71,7 +71,8 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
     queryset = Sweep.objects.all()
 
     def get_queryset(self) -> QuerySet[Sweep]:
-        finished, active = Q(points__run__status=Run.FINISHED), Q(points__run__status__in=Run.ACTIVE)
+        finished = Q(points__run__status=Run.FINISHED, points__pending="")
+        active = Q(points__run__status__in=Run.ACTIVE) | Q(points__pending=SweepPoint.WAITING)
         counted = Sweep.objects.annotate(
             total=Count("points"), finished=Count("points", filter=finished), active=Count("points", filter=active)
         )
@@ -100,7 +101,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         return Response({
             **self._plain(sweep), "figures": sweeps.FIGURES,
             "scheduler": scheduler_history.words(charges), "points": sweeps.points_of(sweep),
-            "unranked": sweeps.unranked(sweep),
+            "unranked": sweeps.unranked(sweep), "edited": sweeps.edited(sweep),
         })  # fmt: skip
 
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)

@@ -6,6 +6,7 @@ import csv
 import io
 
 import pytest
+from django.db import connection
 from django.db.models import ProtectedError
 
 from tests.twin.builders import H, from_scratch, played_out, scenario_of
@@ -134,16 +135,117 @@ def test_a_run_that_ends_meanwhile_does_not_keep_a_sweep_from_being_cancelled(mo
     assert set(Run.objects.exclude(pk=ended.pk).values_list("wanted", flat=True)) == {Run.CANCELLED}
 
 
-def test_a_sweep_whose_edit_is_gone_cannot_make_new_points():
+def test_a_sweep_of_before_whose_edit_is_gone_cannot_make_new_points():
     scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)
     scenario = commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": H}]})
     sweep = sweeps.start(scenario, "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [])
     commands.delete(played_out(sweep.points.all()[0].run))
-    commands.edit(scenario.pk, 2, {"edits": []})
+    sweep.pinned["edits"] = []  # as the migration found the scenario
     with pytest.raises(
         Refused, match="edit 1 of its scenario is no longer “Scale the arrival rate”; start a new sweep"
     ):
-        sweeps.resume(Sweep.objects.get(pk=sweep.pk))
+        sweeps.resume(sweep)
+
+
+def test_a_resumed_sweep_uses_the_scenario_as_it_was_when_the_sweep_was_started():
+    """Rows of one table are of one scenario, whatever was edited, cancelled and deleted in between."""
+    scenario = scenario_of("oasis", "fifo", jobs=12, servers=6)
+    scenario = commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": H}]})
+    axes = [{"parameter": "backfill", "values": [True, False]}]
+    undisturbed = [played_out(point.run) for point in sweeps.start(scenario, "", axes, [3, 4]).points.all()]
+    sweep = sweeps.start(scenario, "", axes, [3, 4])
+    first, second, third, _ = (point.run for point in sweep.points.all())
+    commands.delete(played_out(first))
+    played_out(second)
+    commands.edit(scenario.pk, 2, {"name": "renamed"})
+    sweep = Sweep.objects.get(pk=sweep.pk)
+    assert sweeps.edited(sweep) is None, "another name changes no run"
+    commands.edit(scenario.pk, 3, {"edits": [{"verb": "scale_arrivals", "factor": 9, "at_ms": H}]})
+    sweep = Sweep.objects.get(pk=sweep.pk)
+    assert sweeps.edited(sweep) == (
+        "The scenario was edited after this sweep was started: it is at version 4. All points, also resumed ones, use "
+        "version 2."
+    )
+    assert sweeps.cancel(sweep) == 2
+    assert [row["status"] for row in sweeps.points_of(sweep)] == ["deleted", "finished", "cancelled", "cancelled"]
+    assert sweeps.resume(sweep) == 3
+    again = [played_out(point.run) for point in sweep.points.select_related("run__scenario")]
+    assert again[1] == second
+    assert again[2] != third
+    for one, other in zip(again, undisturbed, strict=True):
+        assert list(event_log.canonical(one.pk)) == list(event_log.canonical(other.pk))
+        assert (one.metrics, one.scenario.name) == (other.metrics, other.scenario.name)
+
+
+def test_a_point_of_a_sweep_cannot_be_edited():
+    sweep = sweeps.start(
+        scenario_of("oasis", "fifo", jobs=4, servers=6), "", [{"parameter": "backfill", "values": [True]}], []
+    )
+    made = sweep.points.get().run.scenario
+    with pytest.raises(Refused, match=f"scenario {made.pk} belongs to a sweep"):
+        commands.edit(made.pk, 1, {"name": "other"})
+
+
+def test_runs_are_created_few_at_a_time_and_checked_before_the_database_is_locked(monkeypatch):
+    sizes, locked = [], []
+
+    def counted(entered, user):
+        sizes.append(len(entered))
+        return start(entered, user)
+
+    def checked(scenario, edits):
+        locked.append(connection.in_atomic_block)
+        return check(scenario, edits)
+
+    start, check = commands.start_runs, sweeps.store.check
+    monkeypatch.setattr(commands, "start_runs", counted)
+    monkeypatch.setattr(sweeps.store, "check", checked)
+    scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)
+    sweep = sweeps.start(scenario, "", [{"parameter": "backfill", "values": [True, False]}], list(range(12)))
+    assert sweep.points.exclude(run=None).count() == 24
+    assert sizes == [10, 10, 4]
+    assert locked[:24] == [False] * 24, "later checks of the same values find their result"
+
+
+def test_the_ticker_creates_the_runs_that_a_process_has_left_uncreated(monkeypatch):
+    def killed(entered, user):
+        if Run.objects.exists():
+            raise SystemExit
+        return start(entered, user)
+
+    start = commands.start_runs
+    scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)
+    axes = [{"parameter": "backfill", "values": [True, False]}]
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "start_runs", killed)
+        with pytest.raises(SystemExit):
+            sweeps.start(scenario, "", axes, list(range(12)))
+    sweep = Sweep.objects.get()
+    assert Run.objects.count() == 10
+    assert [row["status"] for row in sweeps.points_of(sweep)] == ["queued"] * 24
+    commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 9, "at_ms": H}]})
+    assert [sweeps.create_waiting() for _ in range(3)] == [10, 4, 0]
+    runs = [point.run for point in sweep.points.select_related("run__scenario")]
+    assert len({run.pk for run in runs}) == Run.objects.count() == 24
+    assert all(run.scenario.edits == [] for run in runs)
+    assert [(run.scenario.parameters["backfill"], run.scenario.seed) for run in runs] == [
+        (value, seed) for value in (True, False) for seed in range(12)
+    ]
+
+
+def test_runs_that_are_not_created_yet_are_cancelled_and_resumed(monkeypatch):
+    monkeypatch.setattr(sweeps, "_create_runs", lambda sweep, user: 0)
+    sweep = sweeps.start(
+        scenario_of("oasis", "fifo", jobs=4, servers=6), "", [{"parameter": "backfill", "values": [True]}], [1, 2]
+    )
+    monkeypatch.undo()
+    with pytest.raises(Refused, match="2 unfinished runs"):
+        sweeps.delete(sweep)
+    assert sweeps.cancel(sweep) == 2
+    assert sweeps.create_waiting() == 0
+    assert [row["status"] for row in sweeps.points_of(sweep)] == ["cancelled"] * 2
+    assert sweeps.resume(sweep) == 2
+    assert Run.objects.count() == 2
 
 
 def test_a_scenario_that_is_swept_stays():

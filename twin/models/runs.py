@@ -79,6 +79,8 @@ class Sweep(models.Model):
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="sweeps")
     axes = models.JSONField()  # [{parameter, values} or {edit, field, values}], one or two
     seeds = models.JSONField()
+    # content of the scenario when the sweep was started (studies/sweeps.py: PINNED): all points are made of it
+    pinned = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -89,10 +91,14 @@ class Sweep(models.Model):
 class SweepPoint(models.Model):
     """Point of a sweep: its index on each axis, the seed, and its run."""
 
+    WAITING, CANCELLED = "waiting", "cancelled"
+
     sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="points")
     place = models.JSONField()  # [index on each axis]
     seed = models.BigIntegerField()
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="points")
+    # waiting: its run is still to be created; cancelled: before it was; empty: it has or had a run
+    pending = models.CharField(max_length=9, default="", db_index=True)
 
     class Meta:
         ordering = ["id"]

@@ -1,9 +1,13 @@
 """Sweeps: a scenario over a grid of values, and several seeds.
 
-Every point is an ordinary run, so all workers share them.
+Every point is an ordinary run, so all workers share them. All points are made of the scenario as it was when the sweep
+was started, also if it is edited meanwhile.
 
 An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. `resume`
 continues a sweep that was cancelled or has failed runs; finished runs stay.
+
+The sweep and its points are stored at once, and their runs AT_ONCE in each transaction, so that nobody waits long for
+the database. If the process ends in between, the ticker creates the other runs.
 """
 
 from __future__ import annotations
@@ -11,11 +15,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import fields
 from itertools import product
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError, shorten
@@ -34,6 +39,8 @@ from twin.studies import axis_titles
 
 MAX_POINTS = 500  # runs of one sweep
 MAX_AXES = 2
+AT_ONCE = 10  # runs that are created in one transaction
+PINNED = ("name", "version", "scheduler", "parameters", "edits", "parent_id", "fork_ms")  # fields of the scenario
 EXAMPLE = 'for example {"parameter": "backfill", "values": [true, false]}'
 FIGURES = (  # keys of the table of metrics
     "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms",
@@ -42,7 +49,7 @@ FIGURES = (  # keys of the table of metrics
 
 
 def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[int], user: Any = None) -> Sweep:
-    """Points and queued runs, or none of them; ModelError states the axis and the impossible value."""
+    """Points and queued runs; ModelError states the axis and the impossible value, and nothing is stored."""
     axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
     if not 1 <= len(axes) <= MAX_AXES:
         raise ModelError(f"a sweep has one or two axes, got {len(axes)}")
@@ -56,29 +63,83 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     if count > MAX_POINTS:
         raise ModelError(f"a sweep has at most {MAX_POINTS:,} points, got {count:,}; use fewer values or fewer seeds")
     places = list(product(*(range(len(axis["values"])) for axis in axes)))
+    points = [(place, seed) for place in places for seed in seeds]
+    for place, seed in points:
+        _scenario(scenario, axes, place, seed, user)  # checked before anything is stored
     with transaction.atomic():
         sweep = Sweep.objects.create(
-            name=(name or f"{scenario.name}, sweep")[:200], scenario=scenario, axes=axes, seeds=seeds, created_by=user
-        )
-        points = [(place, seed) for place in places for seed in seeds]
-        runs = commands.start_runs([_scenario(scenario, axes, place, seed, user) for place, seed in points], user)
+            name=(name or f"{scenario.name}, sweep")[:200], scenario=scenario, axes=axes, seeds=seeds,
+            pinned={name: getattr(scenario, name) for name in PINNED}, created_by=user,
+        )  # fmt: skip
         SweepPoint.objects.bulk_create(
-            SweepPoint(sweep=sweep, place=list(place), seed=seed, run=run)
-            for (place, seed), run in zip(points, runs, strict=True)
+            SweepPoint(sweep=sweep, place=list(place), seed=seed, pending=SweepPoint.WAITING) for place, seed in points
         )
         commands.audit(user, "sweep.start", f"sweep {sweep.pk}", {"scenario": scenario.name, "points": count})
+    while _create_runs(sweep, user):
+        pass
     return sweep
 
 
-def cancel(sweep: Sweep, user: Any = None) -> int:
-    """Cancellation of the unfinished runs; their number."""
-    runs = [
-        point.run
-        for point in sweep.points.select_related("run")
-        if point.run is not None and point.run.status in Run.ACTIVE
-    ]
+def create_waiting() -> int:
+    """Some runs of a sweep whose process ended before it had created them; their number."""
+    sweep = Sweep.objects.filter(points__pending=SweepPoint.WAITING).select_related("scenario", "created_by").first()
+    return _create_runs(sweep, sweep.created_by) if sweep is not None else 0
+
+
+def _create_runs(sweep: Sweep, user: Any) -> int:
+    """Runs of at most AT_ONCE waiting points, in one transaction; their number, 0 when no point waits any more."""
+    skip = connection.features.has_select_for_update_skip_locked  # others create runs of other points
     with transaction.atomic():
-        count = commands.cancel_all(runs, user)
+        waiting = sweep.points.select_for_update(skip_locked=skip, of=("self",) if skip else ())
+        points = list(waiting.filter(pending=SweepPoint.WAITING)[:AT_ONCE])
+        if not points:
+            return 0
+        for point, run in zip(
+            points, commands.start_runs([_entered(sweep, point, user) for point in points], user), strict=True
+        ):
+            point.run, point.pending = run, ""
+        SweepPoint.objects.bulk_update(points, ["run", "pending"])
+    return len(points)
+
+
+def _entered(sweep: Sweep, point: SweepPoint, user: Any) -> Scenario:
+    """The scenario of a point: that of its run before, or a new one."""
+    if point.run is not None:
+        return point.run.scenario
+    made = _scenario(_pinned(sweep), sweep.axes, point.place, point.seed, user)
+    made.save()
+    return made
+
+
+def _pinned(sweep: Sweep) -> Scenario:
+    """The scenario as it was when the sweep was started; not stored."""
+    found = copy(sweep.scenario)
+    for name, value in sweep.pinned.items():
+        setattr(found, name, value)
+    return found
+
+
+def edited(sweep: Sweep) -> str | None:
+    """Sentence about edits of the scenario since the sweep was started; None without any."""
+    now, then = sweep.scenario, _pinned(sweep)
+    if all(getattr(now, name) == getattr(then, name) for name in PINNED if name not in ("name", "version")):
+        return None
+    return (
+        f"The scenario was edited after this sweep was started: it is at version {now.version}. All points, also "
+        f"resumed ones, use version {then.version}."
+    )
+
+
+def cancel(sweep: Sweep, user: Any = None) -> int:
+    """Cancellation of the unfinished runs, also of those that are not created yet; their number."""
+    with transaction.atomic():
+        waiting = sweep.points.filter(pending=SweepPoint.WAITING).update(pending=SweepPoint.CANCELLED)
+        runs = [
+            point.run
+            for point in sweep.points.select_related("run").filter(pending="")
+            if point.run is not None and point.run.status in Run.ACTIVE
+        ]
+        count = commands.cancel_all(runs, user) + waiting
         commands.audit(user, "sweep.cancel", f"sweep {sweep.pk}", {"runs": count})
     return count
 
@@ -87,27 +148,24 @@ def resume(sweep: Sweep, user: Any = None) -> int:
     """A new run of each point that has none that is finished or under way; returns how many."""
     with transaction.atomic():
         open_points = [
-            point
-            for point in sweep.points.select_related("run__scenario")
-            if point.run is None or point.run.status in (Run.CANCELLED, Run.FAILED)
+            point.pk
+            for point in sweep.points.select_related("run")
+            if point.pending != SweepPoint.WAITING and status_of(point) in ("deleted", Run.CANCELLED, Run.FAILED)
         ]
-        if any(point.run is None for point in open_points):
+        if sweep.points.filter(pk__in=open_points, run=None).exists():
             _check_axes(sweep)
-        entered = [
-            point.run.scenario if point.run else _scenario(sweep.scenario, sweep.axes, point.place, point.seed, user)
-            for point in open_points
-        ]
-        for point, run in zip(open_points, commands.start_runs(entered, user), strict=True):
-            point.run = run
-        SweepPoint.objects.bulk_update(open_points, ["run"])
+        sweep.points.filter(pk__in=open_points).update(pending=SweepPoint.WAITING)
         commands.audit(user, "sweep.resume", f"sweep {sweep.pk}", {"runs": len(open_points)})
+    while _create_runs(sweep, user):
+        pass
     return len(open_points)
 
 
 def delete(sweep: Sweep, user: Any = None) -> None:
     """Removal of the sweep with its runs and their scenarios; refused while runs are active."""
-    runs = [point.run for point in sweep.points.select_related("run__scenario") if point.run is not None]
-    busy = sum(run.status in Run.ACTIVE for run in runs)
+    points = list(sweep.points.select_related("run__scenario"))
+    runs = [point.run for point in points if point.run is not None]
+    busy = sum(status_of(point) in Run.ACTIVE for point in points)
     if busy:
         raise Refused(f"sweep {sweep.pk} has {counted(busy, 'unfinished run')}; cancel it before deleting it")
     with transaction.atomic():
@@ -130,12 +188,19 @@ def points_of(sweep: Sweep) -> list[dict[str, Any]]:
     return [
         {
             "place": point.place, "seed": point.seed, "run": point.run_id,
-            "status": point.run.status if point.run else "deleted",
+            "status": status_of(point),
             "figures": {key: value_of(point.run.metrics, key) for key in FIGURES}
             if point.run and point.run.status == Run.FINISHED else {},
         }
         for point in points
     ]  # fmt: skip
+
+
+def status_of(point: SweepPoint) -> str:
+    """Status of a point: that of its run; queued before it has one, deleted after."""
+    if point.pending:
+        return Run.QUEUED if point.pending == SweepPoint.WAITING else Run.CANCELLED
+    return point.run.status if point.run is not None else "deleted"
 
 
 def unranked(sweep: Sweep) -> str | None:
@@ -228,8 +293,8 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
 
 
 def _check_axes(sweep: Sweep) -> None:
-    """Refused when the scenario no longer has the edits that the sweep varies."""
-    edits = sweep.scenario.edits
+    """Refused when the edits that the sweep varies are unknown: of a sweep from before they were pinned."""
+    edits = sweep.pinned["edits"]
     for axis in sweep.axes:
         if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):
             raise Refused(
@@ -239,7 +304,7 @@ def _check_axes(sweep: Sweep) -> None:
 
 
 def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], seed: int, user: Any) -> Scenario:
-    """The scenario at one point."""
+    """The scenario at one point, checked and not stored."""
     parameters, edits = dict(scenario.parameters), [dict(edit) for edit in scenario.edits]
     labels = []
     for axis, i in zip(axes, place, strict=True):
@@ -258,7 +323,6 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
     if _same_past(scenario, made):
         made.parent, made.fork_ms = scenario.parent, scenario.fork_ms
     store.check(made, edits)
-    made.save()
     return made
 
 

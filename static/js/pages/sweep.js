@@ -54,6 +54,8 @@ function paint() {
   $('#figure-title').title = definition;
   $('#unranked').hidden = !answer.unranked;
   setText($('#unranked'), answer.unranked ?? '');
+  $('#edited').hidden = !answer.edited;
+  setText($('#edited'), answer.edited ?? '');
   $('#progress').value = total ? finished / total : 0;
   const failed = points.filter(({ status }) => status === 'failed').length;
   const cancelled = points.filter(({ status }) => status === 'cancelled').length;

@@ -69,6 +69,8 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
         store.check(Scenario.objects.get(pk=scenario_id), changes["edits"])
     with transaction.atomic():
         scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
+        if scenario.unlisted:
+            raise Refused(f"scenario {scenario.pk} belongs to a sweep or to shadows and cannot be edited; fork its run")
         if scenario.version != version:
             raise Conflict(
                 f"scenario {scenario.pk} has been changed: it is at version {scenario.version}, and your edits are "
