@@ -36,6 +36,7 @@ KINDS = (
     "edited",
     "run_finished",
 )
+CAUSES = {"machines": "a change of machines", "round": "a round"}  # of regroupings; others are words already
 MAX_ROWS = 500
 MAX_READ = 400  # batches that one answer searches
 
@@ -134,7 +135,7 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind == "regrouped":
         (cpu, net), (new_cpu, new_net) = data["before"], data["after"]
         return (
-            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {_percent(cpu)} "
+            f"regrouped after {CAUSES.get(data['cause'], data['cause'])}: CPU {_percent(cpu)} "
             f"to {_percent(new_cpu)}, network {_percent(net)} to {_percent(new_net)}, "
             f"{counted(len(data['jobs']), 'job')} affected"
         )

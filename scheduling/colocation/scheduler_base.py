@@ -24,22 +24,27 @@ from scheduling.model.values import NONE, NOTHING, SITES, Cluster, Decision, Job
 _WORKER = int(Role.WORKER)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupParameters(Parameters):
-    """Parameters of every scheduler that forms groups."""
-
-    quantise: bool = parameter(
-        False,
-        "Decide only at the start of slots, as slotted schedulers do, instead of immediately",
-        title="Decisions at slots only",
-    )
-    cloud_pool: int = parameter(
+def cloud_pool() -> Any:
+    """Parameter of every scheduler that forms groups."""
+    return parameter(
         100,
         "Maximum number of machines of the cloud site; the first ones are used",
         low=0,
         high=100_000,
         title="Machines of the cloud",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupParameters(Parameters):
+    """Parameters of schedulers that form groups whenever something happens."""
+
+    quantise: bool = parameter(
+        False,
+        "Decide only at the start of slots, as slotted schedulers do, instead of immediately",
+        title="Decisions at slots only",
+    )
+    cloud_pool: int = cloud_pool()
 
 
 class GroupedScheduler(BaseScheduler, ABC):
@@ -121,7 +126,7 @@ class GroupedScheduler(BaseScheduler, ABC):
             events += [("grouped", self._grouped_data(pool, id_)) for id_ in sorted(change.groups)]
             after = self._used(pool)
             if change.groups - change.adapted:
-                cause = "machines" if moved else "completion" if finished else "arrival"
+                cause = self._cause(finished, moved)
                 values = {
                     "site": number,
                     "cause": cause,
@@ -181,6 +186,10 @@ class GroupedScheduler(BaseScheduler, ABC):
     @abstractmethod
     def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
         """Group of the jobs on the servers."""
+
+    def _cause(self, finished: Sequence[tuple[int, int]], moved: Sequence[int]) -> str:
+        """Cause of a change of groups, for the log."""
+        return "machines" if moved else "completion" if finished else "arrival"
 
     @abstractmethod
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
@@ -294,8 +303,7 @@ class GroupedScheduler(BaseScheduler, ABC):
         if record.group == NONE:
             if before.group != NONE:
                 plan[job] = []
-                code = "measured" if job in change.measured else "left_out"
-                verdicts.append(Verdict(job, "paused", Reason(code, {"iterations": record.done})))
+                verdicts.append(Verdict(job, "paused", self._why_paused(pool, change, job)))
             return
         group = pool.groups[record.group]
         finish_ms = max(now_ms, pool.finish_ms(job))
@@ -317,7 +325,15 @@ class GroupedScheduler(BaseScheduler, ABC):
                 "group": group.id, "machines": len(group.servers), "jobs": len(group.jobs), "pace_ms": record.pace_ms,
                 "away_ms": record.ready_ms - now_ms if record.ready_ms > now_ms else 0,
             }  # fmt: skip
-            verdicts.append(Verdict(job, kind, Reason("grouped", values)))
+            verdicts.append(Verdict(job, kind, self._why_grouped(pool, job, values)))
+
+    def _why_grouped(self, pool: Pool, job: int, values: dict[str, Any]) -> Reason:
+        """Reason why a job enters a group. values: those of the code `grouped`."""
+        return Reason("grouped", values)
+
+    def _why_paused(self, pool: Pool, change: Change, job: int) -> Reason:
+        """Reason why a job leaves its group."""
+        return Reason("measured" if job in change.measured else "left_out", {"iterations": pool.of[job].done})
 
     def _grouped_data(self, pool: Pool, id_: int) -> dict[str, Any]:
         """Data of a `grouped` event; a dissolved group has no jobs."""

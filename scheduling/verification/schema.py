@@ -248,7 +248,7 @@ GROUPED = row({
 })  # fmt: skip
 _PAIR = many(number, "two numbers")
 REGROUPED = row({
-    "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines")), "jobs": _WHOLES,
+    "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines", "round")), "jobs": _WHOLES,
     **dict.fromkeys(("before", "after"),
                     lambda value: None if _PAIR(value) is None and len(value) == 2 else "two numbers"),
 })  # fmt: skip

@@ -12,7 +12,7 @@ from tests.scheduling.builders import output_of
 from twin.files.groups_csv import GroupHistory
 from twin.infra.columns import pack_state, unpack_state
 
-SCHEDULERS = ("harmony", "oracle", "isolated", "naive_colocation")
+SCHEDULERS = ("harmony", "oracle", "isolated", "naive_colocation", "gavel")
 
 
 def events_of(cluster, jobs, scheduler, parameters=None, seed=0):

@@ -21,6 +21,7 @@ FAMILIES = [
     ("a-online", "srtf"),
     ("a-online", "tiresias_l"),
     ("harmony", "isolated"),
+    ("harmony", "gavel"),
 ]
 
 

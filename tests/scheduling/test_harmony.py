@@ -246,7 +246,7 @@ def test_jobs_that_compute_or_send_nothing(name, shape):
     assert problems_of(machines(4), jobs, name) == []
     done = completed(events_of(machines(4), jobs, name))
     assert len(done) == 3
-    if shape == (0, 0):
+    if shape == (0, 0) and name != "gavel":  # whose jobs wait for the next round
         assert max(done.values()) <= 3
     if shape == (0, 5) and name == "harmony":
         # one after another: a second group would use no more of the network
