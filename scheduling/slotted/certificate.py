@@ -14,6 +14,8 @@ most as many workers are fast in a slot as fit on one server with their paramete
                     not a bound: 4.3)
     pooled_lp       the optimum of the linear relaxation in which all servers of a role are one, as the solver gives it
     lp_priced_dual  D of that relaxation's prices: rechecked without the solver that found them
+    branched_dual   all schedules divided by the completions of jobs, and the greatest D of the parts, each with prices
+                    of its own (branching/): no job completes in fractions, and parameter servers are whole
 
 Beyond MAX_LP_JOBS jobs the relaxation is that of a sample of them on the same share of the cluster: any prices prove a
 bound by D, so the bound is still about all jobs, only less tight; the optimum of the sample itself proves nothing and
@@ -35,9 +37,11 @@ import numpy as np
 from scheduling.model.training_models import EPSILON
 from scheduling.model.utility import utility_at
 from scheduling.model.values import Certificate, ModelError
+from scheduling.slotted.branching.search import search
+from scheduling.slotted.branching.tree import tree_bound
 from scheduling.slotted.certificate_problem import Problem, Task
 
-KINDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")
+KINDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual", "branched_dual")
 POOLS = ("worker", "ps", "all")  # servers that may hold workers, that may hold parameter servers, and both together
 SAFE = 1 + 1e-9  # bounds are sums in floating point: rounded up by this
 SMALL = 1e-3  # of f_i(0): completions worth less are not variables of the LP but added to its value
@@ -67,6 +71,9 @@ def certify(
         found.append((dual_bound(task_problem, prices), "lp_priced_dual", duals))
         if priced is task_problem:
             found.append((value * (1 + TOLERANCE), "pooled_lp", duals))
+            divided = search(task_problem, prices, enough=max(achieved, 0.0))
+            if divided is not None:
+                found.append((SAFE * divided[0], "branched_dual", {**duals, "tree": divided[1]}))
     bound, kind, proof = min(found, key=lambda item: item[0])
     return Certificate(kind, achieved, max(bound, achieved), proof)
 
@@ -97,6 +104,8 @@ def recheck(task_problem: Problem, certificate: Certificate, server_prices: np.n
     elif certificate.kind in ("lp_priced_dual", "pooled_lp"):
         bound = dual_bound(task_problem, np.asarray(certificate.duals["prices"], dtype=float))
         slack = SAFE if certificate.kind == "lp_priced_dual" else 1 + 2 * TOLERANCE
+    elif certificate.kind == "branched_dual":
+        bound = SAFE * tree_bound(task_problem, certificate.duals["tree"])
     elif certificate.kind == "repaired_dual" and server_prices is not None:
         bound = dual_of_servers(task_problem, server_prices[: task_problem.slots])
     else:
@@ -296,10 +305,7 @@ class _Rows:
         groups = -(-p.slots // group)
         starts = np.arange(groups) * group
         capacity = np.add.reduceat(p.capacity, starts, axis=0)
-        both = bool((p.hosts[0] & p.hosts[1]).any())
-        same = both and bool((p.hosts[0] == p.hosts[1]).all())
-        pools = [2] if same else [0, 1, 2] if both else [0, 1]
-        place = {(pool, r): k for k, (pool, r) in enumerate((pool, r) for pool in pools for r in p.counted)}
+        place = {(pool, r): k for k, (pool, r) in enumerate((pool, r) for pool in p.pools for r in p.counted)}
         first = len(self.bounds)
         for slots, y, worker, ps in self.used:
             for (pool, r), k in place.items():

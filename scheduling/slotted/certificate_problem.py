@@ -12,6 +12,7 @@ from scheduling.model.admission import Room, missing_part
 from scheduling.model.training_models import BANDWIDTH, EPSILON, LIMITS, NEEDS, oasis_worker_slots, pd_ors_sample_ms
 from scheduling.model.utility import arrival_slot, utility_at, utility_over
 from scheduling.model.values import RESOURCES, Cluster, Job, Utility
+from scheduling.slotted.solvers.single_machine import pair_room
 
 MIN_SLOTS = 100  # of a cluster without a horizon
 UNIT = 1000  # thousandths in a whole unit
@@ -23,6 +24,9 @@ class Task:
 
     near: workers at the full rate, which is that of `need`. far: workers at the rate `slow` of it. With PD-ORS the near
     ones are on one machine, the far ones anywhere; otherwise all workers are near.
+
+    uses: the same more exactly, (work, workers, workers that their parameter servers could serve) of each way. With
+    PD-ORS parameter servers are whole. Every use of a slot is at least a mixture of these and of nothing.
     """
 
     job: int
@@ -36,6 +40,7 @@ class Task:
     later: float  # f_i of a completion behind the horizon, where the cluster has none
     worker: np.ndarray  # whole units of each resource
     ps: np.ndarray  # of the parameter servers of one worker, as a fraction
+    uses: tuple[tuple[float, float, float], ...]
 
     @property
     def worth(self) -> np.ndarray:
@@ -83,6 +88,14 @@ class Problem:
     def slots(self) -> int:
         return len(self.capacity)
 
+    @property
+    def pools(self) -> tuple[int, ...]:
+        """Pools that can bind, by position: of all servers if some take both roles, the others if some take one."""
+        workers, ps = self.hosts
+        if not (workers & ps).any():
+            return (0, 1)
+        return (2,) if (workers == ps).all() else (0, 1, 2)
+
 
 def problem(
     cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str, horizon: int | None = None
@@ -126,6 +139,7 @@ def _task(
             return None
         need = float(oasis_worker_slots(job, cluster.slot_ms))
         near = _places(room, job, job.num_chunks or 1)
+        uses = [(near, near, near)]
         share = job.worker[BANDWIDTH] / job.ps[BANDWIDTH] if job.ps[BANDWIDTH] else 0.0
     else:
         assert job.epochs is not None
@@ -134,7 +148,11 @@ def _task(
         near_ms, far_ms = (pd_ors_sample_ms(job, internal) for internal in (True, False))
         need = job.epochs * job.num_samples * min(near_ms, far_ms) / cluster.slot_ms
         near = _places(room, job, job.global_batch or 1)
+        group = job.workers_per_ps or 1
+        uses = _with_whole_ps(int(near), group, 1.0)
         if near_ms < far_ms:
+            inside = _on_one_server(both, job, int(near), room.limited)
+            uses = _with_whole_ps(inside, group, 1.0) + _with_whole_ps(int(near), group, near_ms / far_ms)
             far, slow = near, near_ms / far_ms
             near = _on_one(both, np.array(job.worker) + share * np.array(job.ps), room.limited, far)
             if far * slow <= near:
@@ -143,7 +161,8 @@ def _task(
     window = max(0, slots - first)
     later = 0.0 if cluster.horizon_slots else utility_at(job.utility, window)
     worker, ps = np.array(job.worker) / UNIT, share * np.array(job.ps) / UNIT
-    task = Task(index, first, max(need, EPSILON), near, far, slow, job.utility, window, later, worker, ps)
+    ways = tuple(use for use in uses if use[0] > 0)
+    task = Task(index, first, max(need, EPSILON), near, far, slow, job.utility, window, later, worker, ps, ways)
     return task if later or task.shortest <= window else None
 
 
@@ -160,6 +179,26 @@ def _on_one(servers: np.ndarray, demand: np.ndarray, limited: Sequence[int], mos
         return most if len(servers) else 0.0
     fits = np.floor((servers[:, wanted] * UNIT / demand[wanted]).min(axis=1) + EPSILON)
     return float(min(most, fits.max()))
+
+
+def _on_one_server(both: np.ndarray, job: Job, most: int, limited: Sequence[int]) -> int:
+    """Workers with whole parameter servers that fit on one empty server, at most so many."""
+    if not len(both):
+        return 0
+    wanted = list(limited)
+    free = np.rint(both[:, None, wanted] * UNIT).astype(np.int64).transpose(2, 1, 0)  # [resource, 1, server]
+    worker, ps = (np.array(demand, dtype=np.int64)[wanted] for demand in (job.worker, job.ps))
+    return int(pair_room(free, worker, ps, job.workers_per_ps or 1, most).max())
+
+
+def _with_whole_ps(workers: int, group: int, rate: float) -> list[tuple[float, float, float]]:
+    """Corners of the lower hull of 0, 1, ... workers with their parameter servers, one for each group of workers.
+
+    (work, workers, workers that the parameter servers could serve) each.
+    """
+    whole = workers // group * group
+    counts = [(count, -(-count // group) * group) for count in sorted({whole, workers}) if count]
+    return [(count * rate, float(count), float(served)) for count, served in counts]
 
 
 def _far(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str) -> int:

@@ -17,7 +17,7 @@ VERDICTS = (
     "admitted", "rejected", "started", "resumed", "preempted", "postponed", "overran", "paused", "moved", "resized",
     "regrouped", "requeued", "ended", "unfinished",
 )  # fmt: skip
-UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # from above, of the total utility
+UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual", "branched_dual")  # from above, of utility
 TIME_BOUNDS = {  # from below, in ms
     "jct_lb": "total completion time", "jct_iso": "total completion time", "machine_work": "makespan",
     "longest_job": "makespan",

@@ -56,7 +56,7 @@ def test_every_bound_is_at_least_the_optimum(block):
         assert min(bounds) >= best - 1e-6 * max(1, best), (seed, bounds, best)
         assert dual_bound(task, duals) <= value * (1 + 1e-6) + 1e-6
         found = certify(task, achieved, prices)
-        assert achieved - 1e-9 <= found.bound == pytest.approx(max(min(bounds), achieved))
+        assert max(achieved, best) * (1 - 1e-6) <= found.bound <= max(min(bounds), achieved) * (1 + 1e-6)
         recheck(task, found, prices)
 
 
@@ -81,7 +81,7 @@ def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
         assert achieved <= best + 1e-6
         assert dual_bound(task, duals) <= value * (1 + 1e-6) + 1e-6
         found = certify(task, achieved, prices)
-        assert achieved - 1e-9 <= found.bound == pytest.approx(max(min(bounds), achieved))
+        assert max(achieved, best) * (1 - 1e-6) <= found.bound <= max(min(bounds), achieved) * (1 + 1e-6)
         recheck(task, found, prices)
 
 
@@ -196,7 +196,7 @@ def test_no_scheduler_beats_its_bound(world):
         found = certify(task, achieved)
         recheck(task, found)
         assert 0.02 < ratio(found) <= 1
-        assert found.kind in ("lp_priced_dual", "pooled_lp", "trivial")
+        assert found.kind in ("branched_dual", "lp_priced_dual", "pooled_lp", "trivial")
         assert simulation.ended
 
 

@@ -7,6 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from scheduling.model.values import Utility
+from scheduling.slotted.branching.search import search
+from scheduling.slotted.branching.tree import tree_bound
 from scheduling.slotted.certificate import SAFE, certify, dual_bound, pooled_lp, recheck, trivial
 from scheduling.slotted.certificate_problem import Problem, Task, problem
 from scheduling.slotted.solvers.optimum import optimum
@@ -16,7 +18,8 @@ WORTH = Utility(200.0, 0.0, 1.0)  # 100 whenever it completes
 
 
 def task_of(need, near, far=0.0, slow=1.0, window=4, worth=WORTH):
-    return Task(0, 0, need, near, far, slow, worth, window, 0.0, np.array([1.0, 0, 0, 0, 0]), np.zeros(5))
+    uses = tuple((count * rate, count, count) for count, rate in ((near, 1.0), (far, slow)) if count)
+    return Task(0, 0, need, near, far, slow, worth, window, 0.0, np.array([1.0, 0, 0, 0, 0]), np.zeros(5), uses)
 
 
 def problem_of(task, slots):
@@ -93,5 +96,10 @@ def test_no_bound_is_below_the_optimum_of_a_thousand_instances(block):
         best = optimum(cluster, jobs, "pd-ors").value
         task = problem(cluster, jobs, range(len(jobs)), "pd-ors")
         value, duals = pooled_lp(task)
-        assert min(trivial(task), value * (1 + 1e-6), dual_bound(task, duals)) >= best - 1e-6 * max(1, best), seed
+        divided = search(task, duals)
+        bounds = [trivial(task), value * (1 + 1e-6), dual_bound(task, duals)]
+        if divided is not None:
+            assert tree_bound(task, divided[1]) == divided[0]
+            bounds.append(divided[0] * SAFE)
+        assert min(bounds) >= best - 1e-6 * max(1, best), seed
         recheck(task, certify(task, best))
