@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduling.colocation.workload import harmony
+from scheduling.model.speed import completed
 from scheduling.model.values import LARGEST, MAX_SLOT_MS, Cluster, Job, ModelError, shorten
 from scheduling.slotted.workload_oasis import oasis
 from scheduling.slotted.workload_pd_ors import pd_ors
@@ -38,6 +39,8 @@ def generate(
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival, of a paper's profile. ModelError names the profiles that exist.
 
+    What the schedulers of the other papers need of a job is derived from its speed.
+
     horizon_slots: HORIZON when it is left out; a-online, whose schedulers plan without an end, has none then.
     options: of the profile alone; they are the keyword arguments of its function.
     """
@@ -54,4 +57,5 @@ def generate(
         if not least <= value <= most:
             limit = f"at least {least:,}" if value < least else f"at most {most:,}"
             raise ModelError(f"{name} of a workload must be {limit}, got {value:,}")
-    return PROFILES[profile](variant, num_jobs, num_servers, seed, horizon_slots, slot_ms, **options)
+    cluster, jobs = PROFILES[profile](variant, num_jobs, num_servers, seed, horizon_slots, slot_ms, **options)
+    return cluster, [completed(job) for job in jobs]

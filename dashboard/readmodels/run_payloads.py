@@ -44,7 +44,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
     in_charge = [scheduler_class(one.name) for one in charges]  # the first one, and those set by edits
     cls = scheduler_class(scheduler_history.present(run).name)
     models = {one.model for one in in_charge}
-    declared = typed.declared(cluster)
+    counted = typed.counted(cluster)
     body: dict[str, Any] = {
         "run": {
             "id": run.pk,
@@ -71,7 +71,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "slot_ms": cluster.slot_ms,
             "horizon_slots": cluster.horizon_slots,
             "cloud": cluster.unlimited_cloud,
-            "servers": [_server(server, _capacities(stages, i), declared) for i, server in enumerate(cluster.servers)],
+            "servers": [_server(server, _capacities(stages, i), counted) for i, server in enumerate(cluster.servers)],
         },
         "job_columns": [
             {"key": one.key, "title": one.title, "format": one.format}
@@ -116,21 +116,21 @@ def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Demand]]
     return found
 
 
-def _server(server: Server, was: Sequence[tuple[int, Demand]], declared: bool) -> dict[str, Any]:
+def _server(server: Server, was: Sequence[tuple[int, Demand]], counted: int | None) -> dict[str, Any]:
     plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
     plain |= {"was": was} if was else {}
-    lanes = _lanes(server, declared)
+    lanes = _lanes(server, counted)
     # where no lanes are declared they follow from the capacity
-    before = [(until_ms, _lanes(replace(server, capacity=then), declared)) for until_ms, then in was]
+    before = [(until_ms, _lanes(replace(server, capacity=then), counted)) for until_ms, then in was]
     if any(counts != lanes for _, counts in before):
         plain |= {"lanes_was": before}
     some = any(lanes) or any(any(counts) for _, counts in before)
     return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if some else {})
 
 
-def _lanes(server: Server, declared: bool) -> list[int]:
+def _lanes(server: Server, counted: int | None) -> list[int]:
     """Number of typed workers and of typed parameter servers."""
-    return [sum(typed.lane_counts(server, role, declared).values()) for role in (0, 1)]
+    return [sum(typed.lane_counts(server, role, counted).values()) for role in (0, 1)]
 
 
 def snapshot(request: HttpRequest, run: Run) -> HttpResponse:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
+import numpy as np
+
 from scheduling.colocation.scheduler_base import GroupedScheduler, GroupParameters
 from scheduling.colocation.site_pool import Change, Group, Pool
 from scheduling.kernel.parameters import parameter
@@ -89,17 +91,23 @@ class Isolated(GroupedScheduler):
         if self.parameters.machines or not jobs:
             return counts
         work = pool.work(jobs, machines, self.facts, self._needs)
-        pairs = {job: (float(comp), float(comm)) for job, comp, comm in zip(jobs, work.comp, work.comm, strict=True)}
+        most = work.most if work.most is not None else np.full(len(jobs), np.inf)
+        rows = zip(jobs, work.comp.tolist(), work.comm.tolist(), most.tolist(), strict=True)
+        times = {job: own for job, *own in rows}
 
         def gain(job: int) -> float:
-            comp, comm = pairs[job]
-            before, after = (m * comp / max(comp + m * comm, 1e-9) for m in (counts[job], counts[job] + 1))
+            comp, comm, most = times[job]
+            before, after = (
+                m * comp / max(comp + m * comm, 1e-9) for m in (min(counts[job], most), min(counts[job] + 1, most))
+            )
             return after - before
 
         heap = [(-gain(job), place) for place, job in enumerate(jobs)]
         heapq.heapify(heap)
         for _ in range(machines - sum(floors.values())):
-            _, place = heap[0]
+            rise, place = heap[0]
+            if rise == 0 and work.most is not None:  # nobody can use another machine
+                break
             counts[jobs[place]] += 1
             heapq.heapreplace(heap, (-gain(jobs[place]), place))
         return counts

@@ -366,6 +366,6 @@ def empty_group(id_: int) -> dict[str, Any]:
 
 def _bound(group: Group) -> str:
     """Binding term of Eq. (1)."""
-    comp, comm = group.times
+    comp, comm = group.times.comp, group.times.comm
     terms = {"cpu": sum(comp), "net": sum(comm), "job": max(c + n for c, n in zip(comp, comm, strict=True))}
     return max(terms, key=lambda name: terms[name])

@@ -48,10 +48,19 @@ FRESH = Record(0.0, 0, 0, 1.0, NONE, NONE)
 
 
 class Times(NamedTuple):
-    """Times of the jobs of a group on its machines: ms of computation and of communication per iteration."""
+    """Times of the jobs of a group on its machines: ms of computation and of communication per iteration.
+
+    busy: ms of computation that each machine has on average, where a job can use only a part of them; None: `comp`.
+    """
 
     comp: list[float]
     comm: list[float]
+    busy: list[float] | None = None
+
+    @property
+    def computed(self) -> list[float]:
+        """Mean computation of a machine, by job."""
+        return self.comp if self.busy is None else self.busy
 
     @property
     def iteration_ms(self) -> float:
@@ -63,7 +72,7 @@ class Times(NamedTuple):
     def utilization(self) -> tuple[float, float]:
         """Eq. (3)."""
         period = self.iteration_ms
-        return sum(self.comp) / period, sum(self.comm) / period
+        return sum(self.computed) / period, sum(self.comm) / period
 
 
 @dataclass(slots=True)
@@ -88,7 +97,7 @@ class Group:
         if self.coordinated:
             self.utilization = self.times.utilization
         else:
-            cpu = sum(c / pace for c, pace in zip(self.times.comp, self.paces_ms, strict=True))
+            cpu = sum(c / pace for c, pace in zip(self.times.computed, self.paces_ms, strict=True))
             self.utilization = cpu, sum(n / pace for n, pace in zip(self.times.comm, self.paces_ms, strict=True))
 
 
@@ -121,6 +130,8 @@ class Pool:
         self.examples: list[Server] = [
             next(self.rows[s] for s in servers if self.kind[s] == kind) for kind in kinds.values()
         ]
+        self.by_speed = sorted(range(len(self.examples)), key=lambda kind: -self.examples[kind].speed)
+        self.slowest = min(server.speed for server in self.examples)
         self.shares = [sum(kind == k for kind in self.kind.values()) / len(servers) for k in kinds.values()]
         self.present = {s for s in servers if not self.rows[s].is_away(0)}
         self.nic = {s: row.nic_gbps or row.capacity[4] / 1000 or REFERENCE_NIC for s, row in self.rows.items()}
@@ -157,21 +168,37 @@ class Pool:
         return found
 
     def times(self, servers: Sequence[int], jobs: Sequence[int], facts: Callable[[int], Facts] | None = None) -> Times:
-        """Eq. (2) on these machines: computation is shared by their power, communication takes the slowest network."""
+        """Eq. (2) on these machines: computation is shared by their power, communication takes the slowest network.
+
+        Ours: a job computes with at most the workers that it can use, those on the fastest machines.
+        """
         nic = REFERENCE_NIC / min(self.nic[s] for s in servers)
         facts_of = facts or self.facts
         counts = [0] * len(self.examples)
         for s in servers:
             counts[self.kind[s]] += 1
-        comp, comm = [], []
+        comp, comm, busy = [], [], []
         one = counts[0] if len(counts) == 1 else None  # machines, where all are alike
         for job in jobs:
             known, power = facts_of(job), self.power(job)
-            comp.append(
-                known.comp / (one * power[0] if one else sum(n * p for n, p in zip(counts, power, strict=True)))
-            )
+            total = one * power[0] if one else sum(n * p for n, p in zip(counts, power, strict=True))
+            used = total if known.most is None else self._used(known.most, counts, power, total)
+            comp.append(known.comp / used)
+            busy.append(known.comp / total)
             comm.append(known.comm * nic)
-        return Times(comp, comm)
+        return Times(comp, comm, None if busy == comp else busy)
+
+    def _used(self, most: int, counts: Sequence[int], power: Sequence[float], total: float) -> float:
+        """Power of at most so many workers, on the fastest of these machines; it is `total` if all of them are used."""
+        if total <= most * self.slowest:
+            return total
+        left, used = float(most), 0.0
+        for kind in self.by_speed:
+            speed = self.examples[kind].speed
+            workers = min(left, counts[kind] * power[kind] / speed)
+            left -= workers
+            used += workers * speed
+        return used if left < EARLY_MS else total
 
     def ground(self, servers: Sequence[int]) -> Ground:
         """Machines in the form of the memory model."""
@@ -191,12 +218,14 @@ class Pool:
         known = [facts(job) for job in jobs]
         power = [sum(n * p for n, p in zip(self.shares, self.power(job), strict=True)) for job in jobs]
         need = [needs(job, self.least_memory) for job in jobs]
+        most = [np.inf if k.most is None else k.most / p for k, p in zip(known, power, strict=True)]
         return Work(
             np.array([k.comp / p for k, p in zip(known, power, strict=True)], dtype=float),
             np.array([k.comm for k in known], dtype=float) * (REFERENCE_NIC / self.slowest_nic),
             machines,
             np.array([spread for spread, _ in need], dtype=float),
             np.array([peak for _, peak in need], dtype=float),
+            None if np.isinf(most).all() else np.array(most, dtype=float),
         )
 
     def take(self, job: int) -> None:

@@ -3,8 +3,7 @@
 Table I (sizes of inputs and models) is the paper's; Fig. 9, which gives the times, is lost. Times of communication,
 shares of computation and lengths are **calibrated** so that the figures in the paper's text are met: mean degree of
 parallelism 15, 44 s for an iteration of the eight combinations on 32 machines, jobs long enough that arrivals 8 minutes
-apart hardly matter. Hence no `literal` variant. What the other schedulers need of a job is derived so that the work of
-computation is the same (job_mapping.py).
+apart hardly matter. Hence no `literal` variant. A worker of the other schedulers fills a machine.
 
 Arrivals: all at once; a Poisson process; a bursty one in place of a trace (a Poisson process whose rate is 0.3 or 3
 times the mean, for 10 arrivals on average); or the given timestamps of a trace, a random window of them stretched to
@@ -18,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduling.colocation.job_mapping import GANG, PER_EPOCH, REFERENCE_DISK, REFERENCE_NIC, for_others
+from scheduling.colocation.job_mapping import REFERENCE_DISK
+from scheduling.model.speed import GANG, PER_EPOCH, REFERENCE_NIC
+from scheduling.model.utility import stretched
 from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, Utility, shorten
 
 
@@ -46,13 +47,14 @@ LENGTHS = {"calibrated": (0.5, 2.5), "heavy_tailed": (1.3, 15.0)}
 MACHINE: Demand = (0, 8_000, 32_000, 1_000_000, 2_200)
 WORKER: Demand = (0, 8_000, 25_600, 0, 1_100)  # fills a machine
 PS: Demand = (0, 0, 0, 0, 1_100)  # beside the worker
+ANY = "any"  # type of the one worker of a machine: it takes every job
 # three quarters of the jobs: the highest or the lowest computation for their communication
 SUBSETS = ("all", "comp60", "comm60")
 ARRIVALS = ("all_at_once", "poisson", "bursty", "timestamps")
 BURST_RATES, BURST_LENGTH = (0.3, 3.0), 10
 PRIORITY, SENSITIVITY, TARGET_SLOTS = (1.0, 100.0), (0.01, 1.0), (1.0, 15.0)
 DRAWN = ("arrival_ms", "comp_machine_ms", "comm_ms", "iterations", "utility")
-DERIVED = ("iterations_per_epoch",)
+DERIVED = ("iterations_per_epoch", "worker", "ps", "requested_workers", "chunk_mb")
 FROM_PAPER = ("model", "input_gb", "model_gb")
 
 
@@ -94,7 +96,8 @@ def harmony(
     rng = np.random.default_rng([seed, 4])
     width = max(4, len(str(len(rows))))
     jobs = [
-        _job(rng, f"j{i + 1:0{width}d}", at_ms, row) for i, (row, at_ms) in enumerate(zip(rows, times, strict=True))
+        _job(rng, f"j{i + 1:0{width}d}", at_ms, row, slot_ms)
+        for i, (row, at_ms) in enumerate(zip(rows, times, strict=True))
     ]
     return _cluster(num_servers, horizon_slots, slot_ms), jobs
 
@@ -153,26 +156,35 @@ def _window(rng: np.random.Generator, count: int, mean_ms: float, timestamps: Se
     return np.rint(window / (window[-1] or 1) * mean_ms * count).astype(np.int64).tolist() if count else []
 
 
-def _job(rng: np.random.Generator, id_: str, at_ms: int, row: Row) -> Job:
+def _job(rng: np.random.Generator, id_: str, at_ms: int, row: Row, slot_ms: int) -> Job:
     made = {
         **dict.fromkeys(FROM_PAPER, "trace"), **dict.fromkeys(DRAWN, "drawn"), **dict.fromkeys(DERIVED, "derived")
     }  # fmt: skip
     utility = Utility(
         float(rng.uniform(*PRIORITY)), float(rng.uniform(*SENSITIVITY)), float(rng.uniform(*TARGET_SLOTS))
     )
-    job = Job(
+    return Job(
         id_, at_ms, row.combination.name, comp_machine_ms=row.comp_machine_ms, comm_ms=row.comm_ms,
         iterations=row.iterations, iterations_per_epoch=min(PER_EPOCH, row.iterations),
-        input_gb=row.combination.input_gb, model_gb=row.combination.model_gb, utility=utility, provenance=made,
+        input_gb=row.combination.input_gb, model_gb=row.combination.model_gb, provenance=made,
+        utility=stretched(utility, row.iterations * (row.comp_machine_ms / GANG + row.comm_ms) / slot_ms),
+        worker=WORKER, ps=PS, requested_workers=GANG, chunk_mb=row.combination.input_gb * 1000 / GANG,
     )  # fmt: skip
-    return for_others(job, WORKER, PS)
 
 
 def _cluster(num_servers: int, horizon_slots: int | None, slot_ms: int) -> Cluster:
     """m4.2xlarge machines of one site."""
     width = max(3, len(str(num_servers)))
     servers = tuple(
-        Server(f"m{i + 1:0{width}d}", "edge", MACHINE, nic_gbps=REFERENCE_NIC, disk_gbps=REFERENCE_DISK)
+        Server(
+            f"m{i + 1:0{width}d}",
+            "edge",
+            MACHINE,
+            worker_lanes={ANY: 1},
+            ps_lanes={ANY: 1},
+            nic_gbps=REFERENCE_NIC,
+            disk_gbps=REFERENCE_DISK,
+        )
         for i in range(num_servers)
     )
     return Cluster("harmony", slot_ms, servers, horizon_slots)

@@ -70,6 +70,10 @@ class ExecutionModel(ABC):
         """Data of the model's charts besides the events, as plain data. worker_types: of each job."""
         return {}
 
+    def lanes(self, cluster: Cluster) -> np.ndarray | None:
+        """[server] typed workers and parameter servers; None where the model does not count them."""
+        return None
+
     def training(self, scheduler: BaseScheduler, cluster: Cluster) -> str:
         """Training model of the jobs, one of `supports`: metrics of two runs are ranked only if it is the same."""
         return self.name

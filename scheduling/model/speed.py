@@ -21,13 +21,13 @@ mini-batch, sample or iteration may be a little longer than its share.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scheduling.model.training_models import BANDWIDTH, NEEDS, transfer_ms
-from scheduling.model.values import LEAST, Job, with_bandwidth
+from scheduling.model.values import LEAST, Job, ModelError, with_bandwidth
 
 REFERENCE_NIC = 1.1  # Gbps of comm_ms: that of Harmony's m4.2xlarge
 INTERNAL = 10.0  # internal over external bandwidth, where a job states none
@@ -42,6 +42,9 @@ FIELDS = {  # that state the speed, by source, in the order in which they are us
     MACHINES: ("comp_machine_ms", "comm_ms", "iterations"),
 }
 _TIME = {CHUNKS: "minibatch_ms", SAMPLES: "sample_ms", MACHINES: "comp_machine_ms"}
+_BESIDE: Mapping[str, tuple[str, ...]] = {  # derived together with a source
+    CHUNKS: (), SAMPLES: (), MACHINES: ("iterations_per_epoch", "input_gb", "model_gb")
+}  # fmt: skip
 _ROUNDING = 1e-9  # relative; a quotient that is an integer up to rounding is that integer
 
 
@@ -110,11 +113,41 @@ def completed(job: Job) -> Job:
 
 
 def with_derived(job: Job, values: Mapping[str, Any]) -> Job:
-    """Job with those of the values that it lacks, and their provenance; a demand gets the derived bandwidth."""
+    """Job with those of the values that it lacks, and their provenance; a demand gets the derived bandwidth.
+
+    The job alone if no job can have such values.
+    """
     added = {name: value for name, value in values.items() if getattr(job, name) is None or name in DEMANDS}
     if not added:
         return job
-    return replace(job, **added, provenance=_provenance(tuple(job.provenance.items()), tuple(added)))
+    try:
+        return replace(job, **added, provenance=_provenance(tuple(job.provenance.items()), tuple(added)))
+    except ModelError:
+        return job
+
+
+def without_stale(job: Job, changed: Collection[str]) -> Job:
+    """Job without the derived fields that do not fit if these fields get other values; `completed` derives them again.
+
+    A source with a changed field of its own is kept: it then states another speed. So are jobs whose own source is
+    derived, too, as those of a trace are.
+    """
+    source = source_of(job)
+    if source is None or job.provenance.get(_TIME[source]) == "derived":
+        return job
+    own = {*FIELDS[source], *DEMANDS}
+    stale: dict[str, Any] = {
+        name: None
+        for other, parts in FIELDS.items() if other != source and not (set(parts) - own) & set(changed)
+        for name in (*parts, *_BESIDE[other])
+        if name not in own and job.provenance.get(name) == "derived"
+    }  # fmt: skip
+    return replace(job, **stale) if stale else job
+
+
+def restated(job: Job, **values: Any) -> Job:
+    """Job with other values, and what follows from them."""
+    return completed(replace(without_stale(job, values), **values))
 
 
 def as_chunks(job: Job, speed: Speed) -> dict[str, Any]:

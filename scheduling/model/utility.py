@@ -8,7 +8,22 @@ import numpy as np
 
 from scheduling.model.values import Utility
 
+MIX = (0.10, 0.55, 0.35)  # time-insensitive, -sensitive, -critical jobs [OASiS, Section V-A]
+MEAN_TARGET = 8.0  # slots
 OVERFLOW = 700.0  # exp of more than this is not a double; the utility is 0 there
+
+
+def draw_utility(rng: np.random.Generator) -> Utility:
+    """priority [1, 100], target [1, 15] slots, sensitivity 0 | [0.01, 1] | [4, 6] in the shares of MIX."""
+    kind = rng.choice(3, p=MIX)
+    sensitivity = (0.0, float(rng.uniform(0.01, 1)), float(rng.uniform(4, 6)))[kind]
+    return Utility(float(rng.uniform(1, 100)), sensitivity, float(rng.uniform(1, 15)))
+
+
+def stretched(utility: Utility, alone_slots: float) -> Utility:
+    """Utility with an eighth of the job's time alone as its unit instead of a slot, if that is longer."""
+    factor = max(1.0, alone_slots / MEAN_TARGET)
+    return Utility(utility.priority, utility.sensitivity / factor, utility.target_slots * factor)
 
 
 def utility_at(utility: Utility | None, duration: int | float) -> float:

@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from scheduling.model.training_models import BANDWIDTH
-from scheduling.model.values import Cluster, Demand, Job, Server, Utility, with_bandwidth
+from scheduling.model.utility import draw_utility as draw_utility
+from scheduling.model.values import Cluster, Demand, Job, Server, with_bandwidth
 
 # GPU, vCPU, GB: EC2 P2, G3
 WORKER_MACHINES = ((1, 4, 61), (8, 32, 488), (16, 64, 732), (1, 16, 122), (2, 32, 244), (4, 64, 488))
 PS_MACHINES = ((0, 8, 15), (0, 16, 30), (0, 36, 60))  # EC2 C4
 STORAGE_GB = 500
-MIX = (0.10, 0.55, 0.35)  # time-insensitive, -sensitive, -critical jobs
 OASIS_PARTS = (
     "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker",
     "ps", "requested_workers", "utility",
@@ -38,13 +38,6 @@ def oasis(
     return cluster, [
         _oasis_job(rng, f"j{i + 1:0{width}d}", int(at_ms), variant, slot_ms) for i, at_ms in enumerate(arrivals)
     ]
-
-
-def draw_utility(rng: np.random.Generator) -> Utility:
-    """priority [1, 100], target [1, 15] slots, sensitivity 0 | [0.01, 1] | [4, 6] in the shares of MIX."""
-    kind = rng.choice(3, p=MIX)
-    sensitivity = (0.0, float(rng.uniform(0.01, 1)), float(rng.uniform(4, 6)))[kind]
-    return Utility(float(rng.uniform(1, 100)), sensitivity, float(rng.uniform(1, 15)))
 
 
 def _oasis_cluster(rng: np.random.Generator, num_servers: int, horizon_slots: int, slot_ms: int) -> Cluster:

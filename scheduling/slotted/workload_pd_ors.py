@@ -10,9 +10,8 @@ Where the paper leaves something open, this is chosen:
   sensitive, 3 critical.
 
 Jobs arrive as slots begin, with probability 1/3 in an odd slot (the first is odd) and 2/3 in an even one, as the paper
-says. What OASiS needs of a job is derived, so that its work is the same: a chunk for each sample of a global batch, and
-bandwidth b is the external one (its servers have 18 times the mean of that, too). The paper knows no sites; every
-second server is in the cloud.
+says. The bandwidth of a worker, which OASiS counts, is the external one (servers have 18 times the mean of that, too).
+The paper knows no sites; every second server is in the cloud.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduling.model.training_models import transfer_ms
 from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, Utility, shorten
 
 HORIZON = 20  # slots; the paper's other setting is 80
@@ -32,14 +30,13 @@ CALIBRATED_SAMPLES = 0.3
 KAPPA = 10.0  # internal over external bandwidth
 EVEN_SHARE = 2 / 3  # of the arrivals
 MAX_FIXED = 30  # workers of the baselines that fix their number
-COMMUNICATION = 0.9  # of OASiS's work that may be communication
 CLASSES = (0, 1, 1, 2)  # scheduling class of Google's trace -> place in a mix
 MODELS = ("resnet-50", "resnet-101", "vgg-16", "inception-v3", "alexnet", "googlenet")
 DRAWN = (
     "arrival_ms", "model", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps",
     "external_gbps", "worker", "ps", "requested_workers", "utility",
 )  # fmt: skip
-DERIVED = ("internal_gbps", "num_chunks", "minibatches_per_chunk", "minibatch_ms")
+DERIVED = ("internal_gbps",)
 
 
 def pd_ors(
@@ -140,20 +137,12 @@ def _job(
     worker = _demand(rng, gpus=int(rng.integers(0, 5)), mbps=(100, 5_000))
     ps = _demand(rng, gpus=0, mbps=(5_000, 20_000))
     external = worker[4] / 1000
-    exchange_ms = 2 * transfer_ms(gradient_mb, external)
-    epoch_ms = samples * (sample_ms + ratio / batch * exchange_ms)  # one worker, external
-    wanted = int(rng.integers(10, 101))
-    minibatches = max(1, min(batch * wanted, int(COMMUNICATION * epoch_ms / exchange_ms)))  # of an epoch, in OASiS
-    chunks = min(batch, minibatches)
-    each = minibatches // chunks
+    rng.integers(10, 101)  # unused: without it the jobs of a seed would not be those of earlier versions
     return Job(
         id=id_,
         arrival_ms=arrival_ms,
         model=MODELS[rng.integers(len(MODELS))],
         epochs=epochs,
-        num_chunks=chunks,
-        minibatches_per_chunk=each,
-        minibatch_ms=epoch_ms / (chunks * each) - exchange_ms,
         gradient_mb=gradient_mb,
         worker=worker,
         ps=ps,

@@ -66,6 +66,10 @@ class TypedWorkers(ExecutionModel):
         of_job = [places.get(lanes.name(kind) or "", -1) for kind in worker_types]
         return {"typed_workers": {"types": lanes.kinds, "of_job": of_job, "workers": counts.tolist()}}
 
+    def lanes(self, cluster: Cluster) -> np.ndarray:
+        found = [workers.lanes(cluster, int(role)).server for role in (Role.WORKER, Role.PS)]
+        return np.bincount(np.concatenate(found), minlength=len(cluster.servers))
+
     def mean_slowdown(
         self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
     ) -> float | None:

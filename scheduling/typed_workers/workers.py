@@ -4,7 +4,8 @@ Eq. (1): a mini-batch takes m + G + 2q/b, and m + G when workers and parameter s
 follow from the job alone, never from the lane, since a worker serves a job exactly when their types are equal.
 
 Ours: a cluster whose servers declare no lanes at all gets those of the paper's simulator, where workers are the GPUs
-and parameter servers the CPUs of a machine, all of one type; there, any job's type fits. Where a job says nothing, it
+and parameter servers the CPUs of a machine, all of one type; there, any job's type fits. Where no server has a GPU,
+workers are the CPUs. Where a job says nothing, it
 uploads in no time, its parameter server takes no time to update, and it cannot use the cloud.
 """
 
@@ -21,6 +22,7 @@ from scheduling.model.training_models import BANDWIDTH, transfer_ms
 from scheduling.model.values import Cluster, Job, Reason, Server
 
 PARTS = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms")  # of a job; without one its work is unknown
+GPU, CPU = 0, 1  # positions in RESOURCES
 ANY = "any"  # the type of every lane where no server declares lanes
 MAX_WORK_MS = 1 << 43  # of a job on one worker, 278 years: 1,000 times it, and sums over a queue, fit 63 bits
 ROUNDING = 1e-6  # ms; a product that is an integer up to rounding is that integer
@@ -53,28 +55,35 @@ def declared(cluster: Cluster) -> bool:
     return any(server.worker_lanes or server.ps_lanes for server in cluster.servers)
 
 
-def lane_counts(server: Server, role: int, typed: bool) -> Mapping[str, int]:
-    """{type: lanes} of a server for a role (0 worker, 1 parameter server)."""
+def counted(cluster: Cluster) -> int | None:
+    """Resource of which a whole unit is a worker where no server declares lanes, by its place; None if one does."""
+    if declared(cluster):
+        return None
+    return GPU if any(server.capacity[GPU] >= 1000 for server in cluster.servers) else CPU
+
+
+def lane_counts(server: Server, role: int, resource: int | None) -> Mapping[str, int]:
+    """{type: lanes} of a server for a role (0 worker, 1 parameter server). resource: as `counted` says."""
     if ("worker", "ps")[role] not in server.roles:
         return {}
-    if typed:
+    if resource is None:
         return server.ps_lanes if role else server.worker_lanes
-    return {ANY: server.capacity[role] // 1000}  # GPUs, vCPUs
+    return {ANY: server.capacity[CPU if role else resource] // 1000}
 
 
 def lanes(cluster: Cluster, role: int, servers: Sequence[int] | None = None) -> Lanes:
     """The lanes of a role (0 worker, 1 parameter server), of those servers only when they are given."""
-    typed = declared(cluster)
+    resource = counted(cluster)
     rows: list[tuple[int, int, int]] = []
     kinds: dict[str, int] = {}
     for index in range(len(cluster.servers)) if servers is None else servers:
         number = 0
-        for kind, count in lane_counts(cluster.servers[index], role, typed).items():
+        for kind, count in lane_counts(cluster.servers[index], role, resource).items():
             place = kinds.setdefault(kind, len(kinds))
             rows += [(index, number + i, place) for i in range(count)]
             number += count
     table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return Lanes(table[:, 0], table[:, 1], table[:, 2], tuple(kinds) if typed else (ANY,))
+    return Lanes(table[:, 0], table[:, 1], table[:, 2], (ANY,) if resource is not None else tuple(kinds))
 
 
 class Times(NamedTuple):

@@ -8,6 +8,8 @@ gives no figure:
   divides the span.
 - A gang asks for half of its chunks (`gang_share`): the paper computes it from GPU counts, which alone would make
   jobs 10 times as long.
+- The other schedulers count more: a parameter server has the highest bandwidth of a worker, and utilities are drawn
+  as for OASiS, in units of an eighth of a job's time with a worker for each chunk, as long as it has no competitors.
 - Chunks hold 100 MB to 2,500 MB, and a server of the simulator stores 500 GB, as the machines of the testbed do.
 - The testbed: 8 servers of 12 cores and 16 GB, which one GPU worker, two CPU workers and three parameter servers fill
   exactly.
@@ -16,10 +18,13 @@ gives no figure:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from scheduling.model.utility import draw_utility, stretched
 from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, shorten
+from scheduling.typed_workers.workers import chunk_times
 
 HOUR_MS = 3_600_000
 TABLE_II = (
@@ -38,7 +43,8 @@ CHUNK_MB = (100, 2_500)
 STORAGE_MB = 500_000
 PEAKS = ((0.4, None), (0.3, 0.3), (0.3, 0.7))  # share of the jobs, and the middle of its peak as a share of the span
 PEAK_WIDTH = 0.05
-TESTBED_SERVERS = 8
+TESTBED_SERVERS, TESTBED_MBPS = 8, 2_000
+PS: dict[str, Demand] = {"simulator": (0, 1_000, 3_000, 0, MBPS[1]), "testbed": (0, 2_000, 3_000, 0, TESTBED_MBPS)}
 DRAWN = (
     "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker",
     "ps", "ps_update_ms", "worker_type", "ps_type", "upload_ms", "cloud_upload_ms", "chunk_mb",
@@ -74,14 +80,12 @@ def a_online(
         if arrivals is None
         else sorted(arrivals)[:num_jobs]
     )
-    return cluster, _jobs(
-        np.random.default_rng([seed, 2]), cluster, times, preset, gang_share, "drawn" if arrivals is None else "trace"
-    )
+    return cluster, _jobs(seed, cluster, times, preset, gang_share, "drawn" if arrivals is None else "trace")
 
 
 def _testbed(seed: int, horizon_slots: int | None, slot_ms: int) -> Cluster:
     """12 cores and 16 GB: a GPU worker of 3 GB, two CPU workers of 3 cores and 2 GB, three PS of 2 CPUs and 3 GB."""
-    capacity: Demand = (1_000, 12_000, 16_000, STORAGE_MB, 2_000)
+    capacity: Demand = (1_000, 12_000, 16_000, STORAGE_MB, TESTBED_MBPS)
     servers = [
         Server(f"edge{i}", "edge", capacity, worker_lanes={"gpu": 1, "cpu": 2}, ps_lanes={"ps": 3})
         for i in range(TESTBED_SERVERS)
@@ -128,8 +132,9 @@ def _arrivals(rng: np.random.Generator, count: int, span_ms: float) -> list[int]
 
 
 def _jobs(
-    rng: np.random.Generator, cluster: Cluster, arrivals: Sequence[int], preset: str, gang_share: float, origin: str
+    seed: int, cluster: Cluster, arrivals: Sequence[int], preset: str, gang_share: float, origin: str
 ) -> list[Job]:
+    rng, worths = np.random.default_rng([seed, 2]), np.random.default_rng([seed, 4])
     kinds = sorted({kind for server in cluster.servers for kind in server.worker_lanes})
     ps_kinds = sorted({kind for server in cluster.servers for kind in server.ps_lanes})
     # one draw per type
@@ -138,7 +143,10 @@ def _jobs(
     hours = [h * HOUR_MS for h in range(CLOUD_HOURS[1] + 1)]
     width = max(4, len(str(len(arrivals))))
     low, high = MINIBATCH_HOURS[preset]
-    provenance = {**dict.fromkeys(DRAWN, "drawn"), "arrival_ms": origin, "requested_workers": "derived"}
+    provenance = {
+        **dict.fromkeys((*DRAWN, "utility"), "drawn"), "arrival_ms": origin,
+        **dict.fromkeys(("requested_workers", "ps.bandwidth"), "derived"),
+    }  # fmt: skip
     jobs = []
     for i, at_ms in enumerate(arrivals):
         model, chunks, minibatches = TABLE_II[rng.integers(len(TABLE_II))]
@@ -149,7 +157,7 @@ def _jobs(
             id=f"j{i + 1:0{width}d}", arrival_ms=int(at_ms), model=model,
             epochs=int(rng.integers(EPOCHS[0], EPOCHS[1] + 1)), num_chunks=chunks, minibatches_per_chunk=minibatches,
             minibatch_ms=float(rng.uniform(low, high)) * HOUR_MS, gradient_mb=float(rng.uniform(*GRADIENT_MB)),
-            worker=worker, ps=(0, 1_000 if preset == "simulator" else 2_000, 3_000, 0, 0),
+            worker=worker, ps=PS[preset],
             ps_update_ms=float(rng.uniform(*UPDATE_MS)), worker_type=kind, ps_type=ps_kind,
             upload_ms=tuple(
                 hours[h] for h in rng.integers(EDGE_HOURS[0], EDGE_HOURS[1] + 1, size=len(cluster.servers)).tolist()
@@ -158,5 +166,6 @@ def _jobs(
             chunk_mb=float(rng.integers(CHUNK_MB[0], CHUNK_MB[1] + 1)),
             requested_workers=max(1, round(gang_share * chunks)), provenance=provenance,
         )  # fmt: skip
-        jobs.append(job)
+        alone_slots = chunk_times(job).remote / cluster.slot_ms
+        jobs.append(replace(job, utility=stretched(draw_utility(worths), alone_slots)))
     return jobs

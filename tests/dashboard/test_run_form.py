@@ -8,6 +8,7 @@ import pytest
 
 from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import Cluster, Job, Server
+from scheduling.workloads import generate
 from tests.twin.builders import played_out, scenario_of
 from twin.eventlog import event_log
 from twin.models import Run, Scenario
@@ -28,8 +29,16 @@ def asked(client, scenario, scheduler, cluster=None, **parameters):
     return answer.json()
 
 
+def without_samples(scheduler):
+    """A scenario whose jobs state another global batch than their speed has, so that samples cannot be derived."""
+    cluster, jobs = generate("oasis", num_jobs=8, num_servers=10, seed=3)
+    jobs = [replace(job, num_samples=None, sample_ms=None) for job in jobs]
+    spec, trace = store_generated("oasis", cluster, jobs, 3)
+    return Scenario.objects.create(name="base", cluster=spec, trace=trace, scheduler=scheduler, seed=3)
+
+
 def test_fields_that_the_jobs_lack_are_named_with_their_number(viewer, db):
-    scenario = scenario_of("oasis", "pd_ors", jobs=8)
+    scenario = without_samples("pd_ors")
     answer = asked(viewer, scenario, "pd_ors", scenario.cluster_id)
     (first,) = answer["warnings"]
     assert first.startswith("8 of 8 jobs lack num_samples")
@@ -42,7 +51,7 @@ def test_fields_that_the_jobs_lack_are_named_with_their_number(viewer, db):
 
 
 def test_the_training_model_that_a_parameter_sets_counts(viewer, db):
-    scenario = scenario_of("oasis", "oasis", jobs=8)
+    scenario = without_samples("oasis")
     assert "8 of 8 jobs lack" in asked(viewer, scenario, "oasis", scenario.cluster_id, model="pd-ors")["warnings"][0]
 
 

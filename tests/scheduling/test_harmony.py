@@ -189,7 +189,7 @@ def test_the_workloads_of_the_other_papers_run_under_it(profile, name):
 
 @pytest.mark.parametrize("scheduler", ["fifo", "drf", "pd_ors"])
 def test_its_workload_runs_under_the_others(scheduler):
-    cluster, jobs = harmony("calibrated", 12, 40, 1, 60, 3_600_000)
+    cluster, jobs = generate("harmony", num_jobs=12, num_servers=40, seed=1, horizon_slots=60)
     rows = decided(events_of(cluster, jobs, scheduler))
     assert any(kind in ("started", "admitted") for _, _, kind, _ in rows)
 

@@ -1,5 +1,6 @@
 """Memory, subtasks, sharing and the mapping between the papers' models, with numbers that can be checked by hand."""
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,14 +10,16 @@ import pytest
 from scheduling.colocation import subtasks
 from scheduling.colocation.contention import paces_ms
 from scheduling.colocation.estimates.time_estimates import Belief, Beliefs
-from scheduling.colocation.job_mapping import as_harmony, facts, for_others, workers_on
+from scheduling.colocation.job_mapping import Facts, as_harmony, facts, workers_on
 from scheduling.colocation.memory import hill_climbing
 from scheduling.colocation.memory import usage as memory
 from scheduling.colocation.memory.usage import Data, Ground
 from scheduling.colocation.selection.group_selection import schedule
 from scheduling.colocation.selection.performance import bound, iteration_ms
+from scheduling.colocation.site_pool import Pool
 from scheduling.colocation.workload import COMBINATIONS, harmony
-from scheduling.model.values import Job, Server
+from scheduling.model.speed import completed
+from scheduling.model.values import Cluster, Job, Server
 from scheduling.workloads import generate
 from tests.scheduling import harmony_reference as reference
 from tests.scheduling.builders_colocation import table
@@ -182,7 +185,7 @@ def test_alone_nobody_contends_and_jobs_in_step_always_do():
 
 
 def test_work_is_conserved_from_chunks_and_from_samples():
-    """E D B tau (or E K tau) machine-ms, on both sides."""
+    """E D B tau (or E K tau) machine-ms, on both sides, also of jobs that have both."""
     _, jobs = generate("oasis", num_jobs=60, num_servers=10, seed=4)
     for job in jobs:
         full = as_harmony(job)
@@ -192,14 +195,14 @@ def test_work_is_conserved_from_chunks_and_from_samples():
         assert set(full.provenance.values()) >= {"derived"}
     _, jobs = generate("pd-ors", num_jobs=60, num_servers=10, seed=4, horizon_slots=20)
     for job in jobs:
-        full = as_harmony(replace(job, num_chunks=None))
+        full = as_harmony(job)
         assert full.iterations * full.comp_machine_ms == pytest.approx(
             job.epochs * job.num_samples * job.sample_ms, rel=1e-12
         )
 
 
-def test_a_gang_as_large_as_asked_for_keeps_the_time_of_a_minibatch():
-    """With as many machines as mini-batches in an iteration it takes tau + 2 g / b, at b = 1.1 Gbps."""
+def test_with_a_machine_for_each_chunk_an_iteration_is_a_mini_batch():
+    """It takes tau + 2 g / b, at b = 1.1 Gbps."""
     job = Job(
         "a",
         0,
@@ -208,7 +211,7 @@ def test_a_gang_as_large_as_asked_for_keeps_the_time_of_a_minibatch():
         minibatches_per_chunk=5,
         minibatch_ms=700.0,
         gradient_mb=11.0,
-        requested_workers=8,
+        requested_workers=4,
     )
     full = as_harmony(job)
     assert (full.iterations, full.iterations_per_epoch) == (10, 5)
@@ -217,14 +220,43 @@ def test_a_gang_as_large_as_asked_for_keeps_the_time_of_a_minibatch():
 
 def test_harmonys_jobs_under_the_others_have_the_same_work():
     _, jobs = harmony("calibrated", 40, 10, 1, 100, 3_600_000)
-    for job in jobs:
-        total = job.iterations * job.comp_machine_ms
+    for own in jobs:
+        job, total = completed(own), own.iterations * own.comp_machine_ms
         assert job.epochs * job.num_chunks * job.minibatches_per_chunk * job.minibatch_ms == pytest.approx(
             total, rel=1e-12
         )
         assert job.epochs * job.num_samples * job.sample_ms == pytest.approx(total, rel=1e-12)
         assert job.epochs * job.minibatches_per_chunk >= job.iterations
         assert as_harmony(job) is job
+        assert facts(job) == facts(own)
+
+
+def test_a_job_computes_with_as_many_workers_as_it_can_use():
+    """7 workers of 2 on a machine: 10 machines hold 20, and 13 are idle. Its own fields know no such limit."""
+    job = Job("a", 0, epochs=1, num_chunks=7, minibatches_per_chunk=2, minibatch_ms=700.0, gradient_mb=0.0,
+              worker=(1_000, 0, 0, 0, 1_000), ps=(0, 0, 0, 0, 1_000))  # fmt: skip
+    servers = tuple(Server(f"s{i}", "edge", (2_000, 8_000, 64_000, 0, 1_100)) for i in range(10))
+    mapped, own = facts(job), Facts(4_900.0, 0.0, 2, 2, Data(0.0, 0.0, 0.5), None)
+    assert (mapped.comp, mapped.most) == (4_900.0, 7)
+    rows = [mapped, own]
+    pool = Pool(Cluster("c", 1_000, servers), range(10), rows.__getitem__, lambda *_: None)
+    times = pool.times(list(range(10)), [0])
+    assert (times.iteration_ms, times.computed) == (700.0, [245.0])
+    assert times.utilization == (0.35, 0.0)
+    assert pool.times([0, 1, 2], [0]).utilization == (1.0, 0.0), "6 workers"
+    assert pool.times(list(range(10)), [1]).iteration_ms == 490.0
+    work = pool.work([0, 1], 10, rows.__getitem__, lambda job, memory: (0.0, 0.0))
+    assert work.most.tolist() == [3.5, math.inf]
+
+
+def test_a_limit_of_workers_takes_the_fastest_machines():
+    servers = tuple(
+        Server(f"s{i}", "edge", (2_000, 0, 0, 0, 0), speed=speed) for i, speed in enumerate((1.0, 3.0, 2.0))
+    )
+    known = Facts(6_000.0, 0.0, 1, 1, Data(0.0, 0.0, 1.0), (1_000, 0, 0, 0, 0), 3)
+    pool = Pool(Cluster("c", 1_000, servers), range(3), lambda _: known, lambda *_: None)
+    assert pool.times([0, 1, 2], [0]).comp == [6_000 / (2 * 3 + 2)]
+    assert pool.times([0, 1, 2], [0]).computed == [6_000 / 12]
 
 
 def test_a_machine_stands_for_as_many_workers_as_it_holds():
@@ -237,16 +269,3 @@ def test_a_machine_stands_for_as_many_workers_as_it_holds():
 
 def test_a_job_without_work_of_any_kind_has_no_facts():
     assert facts(Job("a", 0)) is None
-
-
-def test_there_and_back():
-    job = Job("a", 0, comp_machine_ms=1_600.0, comm_ms=40.0, iterations=100, input_gb=3.0)
-    both = for_others(job, (0, 8_000, 0, 0, 1_100), (0, 0, 0, 0, 1_100))
-    assert (both.epochs, both.minibatches_per_chunk, both.minibatch_ms, both.gradient_mb) == (10, 10, 100.0, 2.75)
-    again = as_harmony(replace(both, comp_machine_ms=None, input_gb=None))
-    assert (again.comp_machine_ms, again.comm_ms, again.iterations, again.input_gb) == (
-        1_600.0,
-        40.0,
-        100,
-        pytest.approx(3.0),
-    )

@@ -12,6 +12,7 @@ import pytest
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
+from scheduling.model.speed import restated
 from scheduling.model.training_models import MAX_GANG, gang_size
 from scheduling.model.values import LARGEST, LEAST, MAX_SLOT_MS, Cluster, Job, ModelError, Server, Utility
 from scheduling.slotted.pricing.prices import PriceBook
@@ -128,7 +129,7 @@ EXTREMES = [
 def test_an_extreme_job_does_not_keep_the_others_from_running(scheduler, horizon, extreme):
     """Without a warning, and every number within 64 bits."""
     cluster, (first, *others) = generate("oasis", num_jobs=30, num_servers=10, seed=7)
-    jobs = [replace(first, **extreme), *others]
+    jobs = [restated(first, **extreme), *others]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         events = list(Simulation(replace(cluster, horizon_slots=horizon), jobs, build(scheduler), 1).events())

@@ -47,3 +47,9 @@ def test_the_units_are_no_finer_than_they_have_to_be():
     assert count_work(7.0, 7.0, 2).need == 7
     assert count_work(3.0, 2.0, 2).need == 6  # 2 for each external worker-slot, 3 for each internal one
     assert count_work(1e-12, 1e-12, 2).need == 1
+
+
+def test_work_up_to_the_limit_has_units():
+    """With rounding, as many internal worker-slots as the limit allows are one too many to count exactly."""
+    for work in (MAX_WORK - 0.5, float(MAX_WORK)):
+        assert count_work(work, work, 3).need == pytest.approx(work, abs=1)

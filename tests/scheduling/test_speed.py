@@ -17,12 +17,14 @@ from scheduling.model.speed import (
     SAMPLES,
     Speed,
     completed,
+    restated,
     source_of,
     speed_of,
 )
 from scheduling.model.training_models import oasis_minibatch_ms, pd_ors_sample_ms
 from scheduling.model.values import Job
 from scheduling.typed_workers.workers import exact_chunk_ms
+from scheduling.workloads import generate
 
 WORKER, PS = (1_000, 2_000, 4_000, 0, 1_100), (0, 1_000, 1_000, 0, 3_300)
 counts = st.integers(1, 60)
@@ -195,3 +197,22 @@ def test_bandwidth_is_derived_where_a_demand_has_none():
     full = completed(job)
     assert (full.worker, full.ps) == ((1_000, 0, 0, 0, 2_000), (0, 0, 0, 0, 2_000))
     assert full.provenance["worker.bandwidth"] == "derived"
+
+
+def test_another_value_brings_what_follows_from_it():
+    _, (job, *_) = generate("oasis", num_jobs=2, num_servers=4, seed=1)
+    twice = restated(job, epochs=2 * job.epochs)
+    assert twice.iterations == 2 * job.iterations
+    assert (twice.num_samples, twice.comp_machine_ms) == (job.num_samples, job.comp_machine_ms)
+    slower = restated(job, minibatch_ms=3 * job.minibatch_ms)
+    assert slower.comp_machine_ms == pytest.approx(3 * job.comp_machine_ms)
+    assert slower.sample_ms > job.sample_ms
+    assert restated(job, sample_ms=5.0).sample_ms == 5.0, "it states another speed for PD-ORS alone"
+    assert restated(job, sample_ms=5.0).minibatch_ms == job.minibatch_ms
+    assert restated(job, requested_workers=3) == replace(job, requested_workers=3)
+
+
+def test_values_that_no_job_can_have_are_not_derived():
+    job = Job("a", 0, epochs=1, num_chunks=2**30, minibatches_per_chunk=2**10, minibatch_ms=1e-9, gradient_mb=0.0,
+              worker=WORKER, ps=PS)  # fmt: skip
+    assert completed(job) is job, "it would have 2^68 samples"

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from scheduling.model.speed import completed
 from scheduling.model.training_models import oasis_worker_slots, pd_ors_sample_ms
 from scheduling.model.utility import utility_at
 from scheduling.model.values import ModelError
@@ -49,7 +50,7 @@ def test_jobs_lie_in_the_paper_s_ranges(variant, samples):
 
 def test_a_job_is_the_same_work_for_oasis():
     """OASiS rounds up to whole worker-slots; its chunks need no more bandwidth than a worker has."""
-    for job in drawn()[1]:
+    for job in map(completed, drawn()[1]):
         work = job.epochs * job.num_samples * pd_ors_sample_ms(job, internal=False) / SLOT
         assert oasis_worker_slots(job, SLOT) == max(1, math.ceil(work - 1e-6))
         assert job.num_chunks <= job.global_batch
@@ -122,7 +123,8 @@ def test_a_seed_gives_the_same_workload_and_another_seed_another():
 
 def test_it_is_a_profile():
     same = generate("pd-ors", num_jobs=9, num_servers=10, seed=1, horizon_slots=20, mix="30/69/1")
-    assert same == drawn(9, mix="30/69/1")
+    cluster, jobs = drawn(9, mix="30/69/1")
+    assert same == (cluster, [completed(job) for job in jobs])
 
 
 @pytest.mark.parametrize(

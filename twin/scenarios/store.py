@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import orjson
 
 from scheduling.kernel.beliefs.belief import Beliefs
@@ -77,10 +78,22 @@ def packed_where_any(run: Run) -> list[str]:
     return [name for name in RESOURCES if limits and all(name in each for each in limits)]
 
 
-def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
+def lanes_at(run: Run, cluster: Cluster, at_ms: int) -> np.ndarray | None:
+    """[server] typed workers and parameter servers, if the model in charge at that time counts them."""
+    try:
+        return _scheduler(_stages(run, at_ms)[-1].state).model.lanes(cluster)
+    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
+        return None
+
+
+def _stages(run: Run, at_ms: int | None) -> list[Stage]:
+    """Stages of the run, or only the one at a given time."""
     stages = stages_of(run.scenario, run.edits)
-    if at_ms is not None:
-        stages = [stage for stage in stages if stage.at_ms <= at_ms][-1:] or stages[:1]
+    return stages if at_ms is None else [stage for stage in stages if stage.at_ms <= at_ms][-1:] or stages[:1]
+
+
+def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
+    stages = _stages(run, at_ms)
     try:
         schedulers = [_scheduler(stage.state) for stage in stages]
         return [each.model.packs(each, stage.state.cluster) for each, stage in zip(schedulers, stages, strict=True)]

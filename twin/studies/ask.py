@@ -19,6 +19,7 @@ import orjson
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.known_names import unknown
+from scheduling.model.speed import completed, without_stale
 from scheduling.model.values import Event, Job, ModelError, Role
 from scheduling.reporting.reasons import readable
 from scheduling.slotted.counterfactuals import counterfactuals
@@ -60,10 +61,11 @@ def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
         model = next((job for job in jobs if job.id == like), None)
         if model is None:
             raise ModelError(f"run {run.pk} has no job {like!r}; choose one of its jobs, or give all fields")
-        given = job_to_dict(model)
+        given = job_to_dict(without_stale(model, changes))
     name = name_for({job.id for job in jobs})
     job = job_from_dict(given | changed(given, changes) | {"id": name, "arrival_ms": run.sim_ms})
-    return replace(job, provenance={})
+    made = {name: origin for name, origin in job.provenance.items() if origin == "derived" and name not in changes}
+    return completed(replace(job, provenance=made))
 
 
 def changed(given: Mapping[str, Any], changes: Mapping[str, Any], more: Sequence[str] = ()) -> dict[str, Any]:

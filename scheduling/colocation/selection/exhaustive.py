@@ -75,9 +75,10 @@ def _worth(work: Work, mask: int, weight: float) -> np.ndarray:
     """Score [machines] of the group times its machines; -inf where its memory does not fit."""
     own = _members(mask)
     counts = np.arange(1, work.machines + 1)
-    cpu, net = utilization(
-        work.comp[own][None, :] / counts[:, None], np.broadcast_to(work.comm[own], (len(counts), len(own)))
-    )
+    held = counts[:, None]
+    used = held if work.most is None else np.minimum(held, work.most[own][None, :])
+    comm = np.broadcast_to(work.comm[own], (len(counts), len(own)))
+    cpu, net = utilization(work.comp[own][None, :] / used, comm, work.comp[own][None, :] / held)
     floor = max(1, int(np.ceil(work.spread[own].sum() + work.peak[own].max() - 1e-9)))
     worth = np.where(counts >= floor, counts * score(cpu, net, weight), -np.inf)
     return np.concatenate([[-np.inf], worth])
@@ -100,7 +101,8 @@ def _rebuilt(work: Work, choice: dict[tuple[int, int], tuple[int, int]], mask: i
         members[row, : len(own)] = own
     counts = np.array([machines for _, machines in parts])
     there = members >= 0
-    comp = np.where(there, work.comp[members], 0.0) / counts[:, None]
-    cpu, net = utilization(comp, np.where(there, work.comm[members], 0.0))
+    comp, held = np.where(there, work.comp[members], 0.0), counts[:, None]
+    used = held if work.most is None else np.minimum(held, np.where(there, work.most[members], 1.0))
+    cpu, net = utilization(comp / used, np.where(there, work.comm[members], 0.0), comp / held)
     mean = [float((share * counts).sum() / work.machines) for share in (cpu, net)]
     return Groups(members, counts, float(score(np.array(mean[0]), np.array(mean[1]), weight)), mean[0], mean[1])

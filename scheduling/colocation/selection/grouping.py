@@ -32,6 +32,7 @@ class Work(NamedTuple):
     spread      [job] machines that the job's part of memory fills, which add up in a group
     peak        [job] machines that its work set fills; only the largest of a group counts, for one job computes at
                 a time
+    most        [job] average machines that the job can use; None: any number, for all jobs
     """
 
     comp: np.ndarray
@@ -39,6 +40,7 @@ class Work(NamedTuple):
     machines: int
     spread: np.ndarray
     peak: np.ndarray
+    most: np.ndarray | None = None
 
 
 class Groups(NamedTuple):
@@ -113,7 +115,9 @@ def _evaluate(
     machines = np.zeros(floors.shape, dtype=np.int64)
     if fits.any():
         machines[fits] = allocate(ratio[fits], work.machines, floors[fits])
-    cpu, net = utilization(comp / np.maximum(machines, 1)[:, :, None], comm)
+    held = np.maximum(machines, 1)[:, :, None]
+    used = held if work.most is None else np.minimum(held, np.where(there, work.most[members], 1.0))
+    cpu, net = utilization(comp / used, comm, comp / held)
     share = machines / work.machines
     return members, machines, (cpu * share).sum(axis=1), (net * share).sum(axis=1)
 

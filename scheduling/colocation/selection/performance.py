@@ -20,10 +20,15 @@ def iteration_ms(comp_ms: np.ndarray, comm_ms: np.ndarray) -> np.ndarray:
     return np.maximum(np.maximum(comp_ms.sum(axis=-1), comm_ms.sum(axis=-1)), np.maximum(longest, SHORTEST_MS))
 
 
-def utilization(comp_ms: np.ndarray, comm_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eq. (3): the share of an iteration in which CPU and network of each group are busy."""
+def utilization(
+    comp_ms: np.ndarray, comm_ms: np.ndarray, busy_ms: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eq. (3): the share of an iteration in which CPU and network of each group are busy.
+
+    busy_ms: computation that a machine has on average, where jobs compute on a part of the machines; None: comp_ms.
+    """
     period = iteration_ms(comp_ms, comm_ms)
-    return comp_ms.sum(axis=-1) / period, comm_ms.sum(axis=-1) / period
+    return (comp_ms if busy_ms is None else busy_ms).sum(axis=-1) / period, comm_ms.sum(axis=-1) / period
 
 
 def score(cpu: np.ndarray, net: np.ndarray, weight: float = WEIGHT) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.colocation.verification.job_facts import facts_of
-from scheduling.colocation.verification.machines import NIC, is_away, nic_gbps, power
+from scheduling.colocation.verification.machines import NIC, is_away, nic_gbps, powers
 from scheduling.colocation.verification.tolerance import CLOSE, near
 from scheduling.verification.rules import Row
 
@@ -91,7 +91,7 @@ class GroupChecks:
 
     def _check_times(self, name: str, data: Row) -> None:
         """Eq. (1) to (3), and paces that are no faster."""
-        comp, comm = self._times(data)
+        comp, comm, busy = self._times(data)
         alone = max(c + n for c, n in zip(comp, comm, strict=True))
         period = max(sum(comp), sum(comm), alone, 1e-6)
         coordinated = data["iteration_ms"] is not None
@@ -99,11 +99,11 @@ class GroupChecks:
         if coordinated:
             wanted |= {
                 "iteration_ms": [period],
-                "cpu_utilization": [sum(comp) / period],
+                "cpu_utilization": [sum(busy) / period],
                 "net_utilization": [sum(comm) / period],
             }
         else:
-            pairs = list(zip(comp, comm, data["pace_ms"], strict=True))
+            pairs = list(zip(busy, comm, data["pace_ms"], strict=True))
             wanted |= {
                 "cpu_utilization": [sum(c / p for c, _, p in pairs)],
                 "net_utilization": [sum(n / p for _, n, p in pairs)],
@@ -120,21 +120,20 @@ class GroupChecks:
                     f"{name}: job {self.id_of(job)} iterates in {pace!r} ms, which is faster than its group allows"
                 )
 
-    def _times(self, data: Row) -> tuple[list[float], list[float]]:
-        """Eq. (2); for jobs whose records a hand-over has shortened, as stated."""
+    def _times(self, data: Row) -> tuple[list[float], list[float], list[float]]:
+        """Eq. (2), and the mean computation of a machine; of jobs that a hand-over has shortened the stated times."""
         machines = [self.servers[s] for s in data["servers"]]
         nic = min(nic_gbps(s) for s in machines)
-        comp, comm = [], []
+        comp, comm, busy = [], [], []
         for job, stated_comp, stated_comm in zip(data["jobs"], data["comp_ms"], data["comm_ms"], strict=True):
             known = facts_of(self.jobs[job])
             assert known is not None
-            if job in self.shortened:
-                comp.append(stated_comp)
-                comm.append(stated_comm)
-                continue
-            comp.append(known["comp"] / sum(power(known["demand"], s) for s in machines))
-            comm.append(known["comm"] * NIC / nic)
-        return comp, comm
+            total, used = powers(known["demand"], known["most"], machines)
+            shortened = job in self.shortened
+            comp.append(stated_comp if shortened else known["comp"] / used)
+            comm.append(stated_comm if shortened else known["comm"] * NIC / nic)
+            busy.append(comp[-1] * used / total)
+        return comp, comm, busy
 
     def _check_memory(self, name: str, data: Row) -> None:
         usable = USABLE * min((self.servers[s]["capacity"] or {}).get("memory") or 0 for s in data["servers"])

@@ -20,39 +20,55 @@ SAMPLES = (
     "external_gbps",
 )
 NATIVE = ("comp_machine_ms", "comm_ms", "iterations")
+CHUNK_GB = 0.128  # of a chunk whose size is unknown
 
 
 def facts_of(job: Row) -> dict[str, Any] | None:
-    """Machine-ms and ms of an iteration, iterations, data in GB, and the demand of one of its workers."""
-    given = {"input": job.get("input_gb"), "model": job.get("model_gb")}
-    if all(job.get(part) is not None for part in NATIVE):
+    """Machine-ms and ms of an iteration, iterations, data in GB, demand of a worker, and the most workers.
+
+    Without Harmony's own fields they follow from chunks or samples: from those that are not derived, else from chunks.
+    With the most workers, an iteration is a mini-batch of each chunk or a global batch.
+    """
+    chunks, samples = _has(job, CHUNKS), _has(job, SAMPLES)
+    of_samples = samples and (not chunks or (_derived(job, "minibatch_ms") and not _derived(job, "sample_ms")))
+    most = (job["global_batch"] if of_samples else job["num_chunks"]) if chunks or samples else None
+    if _has(job, NATIVE):
+        mapped = _derived(job, "comp_machine_ms")
         return {
             "comp": job["comp_machine_ms"], "comm": job["comm_ms"], "iterations": job["iterations"],
-            "demand": _demand(job) if (job.get("provenance") or {}).get("comp_machine_ms") == "derived" else None,
-            "per_epoch": job.get("iterations_per_epoch") or 10, "input": given["input"] or 0.0,
-            "model": given["model"] or 0.0,
+            "demand": _demand(job) if mapped else None, "most": most if mapped else None,
+            "per_epoch": job.get("iterations_per_epoch") or 10, "input": job.get("input_gb") or 0.0,
+            "model": job.get("model_gb") or 0.0,
         }  # fmt: skip
-    if all(job.get(part) is not None for part in CHUNKS):
-        chunks = job["num_chunks"]
-        gang, units = (
-            min(job.get("requested_workers") or 16, chunks),
-            job["epochs"] * chunks * job["minibatches_per_chunk"],
-        )
-        each_ms = job["minibatch_ms"]
-    elif all(job.get(part) is not None for part in SAMPLES):
-        chunks = gang = job["global_batch"]
-        units, each_ms = job["epochs"] * job["num_samples"], job["sample_ms"]
-    else:
+    if most is None:
         return None
-    iterations, gradient = math.ceil(units / gang), job["gradient_mb"]
+    epochs, update = job["epochs"], job.get("ps_update_ms") or 0.0
+    if of_samples:
+        exchanges = job["num_samples"] * job["workers_per_ps"] / most  # of an epoch
+        compute, per_epoch = job["num_samples"] * job["sample_ms"], math.ceil(job["num_samples"] / most)
+    else:
+        exchanges, per_epoch = most * job["minibatches_per_chunk"], job["minibatches_per_chunk"]
+        compute = exchanges * job["minibatch_ms"]
+    iterations = job.get("iterations") or epochs * per_epoch
+    given = {"input": job.get("input_gb"), "model": job.get("model_gb")}
     if given["input"] is None:
-        given["input"] = chunks * ((job.get("chunk_mb") or 0) / 1000 or 0.128)
+        given["input"] = most * ((job.get("chunk_mb") or 0) / 1000 or CHUNK_GB)
     if given["model"] is None:
-        given["model"] = gradient / 500
+        given["model"] = job["gradient_mb"] / 500
     return {
-        "comp": units * (each_ms + (job.get("ps_update_ms") or 0.0)) / iterations, "comm": 16 * gradient / NIC,
-        "iterations": iterations, "demand": _demand(job), "per_epoch": math.ceil(units / job["epochs"] / gang), **given,
+        "comp": epochs * (compute + exchanges * update) / iterations,
+        "comm": epochs * exchanges * 16 * job["gradient_mb"] / NIC / most / iterations,
+        "iterations": iterations, "demand": _demand(job), "most": most, "per_epoch": math.ceil(iterations / epochs),
+        **given,
     }  # fmt: skip
+
+
+def _has(job: Row, parts: tuple[str, ...]) -> bool:
+    return all(job.get(part) is not None for part in parts)
+
+
+def _derived(job: Row, part: str) -> bool:
+    return bool((job.get("provenance") or {}).get(part) == "derived")
 
 
 def _demand(job: Row) -> list[int] | None:

@@ -51,6 +51,8 @@ def exact_units(external: float, internal: float) -> tuple[int, int, int] | None
     outside[0] = max(1, outside[0])
     reducible = np.count_nonzero(outside)  # the first ones; one external worker-slot less is not sufficient
     parts = np.arange(1.0, MAX_WORK // max(len(inside), int(outside[0])) + 1)
+    if not len(parts):  # with rounding, one more than MAX_WORK
+        return None
     p = parts.repeat(2)
     q = p * rate
     np.floor(q[::2], out=q[::2])

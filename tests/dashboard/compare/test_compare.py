@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -136,7 +137,7 @@ def test_the_page_is_there_for_whoever_may_look(viewer, nobody):
 def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
     """Jobs without a utility: in the list of runs, at the newest moment, per job, in all parts of a comparison."""
     cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
-    assert all(one.utility is None for one in jobs)
+    jobs = [replace(one, utility=None) for one in jobs]
     spec, trace = store.store_generated("without utilities", cluster, jobs, 2)
     runs = []
     for name in ("a_online_edge", "srtf"):

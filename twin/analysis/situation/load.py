@@ -78,8 +78,9 @@ def held(
         amounts = demands[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
         capacity = np.array([server.capacity for server in servers], dtype=np.int64).reshape(-1, len(RESOURCES))
         return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered)
-    typed = np.array([[sum(s.worker_lanes.values()) + sum(s.ps_lanes.values())] for s in servers], dtype=np.int64)
-    if typed.any():
+    lanes = store.lanes_at(run, cluster, at_ms)
+    if lanes is not None:
+        typed = lanes.reshape(-1, 1)
         bars = bars[bars[:, WORKER_SLOT] >= 0]
         return Held(TYPED_WORKER, [TYPED_WORKER], bars, np.ones((len(bars), 1), dtype=np.int64), typed, offered)
     bars = _of_groups(state, since_ms, at_ms)

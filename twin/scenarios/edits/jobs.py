@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.speed import restated
 from scheduling.model.values import LARGEST, Job, ModelError, shorten
 from scheduling.reporting import job_fields
 from scheduling.reporting.quantities import duration
@@ -141,7 +142,7 @@ class ChangeJobs(Edit):
     def _changed(self, job: Job) -> Job:
         p = self.parameters
         value = getattr(job, p.field) * p.factor
-        return replace(job, **{p.field: max(1, round(value)) if p.field in _WHOLE else value})
+        return restated(job, **{p.field: max(1, round(value)) if p.field in _WHOLE else value})
 
     def _words(self) -> str:
         p = self.parameters

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from scheduling.model.speed import restated
 from scheduling.model.values import Job
 
 HOUR_MS = 3_600_000
@@ -23,7 +24,7 @@ def by_hours(jobs: Sequence[Job], weights: Sequence[float], seed: int) -> list[J
 
 def shortened(jobs: Sequence[Job], times: int) -> list[Job]:
     """The jobs with so many times fewer epochs, at least one."""
-    return [replace(job, epochs=max(1, (job.epochs or 1) // times)) for job in jobs]
+    return [restated(job, epochs=max(1, (job.epochs or 1) // times)) for job in jobs]
 
 
 def rhythm(hour: int, quiet: float, peak: int) -> float:
