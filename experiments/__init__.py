@@ -76,6 +76,7 @@ class Chart:
     columns: tuple[str, ...] = ()  # none: all but the first
     rows: tuple[str, ...] = ()  # by the first column; none: all
     turned: bool = False  # a series for each row instead of each column
+    variant: str = ""  # only rows with this variant: those named "10, literal" are 10 then
     levels: tuple[tuple[str, float], ...] = ()  # that the paper states: (words, value)
 
 

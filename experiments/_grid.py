@@ -8,14 +8,15 @@ from statistics import mean
 from typing import Any
 
 from experiments import Part, Table, Values
-from scheduling.kernel.registry import build
+from scheduling.kernel.registry import parse_parameters, scheduler_class
+from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster, Event, Job
 from scheduling.workloads import generate
 
 Instance = tuple[Cluster, list[Job]]
 Maker = Callable[[int], Instance]  # of a seed
-Player = tuple[str, Mapping[str, Any]]  # a scheduler's name and its parameters
+Player = tuple[str | type[BaseScheduler], Mapping[str, Any]]  # a scheduler by name or class, and its parameters
 Measure = Callable[[Instance, Sequence[Event]], float]
 Found = Mapping[Any, Mapping[str, Sequence[float]]]  # {point: {player: value of each seed}}
 Grid = Mapping[Any, Mapping[str, float]]  # {point: {player: mean over the seeds}}
@@ -38,8 +39,9 @@ def utility(instance: Instance, events: Sequence[Event]) -> float:
 
 def play(instance: Instance, player: Player) -> list[Event]:
     """All events of a run."""
-    name, parameters = player
-    return list(simulate(*instance, build(name, parameters), 0))
+    scheduler, parameters = player
+    cls = scheduler_class(scheduler) if isinstance(scheduler, str) else scheduler
+    return list(simulate(*instance, cls(parse_parameters(cls, parameters)), 0))
 
 
 def compare(

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
 from experiments import Figure, Part, Steps, Values
-from experiments._grid import Found, Grid, Instance, Maker, Player, compare, means, play, table_of
+from experiments._grid import Found, Grid, Instance, Maker, Measure, Player, compare, means, play, table_of
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.model.values import Event
 from scheduling.reporting.metrics import summarize
@@ -33,6 +33,11 @@ NOTE = (
     "in the paper; nothing is tuned to its results"
 )
 HOUR_MS = 3_600_000
+TESTBED_JOBS, TESTBED_SERVERS = (6, 12, 18, 24), 8
+TESTBED_NOTE = (
+    "8 edge servers of the testbed preset, simulated, 3 seeds; assumed: the numbers of jobs, the span of 240 hours, "
+    "and the times of jobs, which the paper does not state for its testbed"
+)
 SEEDS = 3
 EPSILONS = (0.0, 0.1, 0.3, 0.5)
 
@@ -40,6 +45,26 @@ EPSILONS = (0.0, 0.1, 0.3, 0.5)
 def workload(num_jobs: int, num_servers: int) -> Maker:
     """The simulator preset."""
     return lambda seed: generate("a-online", num_jobs=num_jobs, num_servers=num_servers, seed=seed)
+
+
+def short_chunks(num_jobs: int, num_servers: int, span_hours: float) -> Maker:
+    """A tenth of the mini-batches, so that a chunk takes less than its upload to the cloud, in a shorter span."""
+
+    def make(seed: int) -> Instance:
+        cluster, jobs = generate(
+            "a-online", num_jobs=num_jobs, num_servers=num_servers, seed=seed, span_hours=span_hours
+        )
+        tenths = [max(1, round((job.minibatches_per_chunk or 0) / 10)) for job in jobs]
+        return cluster, [replace(job, minibatches_per_chunk=n) for job, n in zip(jobs, tenths, strict=True)]
+
+    return make
+
+
+def testbed(num_jobs: int) -> Maker:
+    """The testbed preset: 8 edge servers with one GPU worker and two CPU workers each, and a cloud."""
+    return lambda seed: generate(
+        "a-online", num_jobs=num_jobs, num_servers=TESTBED_SERVERS, seed=seed, preset="testbed"
+    )
 
 
 def total(instance: Instance, events: Sequence[Event]) -> float:
@@ -58,9 +83,16 @@ def stops(instance: Instance, events: Sequence[Event]) -> float:
     return float(summarize(events, *instance)["suspensions"])
 
 
-def rates(points: Mapping[Any, Maker], seeds: Sequence[int]) -> Generator[Mapping[str, Part], Values, Found]:
-    """Total completion times as shares of SRTF's mean."""
-    found = yield from compare(points, PLAYERS, seeds, total)
+def communication(instance: Instance, events: Sequence[Event]) -> float:
+    """Hours of uploads, of moves of gangs, and of exchanges with parameter servers, over all chunks."""
+    return float(summarize(events, *instance)["lanes"]["communication_ms"]) / HOUR_MS
+
+
+def rates(
+    points: Mapping[Any, Maker], seeds: Sequence[int], measure: Measure = total
+) -> Generator[Mapping[str, Part], Values, Found]:
+    """The measure, such as total completion times, as shares of SRTF's mean."""
+    found = yield from compare(points, PLAYERS, seeds, measure)
     return {
         point: {name: [value / mean(row["SRTF"]) for value in values] for name, values in row.items()}
         for point, row in found.items()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import mean
 
 from experiments import Chart, Figure, Options, Steps, Table
-from experiments._lanes import NOTE, PREEMPTIVE, SEEDS, makespan_and_use, workload
+from experiments._lanes import NOTE, PREEMPTIVE, SEEDS, makespan_and_use, short_chunks, workload
 
 TITLE = "utilization and makespan"
 PAPER = "A_online, Fig. 11"
@@ -14,41 +15,48 @@ CLAIM = (
     "A_online and A_online-E use all workers at the peaks of submission; the makespan of A_online is 0.76 of that "
     "of SRTF and 0.74 of that of Tiresias-L"
 )
-SETTING = f"300 jobs, 100 servers; {NOTE}"
+SPANS, SHORT_SEEDS = (400, 600), 2
+SETTING = (
+    f"300 jobs, 100 servers; {NOTE}. Variant: a tenth of the mini-batches (a chunk takes 6 h on average), within "
+    f"{SPANS[0]} or {SPANS[1]} hours, at most {SHORT_SEEDS} seeds"
+)
 CHARTS = (
     Chart("makespan", "h", ("makespan, h",)),
     Chart("share of workers that are busy", "", ("busy, mean", "busy, peak")),
 )
 
 
-def run(options: Options, jobs: int = 300, servers: int = 100) -> Steps:
-    make, seeds = workload(jobs, servers), options.seeds_or(SEEDS)
-    values = yield {name: partial(makespan_and_use, make, player, seeds) for name, player in PREEMPTIVE.items()}
-    found = {
-        name: dict(zip(("makespan_h", "mean", "peak"), map(mean, zip(*rows, strict=True)), strict=True))
-        for name, rows in values.items()
-    }
-    own = found["A_online"]["makespan_h"]
-    rows = tuple(
-        (name, row["makespan_h"], own / row["makespan_h"], row["mean"], row["peak"]) for name, row in found.items()
-    )
-    checks = (
-        Figure(
-            "maximum number of concurrent workers, A_online-E",
-            found["A_online-E"]["peak"],
-            "share",
-            0.999,
-            at_least=True,
-        ),
-        Figure(
-            "maximum number of concurrent workers, A_online", found["A_online"]["peak"], "share", 0.9, at_least=True
-        ),
-        Figure("makespan, A_online / SRTF (paper: 0.76)", own / found["SRTF"]["makespan_h"], "x", 1.0),
-        Figure("makespan, A_online / Tiresias-L (paper: 0.74)", own / found["Tiresias-L"]["makespan_h"], "x", 1.0),
-    )
+def run(options: Options, jobs: int = 300, servers: int = 100, spans: Sequence[int] = SPANS) -> Steps:
+    seeds = options.seeds_or(SEEDS)
+    settings = {"": (workload(jobs, servers), seeds)}
+    settings |= {f", {span} h": (short_chunks(jobs, servers, span), seeds[:SHORT_SEEDS]) for span in spans}
+    values = yield {
+        f"{name}{suffix}": partial(makespan_and_use, make, player, chosen)
+        for suffix, (make, chosen) in settings.items() for name, player in PREEMPTIVE.items()
+    }  # fmt: skip
+    found = {title: list(map(mean, zip(*by_seed, strict=True))) for title, by_seed in values.items()}
+    rows, spread, checks = [], [], []
+    for suffix in settings:
+        own = found[f"A_online{suffix}"][0]
+        for name in PREEMPTIVE:
+            title = f"{name}{suffix}"
+            makespan, busy, peak = found[title]
+            rows.append((title, makespan, own / makespan, busy, peak))
+            ends = [(min(column), max(column)) for column in zip(*values[title], strict=True)]
+            spread.append((None, ends[0], None, *ends[1:]))
+        checks += [
+            _workers(f"A_online-E{suffix}", found, 0.999),
+            _workers(f"A_online{suffix}", found, 0.9),
+            Figure(f"makespan, A_online / SRTF{suffix} (paper: 0.76)", own / found[f"SRTF{suffix}"][0], "x", 1.0),
+            Figure(
+                f"makespan, A_online / Tiresias-L{suffix} (paper: 0.74)", own / found[f"Tiresias-L{suffix}"][0],
+                "x", 1.0,
+            ),
+        ]  # fmt: skip
     columns = ("scheduler", "makespan, h", "A_online / this scheduler", "busy, mean", "busy, peak")
-    spread = []
-    for name in PREEMPTIVE:
-        makespan, busy, peak = ((min(column), max(column)) for column in zip(*values[name], strict=True))
-        spread.append((None, makespan, None, busy, peak))
-    return Table(columns, rows, checks, tuple(spread))
+    return Table(columns, tuple(rows), tuple(checks), tuple(spread))
+
+
+def _workers(title: str, found: Mapping[str, Sequence[float]], least: float) -> Figure:
+    what = f"maximum number of concurrent workers, {title}"
+    return Figure(what, found[title][2], "share", least, at_least=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from experiments import Options, Steps
-from experiments._grid import Instance, oasis_workload
+from experiments._grid import Instance, Player, oasis_workload
 from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of OASiS"
@@ -18,12 +18,15 @@ SLOTS, JOBS = 10, 10
 SERVERS, PRIORITIES = (3, 6, 9, 12), ((50, 100), (75, 100), (25, 100), (1, 100))
 SETTING = (
     f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 10 seeds; thinned: all numbers of servers for one range of "
-    "priorities, all ranges for 6"
+    "priorities, all ranges for 6. Variant: the floor with a proof, whose theorem assumes clairvoyant estimates"
 )
 BAND = 1.6
 SEEDS = 10
 CHARTS = (RATIO,)
-PLAYERS = {mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal")}
+PLAYERS: Mapping[str, Player] = {
+    **{mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal", "provable")},
+    "provable, clairvoyant": ("oasis", {"price_mode": "provable", "estimate_from": "clairvoyant"}),
+}
 
 
 def run(

@@ -26,7 +26,7 @@ SETTING = (
     "are added here"
 )
 SEEDS = 5
-CHARTS = (Chart("total utility"),)
+CHARTS = tuple(Chart("total utility", variant=variant) for variant in ("calibrated", "literal"))
 
 
 def run(

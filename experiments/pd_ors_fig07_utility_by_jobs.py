@@ -20,17 +20,24 @@ TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, by number of jobs"
 PAPER = "PD-ORS, Fig. 7"
 CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of jobs."
 JOBS, SERVERS, SLOTS = (10, 30, 50), 100, 20
-SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 5 seeds; thinned: three numbers of jobs"
+SETTING = (
+    f"T = {SLOTS}, {SERVERS} servers, calibrated and literal (K as printed), from history, 5 seeds; thinned: three "
+    "numbers of jobs"
+)
 SEEDS = 5
-CHARTS = (Chart("total utility"),)
+CHARTS = tuple(Chart("total utility", variant=variant) for variant in ("calibrated", "literal"))
 
 
-def run(options: Options, jobs: Sequence[int] = JOBS) -> Steps:
-    workloads = {number: pd_ors_workload(number, SERVERS, SLOTS) for number in jobs}
+def run(options: Options, jobs: Sequence[int] = JOBS, variants: Sequence[str] = ("calibrated", "literal")) -> Steps:
+    workloads = {
+        f"{number}, {variant}": pd_ors_workload(number, SERVERS, SLOTS, variant=variant)
+        for variant in variants
+        for number in jobs
+    }
     found = yield from compare(workloads, SHARED, options.seeds_or(SEEDS))
     checks = [
         Figure(
-            f"PD-ORS / best of {len(PD_ORS_RIVALS)}, {point} jobs",
+            f"PD-ORS / best of {len(PD_ORS_RIVALS)}, {point}",
             lead(row, "PD-ORS", PD_ORS_RIVALS),
             "x",
             PD_ORS_BAND,

@@ -86,7 +86,8 @@ def _progress(newest: Reproduction | None) -> dict[str, Any] | None:
 
 def _counted() -> Any:
     done = Count("parts", filter=Q(parts__status=ReproductionPart.DONE))
-    return Reproduction.objects.select_related("created_by").annotate(done=done, total=Count("parts"))
+    counted = Reproduction.objects.select_related("created_by").annotate(done=done, total=Count("parts"))
+    return counted.order_by("-id")  # counts drop the order of the model
 
 
 def _newest(status: str | None = None) -> dict[str, Reproduction]:

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from benchmarks._demo import edited, swept
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+EXPERIMENT = "/experiments/oasis_fig07_testbed_utility/"
 
 
 def faults(page: Page) -> list[str]:
@@ -37,7 +38,8 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, widt
     scenario = edited(page)
     sweep = f"/sweeps/{swept(page, scenario)}/"
     for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/",
-                 sweep, "/compare/", "/alerts/", "/audit/", "/settings/tokens/", run, f"{run}servers/0/"):  # fmt: skip
+                 sweep, "/experiments/", EXPERIMENT, "/compare/", "/alerts/", "/audit/", "/settings/tokens/", run,
+                 f"{run}servers/0/"):  # fmt: skip
         settled(page, path)
         by_page[path] = faults(page)
     settled(page, f"{run}?job=0&events=1&rows=jobs&colour=state")

@@ -9,7 +9,10 @@ from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAX_SHIFT = 0.05
-PATHS = ("/", "/live/", "/alerts/", "/traces/", "/clusters/", "/scenarios/", "/sweeps/", "/compare/", "/audit/")
+PATHS = (
+    "/", "/live/", "/alerts/", "/traces/", "/clusters/", "/scenarios/", "/sweeps/", "/experiments/", "/compare/",
+    "/audit/",
+)  # fmt: skip
 # the entries from before this call are buffered
 SHIFT = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries()
   .filter((entry) => !entry.hadRecentInput).reduce((sum, entry) => sum + entry.value, 0)))

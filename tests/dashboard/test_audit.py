@@ -70,6 +70,16 @@ def forked(world) -> Run:
     return Run.objects.create(scenario=world.scenario, parent=live_run(world), fork_ms=0, status=Run.FINISHED)
 
 
+EXPERIMENT = "/api/experiments/oasis_fig07_testbed_utility/"
+
+
+def started_experiment(world) -> str:
+    """Address of an experiment that is under way."""
+    send(world.operator, "post", f"{EXPERIMENT}start/", {"seeds": 1})
+    AuditEntry.objects.all().delete()
+    return EXPERIMENT
+
+
 def sweep_of(world) -> int:
     """A sweep of two runs, one of which is cancelled."""
     scenario = world.scenario
@@ -248,6 +258,16 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
         ["scenario.edit"],
         lambda w: (f"/api/scenarios/{w.scenario.pk}/edits/", {"version": w.scenario.version, "name": "another"}),
     ),
+    ("experiment-start", "post"): (["experiment.start"], lambda w: (f"{EXPERIMENT}start/", {"seeds": 1})),
+    ("experiment-start-all", "post"): (
+        ["experiment.start"],
+        lambda w: ("/api/experiments/start-all/", {"names": ["oasis_fig07_testbed_utility"]}),
+    ),
+    ("experiment-cancel", "post"): (["experiment.cancel"], lambda w: (f"{started_experiment(w)}cancel/", {})),
+    ("experiment-cancel-all", "post"): (
+        ["experiment.cancel"],
+        lambda w: (started_experiment(w) and "/api/experiments/cancel-all/", {}),
+    ),
     ("sweep-list", "post"): (
         ["run.start", "sweep.start"],
         lambda w: ("/api/sweeps/", {"scenario": w.scenario.pk, "axes": [{"parameter": "model", "values": ["oasis"]}]}),
@@ -319,6 +339,7 @@ def test_pages_change_nothing(operator, finished_run):
             for noun, pk in ids.items():
                 path = path.replace(f"<int:{noun}_id>", str(pk))
             address = "/" + path.replace("<int:server>", "0").replace("<slug:name>", "lab")
+            address = address.replace("<slug:experiment>", "oasis_fig07_testbed_utility")
             assert operator.post(address).status_code == 405, address
 
 
@@ -345,11 +366,8 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     entries = AuditEntry.objects.select_related("user")
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
-    assert all(
-        entry.subject.split()[0]
-        in ("account", "run", "trace", "cluster", "scenario", "sweep", "token", "connection", "plan", "alert", "rule")
-        for entry in entries
-    )
+    nouns = {"account", "run", "trace", "cluster", "scenario", "sweep", "token", "connection", "plan", "alert", "rule"}
+    assert {entry.subject.split()[0] for entry in entries} <= nouns | {"experiment"}
 
 
 def test_an_upload_in_pieces_is_recorded_when_announced_and_when_whole(world):

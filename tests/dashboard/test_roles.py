@@ -68,6 +68,8 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
             .replace("<int:server>", "0")
             .replace("<str:source>", "lab")
             .replace("<slug:name>", "lab")
+            .replace("<slug:experiment>", "oasis_fig07_testbed_utility")
+            .replace("(?P<experiment>[a-z0-9_]+)", "oasis_fig07_testbed_utility")
             .replace(r"(?P<name>[\w-]+)", "lab")
         )
         assert "<" not in path, f"no id is known for {path}"
@@ -79,7 +81,7 @@ def test_the_walk_finds_what_there_is(addresses):
     paths = {path for path, _ in addresses}
     assert len(paths) > 25
     assert {"/", "/logout/", "/api/schedulers/", "/api/schema/"} < paths
-    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 11
+    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 12
 
 
 def test_a_stranger_gets_nothing(addresses):

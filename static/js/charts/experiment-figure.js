@@ -26,8 +26,12 @@ export function experimentFigure(plot, { lines, xTitle, series }, chart, title) 
   const tip = new Tip(tipElement());
   plot.append(canvas, tip.element);
   const value = { beginAtZero: !lines, title: { display: true, text: yTitle }, ticks: { maxTicksLimit: 7 } };
-  const levels = chart.levels.map(([, level]) => level);
-  if (levels.length) Object.assign(value, { suggestedMin: Math.min(...levels), suggestedMax: Math.max(...levels) });
+  const drawnToo = [
+    ...chart.levels.map(([, level]) => level),
+    ...series.flatMap(({ points }) => points.flatMap(({ low, high }) => [low, high])).filter((end) => end !== null),
+  ];
+  if (drawnToo.length)
+    Object.assign(value, { suggestedMin: Math.min(...drawnToo), suggestedMax: Math.max(...drawnToo) });
   value.ticks.callback = (tick) => significant(tick);
   const category = lines
     ? { type: 'linear', title: { display: true, text: xTitle }, offset: true, ticks: { maxTicksLimit: 8 } }
@@ -40,6 +44,8 @@ export function experimentFigure(plot, { lines, xTitle, series }, chart, title) 
         data: points.map(({ x, value: own }) => (lines ? { x, y: own } : own)),
         borderDash: lines ? DASHES[Math.floor(i / JOB_COLORS) % DASHES.length] : undefined,
         borderWidth: lines ? 2 : 0,
+        backgroundColor: () => colors().jobs[i % JOB_COLORS],
+        borderColor: () => colors().jobs[i % JOB_COLORS],
         pointRadius: 3,
         barPercentage: 0.9,
         categoryPercentage: 0.85,
@@ -60,8 +66,6 @@ export function experimentFigure(plot, { lines, xTitle, series }, chart, title) 
   });
   const theme = () => {
     if (!drawn.canvas) return; // the chart has been replaced
-    const { jobs } = colors();
-    for (const [i, set] of drawn.data.datasets.entries()) set.backgroundColor = set.borderColor = jobs[i % JOB_COLORS];
     applyTheme(drawn);
     drawn.update('none');
   };

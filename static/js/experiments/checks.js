@@ -33,7 +33,7 @@ function bullet(check) {
   const [from, to] = atLeast ? [at(bound), WIDTH - EDGE] : [EDGE, at(bound)];
   return s(
     'svg',
-    { width: WIDTH, height: HEIGHT, role: 'img', 'aria-label': `${cellText(value)}; band ${bandText(check)}` },
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': `${cellText(value)}; band ${bandText(check)}` },
     s('line', { x1: EDGE, x2: WIDTH - EDGE, y1: HEIGHT / 2, y2: HEIGHT / 2, class: 'axis' }),
     s('rect', { x: from, y: 3, width: Math.max(0, to - from), height: HEIGHT - 6, class: 'band' }),
     s('line', { x1: at(bound), x2: at(bound), y1: 1, y2: HEIGHT - 1, class: 'bound' }),

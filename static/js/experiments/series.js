@@ -6,17 +6,23 @@
  */
 
 /**
- * {lines: whether the points are on a numeric axis, xTitle, series}; chart: {columns, rows, turned} as the API gives it.
+ * {lines: whether the points are on a numeric axis, xTitle, series}; chart: {columns, rows, turned, variant} as the API
+ * gives it.
  *
  * @param {{columns: string[], rows: any[][], spread: any[][]}} table
- * @param {{columns: string[], rows: string[], turned: boolean}} chart
+ * @param {{columns: string[], rows: string[], turned: boolean, variant: string}} chart
  * @returns {{lines: boolean, xTitle: string, series: Series[]}}
  */
 export function seriesOf(table, chart) {
   const columns = table.columns.map((_, i) => i).slice(1);
   const drawn = chart.columns.length ? columns.filter((i) => chart.columns.includes(table.columns[i])) : columns;
   const rows = table.rows.map((_, i) => i);
-  const shown = chart.rows.length ? rows.filter((i) => chart.rows.includes(String(table.rows[i][0]))) : rows;
+  const suffix = chart.variant ? `, ${chart.variant}` : '';
+  const first = (row) => (suffix ? Number(String(table.rows[row][0]).slice(0, -suffix.length)) : table.rows[row][0]);
+  const shown = rows.filter((row) => {
+    const label = String(table.rows[row][0]);
+    return suffix ? label.endsWith(suffix) : !chart.rows.length || chart.rows.includes(label);
+  });
   const at = (row, column) => ({
     value: finite(table.rows[row][column]),
     low: finite(table.spread[row]?.[column]?.[0]),
@@ -31,15 +37,15 @@ export function seriesOf(table, chart) {
         points: drawn.map((column) => ({ label: table.columns[column], x: null, ...at(row, column) })),
       })),
     };
-  const numeric = shown.length > 1 && shown.every((row) => typeof table.rows[row][0] === 'number');
+  const numeric = shown.length > 1 && shown.every((row) => typeof first(row) === 'number');
   return {
     lines: numeric,
     xTitle: table.columns[0],
     series: drawn.map((column) => ({
       name: table.columns[column],
       points: shown.map((row) => ({
-        label: String(table.rows[row][0]),
-        x: numeric ? table.rows[row][0] : null,
+        label: String(first(row)),
+        x: numeric ? first(row) : null,
         ...at(row, column),
       })),
     })),

@@ -80,7 +80,7 @@ function figureCard({ charts, result }, i) {
     h(
       'header',
       {},
-      h('h2', {}, capital(chart.y)),
+      h('h2', {}, capital(chart.variant ? `${chart.y}, ${chart.variant}` : chart.y)),
       h(
         'div',
         { class: 'actions' },
@@ -139,7 +139,11 @@ function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
     ),
   );
   $('#options').hidden = false;
-  fill($('#options'), h('label', {}, 'Seeds ', seeds), arrivals ? h('label', {}, 'Arrivals of trace ', trace) : null);
+  fill(
+    $('#options'),
+    h('label', {}, 'Seeds of the next start ', seeds),
+    arrivals ? h('label', {}, 'Arrivals of trace ', trace) : null,
+  );
 }
 
 function paintProgress({ progress, parts, finished_at: at }) {

@@ -75,7 +75,8 @@ const columns = [
   {
     title: 'Figure',
     class: 'figure',
-    cell: ({ name, figure }) => h('a', { href: `/experiments/${name}/`, title: name }, capital(figure)),
+    cell: ({ name, figure }) =>
+      h('a', { href: `/experiments/${name}/`, title: name }, capital(figure.replaceAll('-', '\u2011'))),
   },
   {
     title: 'Claim',

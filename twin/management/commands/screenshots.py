@@ -119,5 +119,6 @@ def _pages(page: Any) -> Mapping[str, str]:
         "run-past": f"{first}?t=150000000&job=12&colour=state", "run-jobs": f"{first}?rows=jobs&colour=payoff&events=1",
         "run-groups": f"/runs/{groups['id']}/", "server": f"{first}servers/5/?t=150000000",
         "server-groups": f"/runs/{groups['id']}/servers/3/?t=30000000", "compare": "/compare/",
-        "compared": race["compare"], "audit": "/audit/",
+        "compared": race["compare"], "experiments": "/experiments/",
+        "experiment": "/experiments/oasis_fig07_testbed_utility/", "audit": "/audit/",
     }  # fmt: skip

@@ -1,0 +1,26 @@
+"""Arrivals that are drawn, with the numbers of samples that the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Chart, Options, Steps
+from experiments._grid import SHARED, compare, means, pd_ors_workload, table_of
+from experiments._replay import in_order
+
+TITLE = "total utility by number of jobs, with drawn arrivals and K as printed"
+PAPER = "PD-ORS, Fig. 13, drawn arrivals"
+CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
+JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
+SETTING = (
+    f"T = {SLOTS}, {SERVERS} servers, literal (K as printed), from history, 2 seeds; the paper replays the arrivals of "
+    "Google 2011, as pd_ors_fig13_trace_by_jobs does; thinned: three numbers of jobs"
+)
+SEEDS = 2
+CHARTS = (Chart("total utility"),)
+
+
+def run(options: Options, jobs: Sequence[int] = JOBS) -> Steps:
+    points = {number: pd_ors_workload(number, SERVERS, SLOTS, variant="literal") for number in jobs}
+    found = yield from compare(points, SHARED, options.seeds_or(SEEDS))
+    return table_of("jobs", found, SHARED, in_order(means(found)))
