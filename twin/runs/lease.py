@@ -59,7 +59,10 @@ def release(run: Run) -> None:
 
 def held(run: Run) -> bool:
     """True if a worker has the lease."""
-    return run.lease_until is not None and run.lease_until > timezone.now() and not abandoned(run.lease_owner)
+    now = timezone.now()
+    if run.lease_until is None or not now < run.lease_until < now + 2 * LEASE:  # longer: the clock was set back
+        return False
+    return not abandoned(run.lease_owner)
 
 
 def abandoned(owner: str) -> bool:

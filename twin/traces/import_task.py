@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def _sign_of_life(trace_id: int) -> bool:
 def run(trace_id: int) -> None:
     """Scan or import of an upload; the trace ends as scanned, ready, failed or cancelled, never in between."""
     now = timezone.now()
-    waiting = Q(status=Trace.QUEUED) | Q(status=Trace.PARSING, touched_at__lt=now - ABANDONED)
+    waiting = Q(status=Trace.QUEUED) | Q(_lost(now), status=Trace.PARSING)
     if not Trace.objects.filter(waiting, pk=trace_id).update(status=Trace.PARSING, touched_at=now, progress=0):
         return  # done, cancelled, or in the hands of another worker
     trace = Trace.objects.defer("jobs", "skipped_csv").get(pk=trace_id)
@@ -128,13 +128,18 @@ def enqueue(trace_id: int) -> bool:
 def take_up() -> list[int]:
     """Enqueues imports whose message or worker was lost; returns them."""
     now = timezone.now()
-    lost = Trace.objects.filter(status__in=(Trace.QUEUED, Trace.PARSING), touched_at__lt=now - ABANDONED)
+    lost = Trace.objects.filter(_lost(now), status__in=(Trace.QUEUED, Trace.PARSING))
     found = list(lost.values_list("pk", flat=True))
     for trace_id in found:
         Trace.objects.filter(pk=trace_id, status=Trace.QUEUED).update(touched_at=now)  # not requested at every tick
         log.warning("the import of trace %s is resumed", trace_id)
         enqueue(trace_id)
     return found
+
+
+def _lost(now: datetime) -> Q:
+    """Without a heartbeat for too long; one from the future is from before the clock was set back."""
+    return Q(touched_at__lt=now - ABANDONED) | Q(touched_at__gt=now + ABANDONED)
 
 
 def forget_abandoned() -> list[int]:

@@ -91,7 +91,7 @@ class Stack:
         with sqlite3.connect(self.folder / "twin.sqlite3", timeout=30) as connection:
             return connection.execute(statement, values).fetchall()
 
-    def manage(self, code: str) -> str:
+    def manage(self, code: str, timeout_s: float = 120) -> str:
         """Runs Python in the stack's settings, connected to its broker; what it prints."""
         env = dict(self.env)
         live = self.processes("uvicorn")
@@ -102,7 +102,7 @@ class Stack:
             env=env,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=timeout_s,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

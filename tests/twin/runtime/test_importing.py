@@ -91,9 +91,11 @@ def test_an_import_in_the_hands_of_a_worker_is_left_to_it(upload):
     assert import_task.take_up() == []
 
 
-def test_an_import_whose_worker_is_gone_is_parsed_again(upload):
+@pytest.mark.parametrize("minutes", [-1, 5], ids=["for a minute", "since the clock was set back"])
+def test_an_import_whose_worker_is_gone_is_parsed_again(upload, minutes):
     trace = upload()
-    Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=timezone.now() - timedelta(minutes=1))
+    touched_at = timezone.now() + timedelta(minutes=minutes)
+    Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=touched_at)
     assert import_task.take_up() == [trace.pk]
     work("io")
     trace.refresh_from_db()
