@@ -63,8 +63,9 @@ class AuditViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
 
     def get_serializer(self, *args: Any, **given: Any) -> Any:
         entries = args[0] if args else ()
-        context = self.get_serializer_context() | {"missing": deleted.missing(entry.subject for entry in entries)}
-        return AuditSerializer(*args, context=context, **given)
+        missing = {"missing": deleted.missing(entry.subject for entry in entries)}
+        context = given.pop("context", None) or self.get_serializer_context()
+        return AuditSerializer(*args, context=context | missing, **given)
 
     @extend_schema(
         parameters=[

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.ingest.first_event import with_token
+from dashboard.openapi.fields import ParametersField, SitesField
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
 from twin.connectors.facts import NodeFact
@@ -124,10 +125,10 @@ class SettingsSerializer(serializers.Serializer[Any]):
     """Settings of a connection to test."""
 
     connector = serializers.CharField(max_length=60)
-    parameters = serializers.DictField(default=dict)
-    sites = serializers.DictField(default=dict)
+    parameters = ParametersField(default=dict)
+    sites = SitesField(default=dict)
     sampler = serializers.CharField(max_length=60, default="", allow_blank=True)
-    sampler_parameters = serializers.DictField(default=dict)
+    sampler_parameters = ParametersField(default=dict)
 
     def validate_parameters(self, value: dict[str, Any]) -> dict[str, Any]:
         """Few and short: none of them is a secret or a document."""
@@ -148,11 +149,11 @@ class NewConnectionSerializer(KnownFields, SettingsSerializer):
 class ChangeSerializer(KnownFields):
     """Change of a connection; what is left out keeps its value. An empty sampler ends sampling."""
 
-    parameters = serializers.DictField(required=False)
-    sites = serializers.DictField(required=False)
+    parameters = ParametersField(required=False)
+    sites = SitesField(required=False)
     interval_ms = serializers.IntegerField(required=False)
     sampler = serializers.CharField(max_length=60, required=False, allow_blank=True)
-    sampler_parameters = serializers.DictField(required=False)
+    sampler_parameters = ParametersField(required=False)
 
 
 class PreviewNodeSerializer(serializers.Serializer[Any]):
@@ -166,7 +167,7 @@ class PreviewNodeSerializer(serializers.Serializer[Any]):
 class PreviewSerializer(serializers.Serializer[Any]):
     """Nodes, and a rule that puts each of them on a site."""
 
-    sites = serializers.DictField(default=dict)
+    sites = SitesField(default=dict)
     nodes = PreviewNodeSerializer(many=True, max_length=MAX_PREVIEW)
 
 

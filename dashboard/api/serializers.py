@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from dashboard.http.field_sentences import choice_field
+from dashboard.openapi.fields import EditField, MappingField, ParametersField
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError
 from twin.analysis.changed_jobs import job_count
@@ -79,7 +80,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     format = serializers.CharField(max_length=200, default="auto")
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
-    mapping = serializers.JSONField(required=False)
+    mapping = MappingField(required=False)
     time_unit = serializers.CharField(max_length=20, required=False)
     time_zone = serializers.CharField(max_length=100, required=False)
     cpu_jobs = serializers.CharField(max_length=20, required=False)
@@ -192,8 +193,8 @@ class ScenarioSerializer(serializers.ModelSerializer):
         required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True
     )
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
-    parameters = serializers.DictField(default=dict)
-    edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MAX_EDITS)
+    parameters = ParametersField(default=dict)
+    edits = serializers.ListField(child=EditField(), default=list, max_length=MAX_EDITS)
     ends_ms = serializers.SerializerMethodField()
     schedulers = serializers.SerializerMethodField()
     parameter_texts = serializers.SerializerMethodField()

@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.openapi.fields import AxisField
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.runs import scheduler_history
@@ -25,7 +26,7 @@ class SweepSerializer(serializers.ModelSerializer):
     scenario = serializers.PrimaryKeyRelatedField(queryset=Scenario.objects.filter(unlisted=False))
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
-    axes = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=sweeps.MAX_AXES)
+    axes = serializers.ListField(child=AxisField(), min_length=1, max_length=sweeps.MAX_AXES)
     seeds = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=LARGEST),
         required=False,

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from dashboard.api.serializers import RunSerializer, ScenarioSerializer
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario
 from twin.runs import commands
@@ -29,7 +30,7 @@ from twin.studies import ask, ask_mirror
 class EditsSerializer(KnownFields):
     """List of edits."""
 
-    edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS)
+    edits = serializers.ListField(child=EditField(), max_length=MAX_EDITS)
 
 
 class ScenarioEditSerializer(KnownFields):
@@ -37,7 +38,7 @@ class ScenarioEditSerializer(KnownFields):
 
     version = serializers.IntegerField(min_value=1)
     name = serializers.CharField(max_length=200, required=False)
-    edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS, required=False)
+    edits = serializers.ListField(child=EditField(), max_length=MAX_EDITS, required=False)
 
 
 class ForkSerializer(KnownFields):
@@ -53,11 +54,11 @@ class ForkSerializer(KnownFields):
 
     at_ms = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False, allow_null=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
-    edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS, required=False, default=list)
+    edits = serializers.ListField(child=EditField(), max_length=MAX_EDITS, required=False, default=list)
     start = serializers.BooleanField(default=False)
     reuse = serializers.BooleanField(default=False)
     scheduler = serializers.CharField(max_length=60, required=False)
-    parameters = serializers.DictField(required=False)
+    parameters = ParametersField(required=False)
     durations = serializers.CharField(max_length=40, required=False)
     assumed_ms = serializers.IntegerField(required=False)
     arrivals = serializers.BooleanField(required=False)
@@ -85,7 +86,7 @@ class AskSerializer(KnownFields):
     """
 
     like = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
-    changes = serializers.DictField(required=False, default=dict)
+    changes = JobChangesField(required=False, default=dict)
     scheduler = serializers.CharField(max_length=60, required=False, allow_blank=True, default="")
 
 

@@ -196,10 +196,12 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Edge-cloud twin",
     "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "dashboard.ingest.openapi.add_components",
+        "dashboard.openapi.components.complete",
     ],
     "SERVE_PERMISSIONS": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
 }

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from dashboard.api.alerts.alerts import RuleTitle
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.fields import ParametersField
 from scheduling.kernel.parameters import describe
 from scheduling.model.values import ModelError
 from twin.alerts import stored_rules
@@ -52,7 +53,7 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
 class AlertRuleChangeSerializer(KnownFields):
     """Change of a rule; what is left out keeps its value."""
 
-    parameters = serializers.DictField(required=False)
+    parameters = ParametersField(required=False)
     level = serializers.CharField(max_length=60, required=False)
     clear_s = serializers.IntegerField(required=False)
     enabled = serializers.BooleanField(required=False)

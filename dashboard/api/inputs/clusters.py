@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -15,7 +14,7 @@ from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
 from dashboard.readmodels import cards
 from scheduling.model.values import ModelError, shorten
-from scheduling.workloads import generate
+from scheduling.workloads import PROFILES, generate
 from twin.files.cluster_json import cluster_from_dict
 from twin.infra.counts import counted
 from twin.models import ClusterSpec
@@ -23,6 +22,40 @@ from twin.scenarios.store import store_cluster
 from twin.studies.shadows import sets
 
 MAX_SERVERS = 20_000
+GENERATED = {
+    "type": "object",
+    "description": "Settings of a generated cluster",
+    "required": ["profile"],
+    "properties": {
+        "profile": {"type": "string", "enum": list(PROFILES)},
+        "servers": {"type": "integer", "minimum": 2, "maximum": MAX_SERVERS, "default": 60},
+        "seed": {"type": "integer", "minimum": 0, "default": 0},
+        "horizon_slots": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 100},
+    },
+}
+CONTENT = {
+    "type": "object",
+    "description": "Content of a cluster.json (docs/formats.md)",
+    "required": ["name", "slot_ms", "servers"],
+    "properties": {
+        "name": {"type": "string"},
+        "slot_ms": {"type": "integer", "minimum": 1},
+        "horizon_slots": {"type": ["integer", "null"], "minimum": 1},
+        "servers": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {
+                    "name": {"type": "string"},
+                    "site": {"type": "string", "enum": ["edge", "cloud"]},
+                    "capacity": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+                    "roles": {"type": "array", "items": {"type": "string"}},
+                },
+            },
+        },
+    },
+}
 
 
 class ClusterViewSet(
@@ -44,7 +77,11 @@ class ClusterViewSet(
     def get_serializer_class(self) -> type:
         return ClusterDetailSerializer if self.action == "retrieve" else ClusterSerializer
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses={201: ClusterSerializer})
+    @extend_schema(
+        request={"application/json": {"oneOf": [GENERATED, CONTENT]}},
+        parameters=[OpenApiParameter("from", str, enum=["form"], description="Where the content comes from")],
+        responses={201: ClusterSerializer},
+    )
     def create(self, request: Request) -> Response:
         """The content of a cluster.json, or {"profile": "oasis", "servers": 60, "seed": 7, "horizon_slots": 100}."""
         data = request.data

@@ -210,7 +210,11 @@ class TraceFileView(APIView):
 
     parser_classes = (RawParser,)
 
-    @extend_schema(request=OpenApiTypes.BINARY, responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        request=OpenApiTypes.BINARY,
+        parameters=[OpenApiParameter("offset", int, description="Byte of the file at which the part begins")],
+        responses=OpenApiTypes.OBJECT,
+    )
     def put(self, request: Request, trace_id: int, number: int) -> Response:
         """Appends a part; 409 with the number of received bytes if the offset differs."""
         trace = get_object_or_404(Trace.objects.defer("jobs", "skipped_csv"), pk=trace_id)

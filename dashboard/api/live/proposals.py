@@ -16,6 +16,7 @@ from dashboard.auth.roles import APPROVER
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.fields import ParametersField
 from scheduling.kernel.registry import schedulers
 from twin.acting import gates, proposals, rules
 from twin.acting.plan import KINDS, ORDER
@@ -96,7 +97,7 @@ class ProposeSerializer(KnownFields):
     """
 
     scheduler = serializers.CharField(max_length=60, default="easy")
-    parameters = serializers.DictField(default=dict)
+    parameters = ParametersField(default=dict)
     kind = choice_field(KINDS, default=ORDER)
 
 

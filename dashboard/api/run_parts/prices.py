@@ -42,7 +42,11 @@ class PricesView(APIView):
 class ServerPricesView(APIView):
     """Prices of one server."""
 
-    @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="api_runs_server_prices_retrieve",
+        parameters=[OpenApiParameter("at_ms", int)],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, pk: int, server: int) -> Response:
         """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null in
         slots without a price, or in which the server is unavailable.

@@ -1,0 +1,1 @@
+"""OpenAPI description of the API: what the views do not declare themselves."""

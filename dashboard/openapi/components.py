@@ -1,0 +1,97 @@
+"""Hook of drf-spectacular: schemas that fields refer to, and descriptions of parameters that have none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dashboard.openapi.fields import VALUE
+from twin.scenarios.edits import verbs
+
+TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string"}
+PARAMETERS = {  # name -> (type, description)
+    "id": ("integer", "Number, as in the list"),
+    "trace_id": ("integer", "Number of the trace"),
+    "number": ("integer", "Position of the file in the list of files of the trace, from 0"),
+    "index": ("integer", "Index of the job in the run, from 0"),
+    "server": ("integer", "Index of the server in the run, from 0"),
+    "group": ("integer", "Number of the group in the run"),
+    "name": ("string", "Name, as in the list"),
+    "source": ("string", "Name of the source, as in the scope of its token"),
+    "page": ("integer", "Page, from 1"),
+    "size": ("integer", "Rows on a page"),
+    "after": ("integer", "Sequence number of the event after which the answer begins"),
+    "before": ("integer", "Sequence number of the event before which the answer ends"),
+    "limit": ("integer", "Most events of the answer"),
+    "code": ("string", "Code of a reason"),
+    "decision": ("string", "Kind of a decision"),
+    "kind": ("string", "Kind of an event"),
+    "job": ("integer", "Index of a job in the run, from 0"),
+    "until_ms": ("integer", "Last simulated time, in ms"),
+    "at_ms": ("integer", "Simulated time, in ms; by default the newest"),
+    "at": ("integer", "Simulated time, in ms"),
+    "from": ("integer", "First simulated time, in ms"),
+    "to": ("integer", "Last simulated time, in ms"),
+    "q": ("string", "Part of a name"),
+    "sort": ("string", "Column to sort by, with - before it in descending order"),
+    "state": ("string", "State of a job"),
+    "scheduler": ("string", "Name of a scheduler"),
+    "slot_ms": ("integer", "Length of a slot, in ms"),
+    "trace": ("integer", "Number of a trace"),
+}
+
+
+def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """The schema with the components, and with types and descriptions of all parameters of addresses."""
+    result["components"]["schemas"] |= {"Edit": _edit(), "Axis": _axis()}
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                kind, about = PARAMETERS.get(parameter["name"], ("string", ""))
+                if parameter["in"] == "path":
+                    parameter["schema"] = {"type": kind} | ({"minimum": 0} if kind == "integer" else {})
+                if about:
+                    parameter.setdefault("description", about)
+    return result
+
+
+def _edit() -> dict[str, Any]:
+    """One schema for each verb, made from the declarations of its parameters."""
+    return {
+        "oneOf": [
+            {
+                "type": "object",
+                "title": verb.name,
+                "description": verb.about,
+                "required": ["verb"],
+                "properties": {
+                    "verb": {"const": verb.name},
+                    "at_ms": {"type": "integer", "minimum": 0, "description": "Time from which the edit applies"},
+                    "off": {"type": "boolean", "description": "Whether the edit is switched off"},
+                    **{row["name"]: VALUE | {"description": row["help"]} for row in verb.form()},
+                },
+            }
+            for verb in verbs().values()
+        ]
+    }
+
+
+def _axis() -> dict[str, Any]:
+    values = {"type": "array", "items": {"type": ["boolean", "number", "string"]}, "minItems": 1}
+    return {
+        "oneOf": [
+            {
+                "type": "object",
+                "required": ["parameter", "values"],
+                "properties": {"parameter": {"type": "string"}, "values": values},
+            },
+            {
+                "type": "object",
+                "required": ["edit", "field", "values"],
+                "properties": {
+                    "edit": {"type": "integer", "minimum": 1, "description": "Position of the edit, from 1"},
+                    "field": {"type": "string"},
+                    "values": values,
+                },
+            },
+        ]
+    }
