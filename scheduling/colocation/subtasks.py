@@ -10,6 +10,11 @@ paper's COMM). Then a group takes exactly the time of Eq. (1). In the released c
 and Eq. (1) is more than 5 % off in 8 % of random groups and in up to a fifth of those of two or three jobs that nearly
 bind two resources; `chained` = False shows that.
 
+Section IV-A also runs a secondary network subtask, because a primary one leaves the network partly idle while it waits
+for the servers, and the secondary one yields. `secondary` is that idle share: the next subtask of the queue proceeds at
+this rate beside the primary one, and becomes the primary one when that ends. The paper does not state the share, and
+Eq. (1), on which groups and completion times are based, ignores it; the default is 0.
+
 `window` is a pure function of its arguments, lazily computed: the pattern of a group repeats, so what lies before the
 window is skipped in whole periods. Inside, times are integer microseconds, so that a repetition is exact.
 """
@@ -17,6 +22,7 @@ window is skipped in whole periods. Inside, times are integer microseconds, so t
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +41,7 @@ class Subtask(NamedTuple):
     iteration: int
     start_ms: float
     end_ms: float
+    secondary: bool = False  # started beside a primary network subtask
 
 
 class Idle(NamedTuple):
@@ -48,15 +55,18 @@ class Idle(NamedTuple):
 
 def window(
     comp_ms: Sequence[float], comm_ms: Sequence[float], begin_ms: float, from_ms: float, to_ms: float, *,
-    lead: int = LEAD, most: int = MAX_BARS,
+    lead: int = LEAD, most: int = MAX_BARS, secondary: float = 0.0,
 ) -> list[Subtask]:  # fmt: skip
     """The subtasks of a group that began at begin_ms which touch [from_ms, to_ms), by start; at most `most` of them.
 
-    comp_ms, comm_ms: of each job in this group, in one iteration.
+    comp_ms, comm_ms: of each job in this group, in one iteration. secondary: share of the network that a primary
+    subtask leaves to a secondary one, from 0 to below 1.
     """
     out: list[Subtask] = []
-    longest = max(*comp_ms, *comm_ms)  # a bar that begins so much earlier is over
-    for bar in _run(comp_ms, comm_ms, lead, skip_to=_micro(from_ms - begin_ms - longest) - 1):
+    # a bar that begins so much earlier is over: a secondary one lasts as long as the primary one and itself
+    longest = max(*comp_ms, *comm_ms) * (2 if secondary else 1)
+    skip_to = _micro(from_ms - begin_ms - longest) - 1
+    for bar in _run(comp_ms, comm_ms, lead, skip_to=skip_to, secondary=secondary):
         start, end = begin_ms + bar.start_ms / 1000, begin_ms + bar.end_ms / 1000
         if start >= to_ms or len(out) == most:
             break
@@ -105,12 +115,13 @@ def idle(bars: Sequence[Subtask], from_ms: float, to_ms: float, cause: str) -> l
 
 
 def mean_iteration_ms(
-    comp_ms: Sequence[float], comm_ms: Sequence[float], iterations: int = 60, lead: int = LEAD, chained: bool = True
-) -> float:
+    comp_ms: Sequence[float], comm_ms: Sequence[float], iterations: int = 60, lead: int = LEAD, chained: bool = True,
+    secondary: float = 0.0,
+) -> float:  # fmt: skip
     """Time of one iteration of the whole group, over the second half of so many: the value that Eq. (1) predicts."""
     ends: dict[int, int] = {}
     left, half = len(comp_ms), iterations // 2
-    for bar in _run(comp_ms, comm_ms, lead, chained):
+    for bar in _run(comp_ms, comm_ms, lead, chained, secondary=secondary):
         if bar.kind == PUSH:
             ends[bar.iteration] = max(ends.get(bar.iteration, 0), int(bar.end_ms))
             left -= bar.iteration == iterations
@@ -120,8 +131,9 @@ def mean_iteration_ms(
 
 
 def _run(
-    comp_ms: Sequence[float], comm_ms: Sequence[float], lead: int, chained: bool = True, skip_to: int = 0
-) -> Iterator[Subtask]:
+    comp_ms: Sequence[float], comm_ms: Sequence[float], lead: int, chained: bool = True, skip_to: int = 0,
+    secondary: float = 0.0,
+) -> Iterator[Subtask]:  # fmt: skip
     """Subtasks in the order of their starts, in microseconds from the start of the group.
 
     Those well before `skip_to` may be missing.
@@ -130,7 +142,7 @@ def _run(
         (_micro(n / 2), max(1, _micro(c)), _micro(n) - _micro(n / 2)) for c, n in zip(comp_ms, comm_ms, strict=True)
     ]
     order = sorted(range(len(lengths)), key=lambda j: (-comp_ms[j] - comm_ms[j], j))
-    state = _Tracks(lengths, order, lead, chained)
+    state = _Tracks(lengths, order, lead, chained, secondary)
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     slowest = 0
     while True:
@@ -149,15 +161,18 @@ def _run(
 
 
 class _Tracks:
-    """Two servers with queues. A job's next subtask is queued as soon as the one before is done."""
+    """Two servers with queues, and what is left of the network. A job's next subtask is queued when one is done."""
 
-    def __init__(self, lengths: Sequence[tuple[int, int, int]], order: Sequence[int], lead: int, chained: bool) -> None:
-        self.lengths, self.lead, self.chained = lengths, lead, chained
+    def __init__(
+        self, lengths: Sequence[tuple[int, int, int]], order: Sequence[int], lead: int, chained: bool, spare: float
+    ) -> None:
+        self.lengths, self.lead, self.chained, self.spare = lengths, lead, chained, spare
         self.now = 0
         self.finished = [0] * len(lengths)  # iterations
         self.phase = [PULL] * len(lengths)  # next or present subtask
         self.queues: tuple[list[int], list[int]] = ([], list(order))  # CPU, network: jobs, first come first
-        self.busy: list[tuple[int, int] | None] = [None, None]  # (end, job)
+        # (end, job) on the CPU, the network, and beside that
+        self.busy: list[tuple[int, int] | None] = [None, None, None]
         self.waiting: list[int] = []  # jobs that are too far ahead, in the order of their coming
 
     def step(self) -> Iterator[Subtask]:
@@ -168,6 +183,12 @@ class _Tracks:
                 end = self.now + self.lengths[job][self.phase[job]]
                 self.busy[lane] = (end, job)
                 yield Subtask(job, self.phase[job], self.finished[job] + 1, self.now, end)
+        primary = self.busy[1]
+        if self.spare and primary is not None and self.busy[2] is None and self.queues[1]:
+            job = self.queues[1].pop(0)
+            end = self._beside(primary[0], self.lengths[job][self.phase[job]])
+            self.busy[2] = (end, job)
+            yield Subtask(job, self.phase[job], self.finished[job] + 1, self.now, end, secondary=True)
         ends = [(busy[0], lane, busy[1]) for lane, busy in enumerate(self.busy) if busy is not None]
         heapq.heapify(ends)
         self.now = ends[0][0]
@@ -175,6 +196,8 @@ class _Tracks:
             _, lane, job = heapq.heappop(ends)
             self.busy[lane] = None
             self._done(job)
+        if self.busy[1] is None:  # the secondary subtask becomes the primary one; its end is as planned
+            self.busy[1], self.busy[2] = self.busy[2], None
         slowest = min(self.finished)
         ready = [job for job in self.waiting if self.finished[job] - slowest <= self.lead]
         self.waiting = [job for job in self.waiting if self.finished[job] - slowest > self.lead]
@@ -192,6 +215,13 @@ class _Tracks:
         self.now += times * period
         self.finished = [count + times * turns for count in self.finished]
         self.busy = [(busy[0] + times * period, busy[1]) if busy else None for busy in self.busy]
+
+    def _beside(self, primary_end: int, length: int) -> int:
+        """End of a secondary subtask that starts now: at the rate left, and at the full one once the primary ends."""
+        alone = primary_end - self.now
+        if length <= self.spare * alone:
+            return self.now + math.ceil(length / self.spare)
+        return primary_end + length - math.floor(self.spare * alone)
 
     def _done(self, job: int) -> None:
         if self.phase[job] == PUSH:

@@ -140,6 +140,43 @@ def test_a_window_does_not_depend_on_where_another_one_lies():
         assert far == through
 
 
+def test_a_secondary_network_subtask_by_hand():
+    """Half of the network is left: of two PULLs of 2 s one ends at 2 s, the other did 1 s by then and ends at 3 s."""
+    bars = subtasks.window([10_000, 9_000], [4_000, 4_000], 0, 0, 3_000, secondary=0.5)
+    assert [(b.job, b.kind, b.start_ms, b.end_ms, b.secondary) for b in bars] == [
+        (0, subtasks.PULL, 0, 2_000, False), (1, subtasks.PULL, 0, 3_000, True),
+        (0, subtasks.COMP, 2_000, 12_000, False),
+    ]  # fmt: skip
+    short = subtasks.window([10_000, 9_000, 8_000], [4_000, 800, 800], 0, 0, 1_500, secondary=0.5)
+    assert [(b.job, b.start_ms, b.end_ms, b.secondary) for b in short if b.kind == subtasks.PULL] == [
+        (0, 0, 2_000, False), (1, 0, 800, True), (2, 800, 1_600, True),
+    ]  # fmt: skip
+
+
+def test_a_secondary_subtask_only_uses_what_the_primary_one_leaves():
+    """At most one of each at a time; no group is faster than all of its network, its CPU or its longest job allows."""
+    rng = np.random.default_rng(4)
+    faster = 0
+    for _ in range(60):
+        jobs, spare = int(rng.integers(2, 6)), float(rng.uniform(0.05, 0.9))
+        comp, comm = rng.integers(1, 9, jobs) * 500.0, rng.integers(1, 9, jobs) * 500.0
+        bars = subtasks.window(comp, comm, 0, 0, 100_000, secondary=spare)
+        assert any(b.secondary for b in bars)
+        for at in [b.start_ms for b in bars]:
+            running = [b for b in bars if b.start_ms <= at < b.end_ms]
+            assert sum(b.kind != subtasks.COMP for b in running) <= 2
+            assert sum(b.kind == subtasks.COMP for b in running) <= 1
+            assert len({b.job for b in running}) == len(running)
+        mean_ms = subtasks.mean_iteration_ms(comp, comm, secondary=spare)
+        least = max(comp.sum(), comm.sum() / (1 + spare), (comp + comm).max())
+        assert mean_ms >= least * (1 - 1e-3)
+        faster += mean_ms < float(iteration_ms(comp, comm)) * (1 - 1e-3)
+        far = subtasks.window(comp, comm, 70, 300_070, 330_070, secondary=spare)
+        through = subtasks.window(comp, comm, 70, 0, 330_070, secondary=spare)
+        assert far == [b for b in through if b.end_ms > 300_070]
+    assert faster >= 15
+
+
 def test_eq_1_is_exact_for_any_group():
     """What binds is busy all the time, or the longest job never waits: 300 random groups, and single jobs."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-SIMILAR = 0.05  # relative, of the iteration time and of the share of computation
+SIMILAR = 0.05  # relative, of the iteration time and of the share of computation; the paper's is of comp / comm
 ALL_SUBSETS = 6  # groups up to which every set of them is evaluated, as the paper says
 MAX_SETS = 8  # beyond
 MAX_TRIPLES = 40  # waiting jobs up to which three together may replace one

@@ -1,4 +1,4 @@
-"""Placement of one job on several machines [PD-ORS, Algorithm 4, steps 7 to 12].
+"""Placement of one job on several machines [PD-ORS, Algorithm 4, steps 8 to 11].
 
 For each kind of slots and number of workers: a bound of the cost, which often is a placement itself; the nested greedy
 placements; or a better one that a solver found.

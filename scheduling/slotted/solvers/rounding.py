@@ -9,7 +9,7 @@ Differs from the paper:
 - A placement must be feasible in exact integers: capacities, y <= sum w <= F, sum s >= ceil(sum w / gamma). The paper
   accepts that the work is not quite covered, or drops the job.
 - There are two rows to cover, workers and parameter servers, so m = 2.
-- G = 1, outside both theorems, is best in the paper's Figure 11 and the default.
+- G = 1, which neither Eq. (29) nor (30) gives, is best in the paper's Figure 11 and the default.
 """
 
 from __future__ import annotations

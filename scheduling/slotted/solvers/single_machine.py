@@ -1,6 +1,6 @@
 """Workers and parameter servers of a job on one machine: the cheapest machine for every worker count.
 
-PD-ORS, Algorithm 4, steps 4 to 6.
+PD-ORS, Algorithm 4, steps 2 to 7.
 
 What w workers with ceil(w / gamma) parameter servers need grows with w in every resource, so the room of a machine is
 one number, and the cheapest machine for w is the cheapest of those with at least that room.
