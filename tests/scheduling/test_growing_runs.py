@@ -18,6 +18,7 @@ CLAIRVOYANT = {"estimate_from": "clairvoyant"}
 FAMILIES = [
     ("oasis", "fifo"),
     ("oasis", "drf"),
+    ("oasis", "themis"),
     ("a-online", "srtf"),
     ("a-online", "tiresias_l"),
     ("harmony", "isolated"),

@@ -70,7 +70,7 @@ def state_at(events, at_ms):
 
 
 def test_there_is_a_pair_for_every_two_models():
-    assert len(PAIRS) == 270
+    assert len(PAIRS) == 290
     assert {(MODEL[one], MODEL[other]) for one, other in PAIRS} == set(permutations(set(MODEL.values()), 2))
 
 
