@@ -13,7 +13,7 @@ from scheduling.colocation.rounds.machine_types import fit, present, types_of
 from scheduling.colocation.rounds.round_choice import choose
 from scheduling.colocation.rounds.share_programs import MAKESPAN, MAX_MIN, MAX_SUM, shares
 from scheduling.colocation.site_pool import Pool
-from scheduling.model.values import Server, Utility
+from scheduling.model.values import Job, Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.workloads import generate
 from tests.scheduling.builders import random_away
@@ -244,10 +244,9 @@ def test_types_of_machines_and_the_throughput_of_a_job_on_them():
     types = types_of(pool)
     assert [one.servers for one in types] == [[0, 2], [1, 3]]
     assert present(types, {0, 1, 2}) == [2, 1]
-    row = replace(
-        generate("oasis", num_jobs=1, seed=1)[1][0], worker=(0, 2_000, 1_000, 0, 100), ps=None, epochs=1,
-        num_chunks=4, minibatches_per_chunk=10, minibatch_ms=1_000.0, gradient_mb=110.0, requested_workers=4,
-        chunk_mb=100.0,
+    row = Job(
+        "j", 0, worker=(0, 2_000, 1_000, 0, 100), epochs=1, num_chunks=4, minibatches_per_chunk=10,
+        minibatch_ms=1_000.0, gradient_mb=110.0, requested_workers=4, chunk_mb=100.0,
     )  # fmt: skip
     known = facts(row)
     assert (known.comp, known.comm, known.iterations) == (4_000.0, pytest.approx(1_600), 10)
