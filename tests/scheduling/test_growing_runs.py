@@ -122,7 +122,10 @@ def rebuilt(cluster, jobs, name, log):
     return events + list(simulation.events())
 
 
-@pytest.mark.parametrize(("profile", "name"), FAMILIES[:-1])  # groups are written by another builder
+@pytest.mark.parametrize(
+    ("profile", "name"),
+    [row for row in FAMILIES if row[0] != "harmony"],  # groups are written by another builder
+)
 def test_what_it_writes_is_verified_and_a_wrong_addition_is_found(profile, name):
     simulation, events = fed(*workload(profile), name)
     rows = output_of_run(simulation, events)
