@@ -74,7 +74,7 @@ def work_off(run_id: int | None) -> None:
             outcome = bounded_process.run(
                 partial(_make, run_id, owner), limit_s=limit_s, wanted=partial(_renew, run_id, owner)
             )
-            if outcome in ("late", "failed"):
+            if outcome in bounded_process.FAILURES:
                 why = (
                     f"the computation exceeded the limit of {limit_s:g} s (CERTIFICATE_LIMIT_S)"
                     if outcome == "late"

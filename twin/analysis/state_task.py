@@ -42,7 +42,7 @@ def work_off(run_id: int | None) -> None:
     until, before = time.monotonic() + TURN_S, None
     while run_id is not None and run_id != before and not shutdown.asked():
         outcome = bounded_process.run(partial(run, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
-        if outcome in ("late", "failed"):
+        if outcome in bounded_process.FAILURES:
             log.error("run %s: its state cannot be stored; the computation ended as %s", run_id, outcome)
             stored_states.give_up(run_id)
         before, run_id = run_id, stored_states.due() if time.monotonic() < until else None

@@ -66,7 +66,7 @@ def work(pk: int) -> None:
     """Audits one connection, in a process of its own that ends at its time limit."""
     before = Connection.objects.values_list("drift", flat=True).get(pk=pk)
     outcome = bounded_process.run(partial(audit, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
-    if outcome in ("late", "failed"):
+    if outcome in bounded_process.FAILURES:
         error = f"the audit took longer than {LIMIT_S:g} s" if outcome == "late" else "the audit failed; see the log"
         connection = Connection.objects.get(pk=pk)
         if connection.drift == before:

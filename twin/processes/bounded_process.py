@@ -25,14 +25,16 @@ CHECK_S = 0.5  # between two checks whether the work is still needed
 NICENESS = 10  # below runs and pages
 MAX_MEMORY = 4 * 2**30  # bytes of data; beyond, the work gets a MemoryError
 
-Outcome = Literal["done", "late", "unwanted", "failed"]
+Outcome = Literal["done", "late", "unwanted", "failed", "killed"]
+FAILURES: tuple[Outcome, ...] = ("late", "failed", "killed")
 
 
 def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool]) -> Outcome:
     """Calls `work` in a child process and waits for its end.
 
     late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every CHECK_S, was false, or this
-    worker is stopping. failed: it raised (its log has the traceback) or was killed by somebody else.
+    worker is stopping. failed: it raised (its log has the traceback). killed: by somebody else, as when the machine has
+    no memory left.
     """
     connections.close_all()  # a connection must not be shared with the child
     reading, writing = os.pipe()
@@ -57,7 +59,9 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
             os.kill(child, signal.SIGKILL)
         os.close(reading)
         _, status = os.waitpid(child, 0)
-    return "failed" if outcome == "done" and status else outcome
+    if outcome == "done" and status:
+        return "killed" if os.WIFSIGNALED(status) else "failed"
+    return outcome
 
 
 def _work(work: Callable[[], object]) -> NoReturn:

@@ -33,11 +33,14 @@ ABANDONED = timedelta(seconds=20)  # an import without a heartbeat for this long
 
 
 def work(trace_id: int) -> None:
-    """Scan or import of an upload in its own process; its failure is reported with the trace."""
-    outcome = bounded_process.run(
-        partial(run, trace_id), limit_s=MAX_S + GRACE_S, wanted=partial(_sign_of_life, trace_id)
-    )
-    if outcome in ("late", "failed"):
+    """Scan or import of an upload in its own process; its failure is reported with the trace.
+
+    A process that was killed is replaced once: if it was for lack of memory, so is the second.
+    """
+    if (outcome := _in_process(trace_id)) == "killed":
+        Trace.objects.filter(pk=trace_id, status=Trace.PARSING).update(status=Trace.QUEUED)
+        outcome = _in_process(trace_id)
+    if outcome in bounded_process.FAILURES:
         trace = Trace.objects.defer("jobs", "skipped_csv").filter(pk=trace_id, status=Trace.PARSING).first()
         if trace is not None:
             late = f"not finished after {MAX_S / 60:.0f} minutes; import it in parts"
@@ -48,6 +51,10 @@ def work(trace_id: int) -> None:
                 else "the import ended unexpectedly; possibly out of memory; import the trace in parts",
             )
             _close(trace)
+
+
+def _in_process(trace_id: int) -> bounded_process.Outcome:
+    return bounded_process.run(partial(run, trace_id), limit_s=MAX_S + GRACE_S, wanted=partial(_sign_of_life, trace_id))
 
 
 def _sign_of_life(trace_id: int) -> bool:
@@ -76,6 +83,9 @@ def run(trace_id: int) -> None:
     except DatabaseError:
         _again(trace)  # the upload stays: the ticker has it parsed again
         raise
+    except MemoryError:
+        gib = bounded_process.MAX_MEMORY // 2**30
+        _fail(trace, f"the import needs more than {gib} GiB of memory; import the trace in parts")
     except Exception as error:
         log.exception("import of trace %s failed", trace_id)
         _fail(trace, f"the import failed: {type(error).__name__}: {error}")

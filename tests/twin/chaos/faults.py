@@ -170,7 +170,7 @@ class Faults:
         found: list[psutil.Process] = []
 
         def there() -> bool:
-            with contextlib.suppress(StopIteration, psutil.Error, ProcessLookupError):
+            with contextlib.suppress(StopIteration, ValueError, psutil.Error):  # it has no child yet, or is gone
                 found[:] = [self._found(name)]
             return bool(found)
 

@@ -31,7 +31,7 @@ def test_it_is_done_in_another_process(tmp_path):
 
 def test_what_raises_or_is_killed_has_failed():
     assert bounded_process.run(lambda: 1 / 0, limit_s=30, wanted=lambda: True) == "failed"
-    assert bounded_process.run(lambda: os.kill(os.getpid(), 9), limit_s=30, wanted=lambda: True) == "failed"
+    assert bounded_process.run(lambda: os.kill(os.getpid(), 9), limit_s=30, wanted=lambda: True) == "killed"
 
 
 def test_its_memory_has_a_limit(monkeypatch):

@@ -103,6 +103,38 @@ def test_an_import_whose_worker_is_gone_is_parsed_again(upload, minutes):
     assert messages("io") == []
 
 
+@pytest.mark.parametrize(("killed", "status"), [(1, Trace.READY), (2, Trace.FAILED)])
+def test_an_import_whose_process_is_killed_is_repeated_once(upload, monkeypatch, killed, status):
+    def in_process(trace_id):
+        outcomes.append("killed" if len(outcomes) < killed else "done")
+        if outcomes[-1] == "done":
+            import_task.run(trace_id)
+        else:
+            Trace.objects.filter(pk=trace_id).update(status=Trace.PARSING)
+        return outcomes[-1]
+
+    outcomes: list[str] = []
+    monkeypatch.setattr(import_task, "_in_process", in_process)
+    trace = upload()
+    import_task.work(trace.pk)
+    trace.refresh_from_db()
+    assert (trace.status, len(outcomes)) == (status, 2)
+
+
+def test_an_import_beyond_its_memory_says_so(upload, monkeypatch):
+    def parse(trace):
+        raise MemoryError
+
+    monkeypatch.setattr(import_task, "_import", parse)
+    trace = upload()
+    import_task.run(trace.pk)
+    trace.refresh_from_db()
+    assert (trace.status, trace.message) == (
+        Trace.FAILED,
+        "the import needs more than 4 GiB of memory; import the trace in parts",
+    )
+
+
 def test_an_import_that_takes_too_long_is_given_up(upload, monkeypatch):
     monkeypatch.setattr(import_task, "MAX_S", -1.0)
     trace = upload()

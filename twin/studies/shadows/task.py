@@ -77,7 +77,7 @@ def work(set_id: int) -> None:
             shadow = of.shadows.filter(status=Shadow.WAITING).first()
             if not of.facts:
                 outcome = bounded_process.run(partial(prepare, set_id), limit_s=settings.SHADOW_LIMIT_S, wanted=wanted)
-                if outcome in ("late", "failed"):
+                if outcome in bounded_process.FAILURES:
                     sets.end(of, ShadowSet.FAILED, "the window could not be cut; see the log")
             elif shadow is None:
                 sets.end(of, ShadowSet.FINISHED)
@@ -86,7 +86,7 @@ def work(set_id: int) -> None:
                 outcome = bounded_process.run(
                     partial(compute, shadow.pk), limit_s=settings.SHADOW_LIMIT_S, wanted=wanted
                 )
-                if outcome in ("late", "failed"):
+                if outcome in bounded_process.FAILURES:
                     _fail(shadow.pk, outcome)
     except ShadowSet.DoesNotExist:
         return
