@@ -1,6 +1,6 @@
 """Faults of every kind in a seeded order while a twin works: afterwards all is as if nothing had happened.
 
-CHAOS_FAULTS sets the number of faults for each database (the longest run so far had 200), CHAOS_SEED repeats a plan.
+CHAOS_FAULTS sets the number of faults for each database, and CHAOS_SEED repeats a plan.
 """
 
 from __future__ import annotations
