@@ -7,7 +7,7 @@ import { table } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
-import { checksText, progressText, verdictMark } from '../experiments/words.js';
+import { checksText, progressText, verdictMark } from './words.js';
 
 const [BUSY_MS, IDLE_MS] = [1000, 15_000];
 const operator = document.body.dataset.role === 'operator';
@@ -134,10 +134,8 @@ function paintProgress(active) {
   $('#progress-box').hidden = !active.length;
   const sum = (key) => active.reduce((total, { progress }) => total + progress[key], 0);
   $('#progress').value = sum('total') ? sum('done') / sum('total') : 0;
-  setText(
-    $('#going'),
-    `${plural(active.length, 'experiment')} under way, ${number(sum('done'), 0)} of ${plural(sum('total'), 'part')} computed`,
-  );
+  const parts = `${number(sum('done'), 0)} of ${plural(sum('total'), 'part')} computed`;
+  setText($('#going'), `${plural(active.length, 'experiment')} under way, ${parts}`);
   if ($('#cancel-all')) $('#cancel-all').hidden = !active.length;
 }
 

@@ -9,9 +9,9 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { capital, duration, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
-import { checkColumns } from '../experiments/checks.js';
-import { seriesOf } from '../experiments/series.js';
-import { cellText, checksText, progressText, verdictMark } from '../experiments/words.js';
+import { checkColumns } from './checks.js';
+import { seriesOf } from './series.js';
+import { cellText, checksText, progressText, verdictMark } from './words.js';
 
 const [BUSY_MS, IDLE_MS] = [1000, 15_000];
 const name = $('main').dataset.experiment;
