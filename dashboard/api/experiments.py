@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 import experiments
-from dashboard.readmodels import experiments as shown
+from dashboard.readmodels.studies import experiments as shown
 from twin.models import Trace
 from twin.studies.experiments import starting
 
@@ -41,7 +41,7 @@ class ExperimentViewSet(viewsets.ViewSet):
     lookup_url_kwarg = "experiment"
     lookup_value_regex = "[a-z0-9_]+"
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="api_experiments_list", responses=OpenApiTypes.OBJECT)
     def list(self, request: Request) -> Response:
         """Every experiment: paper, figure, claim, verdict, progress."""
         return Response({"experiments": shown.overview()})

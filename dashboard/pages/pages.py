@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 
 import experiments as of_papers
 from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
-from dashboard.readmodels import downloads, gallery
+from dashboard.readmodels import downloads
+from dashboard.readmodels.studies import gallery
 from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from dashboard.readmodels.gallery import picture
+from dashboard.readmodels.studies.gallery import picture
 from scheduling.model.values import RESOURCES, SITES
 from twin.models import ClusterSpec
 from twin.scenarios import store

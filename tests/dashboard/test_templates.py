@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dashboard.readmodels.gallery import picture
+from dashboard.readmodels.studies.gallery import picture
 from scheduling.model.values import Cluster
 from scheduling.workloads import generate
 from tests.dashboard.builders import post

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.audit import record
-from dashboard.readmodels import gallery
+from dashboard.readmodels.studies import gallery
 from twin.studies.gallery import starting
 
 SHOWN = ("name", "title", "about", "shows", "jobs", "servers", "schedulers")

@@ -1,0 +1,1 @@
+"""Read models of studies: templates of runs, and experiments of the papers."""
