@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from scheduling.colocation.workload import ARRIVALS, SUBSETS
+from scheduling.model.measured_speed import trained_at
 from scheduling.model.values import ModelError
 from scheduling.slotted.workload_pd_ors import MIXES
 from scheduling.typed_workers.workload import HOUR_MS, PRESETS
@@ -15,6 +16,7 @@ from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
 from twin.files.cluster_json import check_end, dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
+from twin.files.speed_json import load_speed
 from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
@@ -82,6 +84,9 @@ class Command(HeadlessCommand):
             help="trace whose arrivals are replayed (not for oasis); pd-ors also uses its classes; other fields are "
             "sampled",
         )
+        parser.add_argument(
+            "--speed", type=place, help="file of measure_speed: jobs keep their length, and train at the measured speed"
+        )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
@@ -98,6 +103,9 @@ class Command(HeadlessCommand):
                 num_servers=options["servers"], seed=options["seed"], horizon_slots=options["horizon_slots"],
                 slot_ms=options["slot_ms"], **given,
             )  # fmt: skip
+            if options["speed"] is not None:
+                speed = load_speed(options["speed"])
+                jobs = [trained_at(job, speed) for job in jobs]
             with writing(folder / "cluster.json") as file:
                 file.write(dump_cluster(check_end(cluster)))
             with writing(folder / "jobs.jsonl") as file:
