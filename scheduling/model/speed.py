@@ -222,18 +222,10 @@ def as_machines(job: Job, speed: Speed) -> dict[str, Any]:
 
 def _chunks(job: Job) -> Speed:
     epochs, chunks, each, compute_ms, gradient_mb = (getattr(job, part) for part in FIELDS[CHUNKS])
-    gbps = job.worker[BANDWIDTH] / 1000 if job.worker else None
-    return Speed(
-        CHUNKS,
-        epochs,
-        float(chunks * each),
-        compute_ms,
-        job.ps_update_ms or 0.0,
-        gradient_mb,
-        gbps or None,
-        None,
-        chunks,
-    )
+    gbps = job.worker[BANDWIDTH] / 1000 if job.worker else 0.0
+    minibatches, fixed_ms = float(chunks * each), job.ps_update_ms or 0.0
+    internal_gbps = None if job.provenance.get("internal_gbps") == "derived" else job.internal_gbps
+    return Speed(CHUNKS, epochs, minibatches, compute_ms, fixed_ms, gradient_mb, gbps or None, internal_gbps, chunks)
 
 
 def _samples(job: Job) -> Speed:
