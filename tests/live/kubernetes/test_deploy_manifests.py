@@ -1,0 +1,61 @@
+"""The files of deploy/ for Kubernetes, taken by a real API server: a dry run with every field checked."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.helm_chart import CHART, EXTERNAL, OWN, RICH, rendered
+
+PATHS = {
+    "Deployment": "/apis/apps/v1/namespaces/default/deployments",
+    "Service": "/api/v1/namespaces/default/services",
+    "Secret": "/api/v1/namespaces/default/secrets",
+    "PersistentVolumeClaim": "/api/v1/namespaces/default/persistentvolumeclaims",
+    "Ingress": "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
+}
+DRY = "?dryRun=All&fieldValidation=Strict"
+
+
+def taken(cluster: Any, objects: list[dict[str, Any]]) -> int:
+    """Number of objects that the API server would create; an object with an unknown or wrong field fails."""
+    for one in objects:
+        made = cluster.ask(PATHS[one["kind"]] + DRY, "POST", one)
+        assert made["metadata"]["name"] == one["metadata"]["name"]
+        assert made["metadata"]["uid"]
+    return len(objects)
+
+
+def test_the_check_finds_a_wrong_field(cluster):
+    objects = list(yaml.safe_load_all((CHART.parent / "kubernetes" / "twin.yaml").read_text()))
+    objects[-1]["spec"]["template"]["spec"]["containers"][0]["comand"] = ["x"]
+    with pytest.raises(AssertionError, match="unknown field .*comand"):
+        taken(cluster, objects[-1:])
+
+
+def test_the_kustomization_is_taken(cluster):
+    program = shutil.which("kubectl") or pytest.skip("kubectl, which renders the kustomization, is not on PATH")
+    folder = CHART.parent / "kubernetes"
+    done = subprocess.run([program, "kustomize", folder], capture_output=True, text=True, timeout=120)
+    if done.returncode and "unknown command" in done.stderr:
+        pytest.skip("this kubectl cannot render a kustomization")
+    assert done.returncode == 0, done.stderr
+    objects = list(yaml.safe_load_all(done.stdout))
+    images = {
+        container["image"]
+        for one in objects
+        if one["kind"] == "Deployment"
+        for container in one["spec"]["template"]["spec"]["containers"]
+    }
+    assert images == {"registry.example/edge-cloud-twin:latest"}
+    assert taken(cluster, objects) == 9
+    assert taken(cluster, [yaml.safe_load((folder / "secret.example.yaml").read_text())]) == 1
+
+
+@pytest.mark.parametrize(("values", "count"), [(EXTERNAL, 9), (OWN, 9), (RICH, 8)], ids=["external", "own", "rich"])
+def test_the_chart_is_taken(cluster, values, count, tmp_path):
+    assert taken(cluster, rendered(values, tmp_path)) == count
