@@ -1,4 +1,4 @@
-"""Models of the dashboard: one-time login links, and tokens for machines."""
+"""Models of the dashboard: one-time login links, accounts at an OpenID provider, and tokens for machines."""
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +11,17 @@ class LoginToken(models.Model):
     role = models.CharField(max_length=20)
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True)
+
+
+class Identity(models.Model):
+    """The account of a person at an OpenID provider, by the provider's number of the person (auth/oidc)."""
+
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(max_length=255)
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identity")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_of_a_subject")]
 
 
 class ApiToken(models.Model):

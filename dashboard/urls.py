@@ -33,6 +33,8 @@ from dashboard.api.sweeps import SweepViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.auth import login
 from dashboard.auth.account_api import AccountViewSet
+from dashboard.auth.oidc.views import ProviderCallback, ProviderLogin
+from dashboard.auth.team_api import TeamViewSet
 from dashboard.auth.token_api import TokenViewSet
 from dashboard.ingest.views import CursorView, EventsView, SnapshotView
 from dashboard.pages import health, pages, readiness
@@ -49,6 +51,7 @@ router.register("experiments", ExperimentViewSet, basename="experiment")
 router.register("audit", AuditViewSet)
 router.register("tokens", TokenViewSet)
 router.register("accounts", AccountViewSet, basename="account")
+router.register("teams", TeamViewSet)
 router.register("connections", ConnectionViewSet)
 router.register("proposals", ProposalViewSet)
 router.register("alerts", AlertViewSet)
@@ -80,8 +83,11 @@ urlpatterns = [
     path("settings/tokens/", pages.tokens, name="tokens"),
     path("settings/account/", login.OwnAccount.as_view(), name="account"),
     path("settings/accounts/", pages.accounts, name="accounts"),
+    path("settings/teams/", pages.teams, name="teams"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
     path("login/<str:token>/", login.link, name="login-link"),
+    path("login/provider/begin/", ProviderLogin.as_view(), name="oidc-login"),
+    path("login/provider/callback/", ProviderCallback.as_view(), name="oidc-callback"),
     path("login/password/<uidb64>/<token>/", login.PasswordSet.as_view(), name="password-set"),
     path("logout/", login.leave, name="logout"),
     path("healthz", health.healthz, name="healthz"),

@@ -14,6 +14,7 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.auth.visible import OfTeams
 from scheduling.model.values import ModelError
 from twin.models import AuditEntry
 from twin.runs import deleted
@@ -55,7 +56,7 @@ class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
         return str(was) if was else None
 
 
-class AuditViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
+class AuditViewSet(OfTeams, mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
     """Audit entries; append-only."""
 
     queryset = AuditEntry.objects.select_related("user")
@@ -81,7 +82,7 @@ class AuditViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
     def list(self, request: Request) -> Response:
         """Entries, newest first; `users` and `actions` are the filter values."""
         answer = super().list(request)
-        everything = AuditEntry.objects.order_by()
+        everything = self.get_queryset().order_by()
         answer.data["users"] = sorted(everything.exclude(user=None).values_list("user__username", flat=True).distinct())
         answer.data["actions"] = sorted(everything.values_list("action", flat=True).distinct())
         return answer

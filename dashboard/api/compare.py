@@ -9,6 +9,7 @@ from rest_framework import viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.auth.visible import visible, what_was
 from dashboard.readmodels import downloads
 from dashboard.readmodels.comparison import csv_lines, job_differences
 from dashboard.readmodels.comparison.job_differences import SORTS
@@ -88,7 +89,9 @@ class CompareViewSet(viewsets.ViewSet):
 
 
 def _listed(request: HttpRequest) -> Listed:
-    found = listed(request.GET.get("runs", ""))
+    user = request.user
+    seen = visible(Run.objects.all(), user)
+    found = listed(request.GET.get("runs", ""), seen, lambda number: what_was("run", number, user))
     readers.mark(*(run.pk for run in found.runs))
     return found
 

@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.auth.visible import OfTeams, source_refused
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.ingest.first_event import with_token
@@ -23,6 +24,7 @@ from twin.connectors.facts import NodeFact
 from twin.mirror import stored
 from twin.mirror.connecting import connections, trial
 from twin.mirror.connecting.condition import condition
+from twin.mirror.connecting.errors import FieldError
 from twin.mirror.connecting.samplers import checked_sampler
 from twin.mirror.sampling import STARTING
 from twin.models import Connection
@@ -195,7 +197,7 @@ class TrialSerializer(serializers.Serializer[Any]):
     seconds = serializers.FloatField()
 
 
-class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Connection]):
+class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Connection]):
     """Real clusters that are followed."""
 
     queryset = Connection.objects.select_related("run")
@@ -210,6 +212,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         name = connections.checked_name(given["name"])
         interval_ms = connections.checked_interval(given["interval_ms"])
         sites = connections.checked_sites(given["sites"])
+        _check_source(given["connector"], given["parameters"], request.user)
         connector = connections.checked_connector(given["connector"], given["parameters"])
         connector.close()
         sampler = checked_sampler(given["sampler"], given["sampler_parameters"])
@@ -223,6 +226,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         before = connection.parameters
         wanted = {**before, **given.get("parameters", {})}
         rule = connections.checked_sites({**connection.sites, **given.get("sites", {})})
+        _check_source(connection.connector, wanted, request.user)
         connector = connections.checked_connector(connection.connector, wanted, before)
         connector.close()
         interval_ms = given.get("interval_ms", connection.interval_ms)
@@ -277,6 +281,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         """Tests settings without storing them: findings with remedies, and the site of each node."""
         given = body(SettingsSerializer, request)
         connections.checked_sites(given["sites"])
+        _check_source(given["connector"], given["parameters"], request.user)
         connections.checked_connector(given["connector"], given["parameters"]).close()
         checked_sampler(given["sampler"], given["sampler_parameters"])
         connections.record_test("", given["connector"], request.user)
@@ -294,6 +299,12 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         rule = connections.checked_sites(given["sites"])
         facts = (NodeFact(node["name"], queues=tuple(node["queues"]), labels=node["labels"]) for node in given["nodes"])
         return Response({"sites": [rule.site(fact) for fact in facts]})
+
+
+def _check_source(connector: str, parameters: dict[str, Any], user: Any) -> None:
+    """FieldError if the settings read the events of a source of another team."""
+    if connector == "push" and (refused := source_refused(str(parameters.get("source", "")), user)):
+        raise FieldError("parameters.source", refused)
 
 
 def _changed_sampler(connection: Connection, given: dict[str, Any]) -> Sampler | None:

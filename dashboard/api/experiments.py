@@ -25,7 +25,7 @@ class StartSerializer(serializers.Serializer[Any]):
 
     seeds = serializers.IntegerField(required=False, allow_null=True, default=None)
     trace = serializers.PrimaryKeyRelatedField(
-        queryset=Trace.objects.all(), required=False, allow_null=True, default=None
+        queryset=Trace.objects.filter(team=None), required=False, allow_null=True, default=None
     )
 
 

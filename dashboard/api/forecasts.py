@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import one
 from dashboard.readmodels import replays
 from scheduling.forecast.scoring import LEARNING, LEAST
 from twin.models import Connection, Forecasting
@@ -27,7 +27,7 @@ class ForecastView(APIView):
         the order of priority; times in ms of the log of the run. low_ms to high_ms: the 80 % band. system_ms: the
         cluster's own expected start. never: why the job has no start, in one sentence.
         """
-        connection = get_object_or_404(Connection.objects.only("pk", "run"), name=name)
+        connection = one(Connection.objects.only("pk", "run"), request.user, name=name)
         kept = Forecasting.objects.filter(pk=connection.pk).defer("learned", "estimates", "constraints").first()
         if kept is None or kept.made_ms is None or kept.run_id != connection.run_id:
             nothing: dict[str, Any] = {"run": connection.run_id, "made_ms": None, "seconds": None, "rows": []}
@@ -52,7 +52,7 @@ class FidelityView(APIView):
         first: {job, real_ms, simulated_ms} of the first larger difference, run and replay: runs to compare, in_step:
         share of the starts that the model decides alike from the real state (null where not computed), model: its name.
         """
-        connection = get_object_or_404(Connection, name=name)
+        connection = one(Connection.objects.all(), request.user, name=name)
         kept = Forecasting.objects.filter(pk=connection.pk).only("figures").first()
         figures = kept.figures if kept is not None else {}
         drift = {key: connection.drift.get(key) for key in ("checked_at", "compared", "count", "error")}

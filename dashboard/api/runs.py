@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from dashboard.api.serializers import RunSerializer, SpeedSerializer
+from dashboard.auth.visible import OfTeams, what_was
 from dashboard.http.body import body
 from dashboard.readmodels import (
     downloads,
@@ -33,13 +34,13 @@ from scheduling.model.values import ModelError
 from twin.analysis.thumbnail import thumbnail
 from twin.eventlog import event_log
 from twin.models import Run
-from twin.runs import commands, deleted, scheduler_history
+from twin.runs import commands, scheduler_history
 
 MAX_EVENTS = 5_000
 STATUSES = (*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED)
 
 
-class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
+class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
     """Runs of scenarios."""
 
     queryset = Run.objects.select_related("scenario", "scenario__trace").defer(
@@ -87,7 +88,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         try:
             return super().get_object()
         except Http404:
-            was = deleted.what_was("run", int(self.kwargs["pk"]))
+            was = what_was("run", int(self.kwargs["pk"]), self.request.user)
             raise NotFound(str(was) if was else f"Run {self.kwargs['pk']} does not exist.") from None
 
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:

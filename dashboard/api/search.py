@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import visible
 from dashboard.readmodels.job_table import number
 from dashboard.readmodels.search import MAX_TEXT, search
 from scheduling.model.values import ModelError
@@ -30,7 +31,7 @@ class SearchView(APIView):
         if len(text) > MAX_TEXT:
             raise ModelError(f"q must have at most {MAX_TEXT:,} characters, got {len(text):,}")
         pk = number(asked, "run", 0, 0, 2**53)
-        run = Run.objects.filter(pk=pk).first()
+        run = visible(Run.objects.all(), request.user).filter(pk=pk).first()
         if pk and run is None:
             raise NotFound(f"Run {pk} does not exist.")
-        return Response(search(text, run))
+        return Response(search(text, run, lambda rows: visible(rows, request.user)))

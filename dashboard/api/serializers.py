@@ -9,6 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from dashboard.auth.visible import VisibleRelated
 from dashboard.http.field_sentences import choice_field
 from dashboard.openapi.fields import EditField, MappingField, ParametersField
 from scheduling.kernel.registry import parse_parameters, scheduler_class
@@ -66,7 +67,7 @@ class TraceDetailSerializer(TraceSerializer):
     def get_earlier(self, trace: Trace) -> list[dict[str, Any]]:
         """[{id, name, job_count}], the newest first."""
         same = (
-            Trace.objects.filter(checksum=trace.checksum, status=Trace.READY).exclude(pk=trace.pk)
+            Trace.objects.filter(checksum=trace.checksum, status=Trace.READY, team=trace.team_id).exclude(pk=trace.pk)
             if trace.checksum
             else Trace.objects.none()
         )
@@ -184,6 +185,7 @@ class ClusterDetailSerializer(ClusterSerializer):
 class ScenarioSerializer(serializers.ModelSerializer):
     """A scenario; parameters are checked against the scheduler's own declaration."""
 
+    serializer_related_field = VisibleRelated
     cluster_name = serializers.CharField(source="cluster.name", read_only=True)
     trace_name = serializers.CharField(source="trace.name", read_only=True)
     job_count = serializers.IntegerField(source="trace.job_count", read_only=True)
@@ -221,7 +223,11 @@ class ScenarioSerializer(serializers.ModelSerializer):
         spec = scenario.cluster.spec
         if spec.get("horizon_slots"):
             return int(spec["horizon_slots"] * spec["slot_ms"])
-        found = Run.objects.filter(scenario__trace_id=scenario.trace_id, scenario__cluster_id=scenario.cluster_id)
+        found = Run.objects.filter(
+            scenario__trace_id=scenario.trace_id,
+            scenario__cluster_id=scenario.cluster_id,
+            scenario__team=scenario.team_id,
+        )
         return found.aggregate(last=Max("sim_ms"))["last"] or None
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -249,6 +255,7 @@ class RaceSerializer(serializers.Serializer[Any]):
 class RunSerializer(serializers.ModelSerializer):
     """Row of the list of runs."""
 
+    serializer_related_field = VisibleRelated
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     scheduler = serializers.SerializerMethodField()
     schedulers = serializers.SerializerMethodField()

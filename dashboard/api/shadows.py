@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -10,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.readmodels import replays, shadows
@@ -41,13 +44,13 @@ class ShadowsView(APIView):
     @extend_schema(operation_id="live_shadows", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, name: str) -> Response:
         """Newest finished set: figures of each scheduler and of the real cluster, differences, verdicts, progress."""
-        return Response(shadows.payload(connection_of(name)))
+        return Response(shadows.payload(connection_of(name, request.user)))
 
     @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, name: str) -> Response:
         """Starts a set now; it is computed in the background."""
         given = body(WindowSerializer, request)
-        connection = connection_of(name)
+        connection = connection_of(name, request.user)
         sets.request(connection, round(given["hours"] * sets.HOUR_MS), given.get("until_ms"), request.user)
         return Response(shadows.payload(connection), status=status.HTTP_201_CREATED)
 
@@ -58,7 +61,7 @@ class CancelShadowsView(APIView):
     @extend_schema(operation_id="live_shadows_cancel", request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, name: str) -> Response:
         """Cancels the set in progress; the newest finished one is kept."""
-        connection = connection_of(name)
+        connection = connection_of(name, request.user)
         sets.cancel(connection, request.user)
         return Response(shadows.payload(connection))
 
@@ -82,7 +85,7 @@ class ReplayView(APIView):
     def post(self, request: Request, name: str) -> Response:
         """Starts a replay now; it is computed in the background."""
         given = body(LengthSerializer, request)
-        connection = connection_of(name)
+        connection = connection_of(name, request.user)
         sets.request(connection, round(given["hours"] * sets.HOUR_MS), user=request.user, purpose=ShadowSet.REPLAY)
         return Response(replays.payload(connection), status=status.HTTP_201_CREATED)
 
@@ -93,14 +96,14 @@ class CancelReplayView(APIView):
     @extend_schema(operation_id="live_replay_cancel", request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, name: str) -> Response:
         """Cancels the replay in progress; finished replays are kept."""
-        connection = connection_of(name)
+        connection = connection_of(name, request.user)
         sets.cancel(connection, request.user, purpose=ShadowSet.REPLAY)
         return Response(replays.payload(connection))
 
 
-def connection_of(name: str) -> Connection:
+def connection_of(name: str, user: Any) -> Connection:
     """The connection; 404 with the list of where they are."""
-    found = Connection.objects.select_related("run__scenario__cluster").filter(name=name).first()
+    found = visible(Connection.objects.select_related("run__scenario__cluster"), user).filter(name=name).first()
     if found is None:
         raise Http404(f"No cluster is connected under the name {name}; GET /api/connections/ lists those that are.")
     return found

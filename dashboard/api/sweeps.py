@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.auth.visible import VisibleRelated, visible
 from dashboard.openapi.fields import AxisField
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario, Sweep, SweepPoint
@@ -23,7 +24,7 @@ from twin.studies import axis_titles, sweeps
 class SweepSerializer(serializers.ModelSerializer):
     """Row of a sweep; without seeds, the seed of the scenario is used."""
 
-    scenario = serializers.PrimaryKeyRelatedField(queryset=Scenario.objects.filter(unlisted=False))
+    scenario = VisibleRelated(queryset=Scenario.objects.filter(unlisted=False))
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     axes = serializers.ListField(child=AxisField(), min_length=1, max_length=sweeps.MAX_AXES)
@@ -74,7 +75,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
     def get_queryset(self) -> QuerySet[Sweep]:
         finished = Q(points__run__status=Run.FINISHED, points__pending="")
         active = Q(points__run__status__in=Run.ACTIVE) | Q(points__pending=SweepPoint.WAITING)
-        counted = Sweep.objects.annotate(
+        counted = visible(Sweep.objects.all(), self.request.user).annotate(
             total=Count("points"), finished=Count("points", filter=finished), active=Count("points", filter=active)
         )
         return counted.select_related("scenario").order_by("-id")

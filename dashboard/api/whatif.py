@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -14,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.serializers import RunSerializer, ScenarioSerializer
+from dashboard.auth.visible import one, visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
@@ -99,7 +99,7 @@ class AskView(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Outcome of the job, and of other jobs, if it were submitted now; nothing is stored."""
         given = body(AskSerializer, request)
-        run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         if run.mode == Run.MIRROR:
             return Response(ask_mirror.ask(run, **given))
         if given["scheduler"]:
@@ -118,7 +118,7 @@ class ScenarioEditsView(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Preview of edits with sentence and effect of each; nothing is stored."""
         given = body(EditsSerializer, request)
-        scenario = get_object_or_404(Scenario, pk=pk)
+        scenario = one(Scenario.objects.all(), request.user, pk=pk)
         edits = given["edits"]
         base = store.base(scenario)
         rows, state = preview(base, edits, scenario.edits)
@@ -135,12 +135,13 @@ class ScenarioEditsView(APIView):
     def patch(self, request: Request, pk: int) -> Response:
         """Stores another name or other edits; 409 with the newest scenario if somebody else has changed it."""
         given = body(ScenarioEditSerializer, request)
-        get_object_or_404(Scenario, pk=pk)
+        one(Scenario.objects.all(), request.user, pk=pk)
         changes = {name: given[name] for name in ("name", "edits") if name in given}
         try:
             scenario = commands.edit(pk, given["version"], changes, request.user)
         except commands.Conflict as conflict:
-            newest = ScenarioSerializer(Scenario.objects.select_related("cluster", "trace").get(pk=pk)).data
+            now = one(Scenario.objects.select_related("cluster", "trace"), request.user, pk=pk)
+            newest = ScenarioSerializer(now).data
             return Response({"detail": str(conflict), "newest": newest}, status=status.HTTP_409_CONFLICT)
         return Response(ScenarioSerializer(scenario).data)
 
@@ -151,11 +152,13 @@ class ForkView(APIView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
         """Family of the run: its ancestors and all their forks."""
-        return Response(forks.family(get_object_or_404(Run.objects.select_related("scenario"), pk=pk)))
+        seen = visible(Run.objects.all(), request.user)
+        return Response(forks.family(one(Run.objects.select_related("scenario"), request.user, pk=pk), seen))
 
     @extend_schema(request=ForkSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, pk: int) -> Response:
         """Creates a fork of the run with edits, and starts it on request."""
+        one(Run.objects.only("pk"), request.user, pk=pk)
         given = body(ForkSerializer, request)
         scenario, run = commands.fork_and_start(
             pk, given.get("at_ms"), given["name"], given["edits"], given["start"], request.user,
@@ -171,7 +174,7 @@ class PromoteView(APIView):
     @extend_schema(request=None, responses={201: RunSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Replaces the live parent run by this fork."""
-        run = get_object_or_404(Run.objects.select_related("scenario", "parent"), pk=pk)
+        run = one(Run.objects.select_related("scenario", "parent"), request.user, pk=pk)
         return Response(RunSerializer(commands.promote(run, request.user)).data, status=status.HTTP_201_CREATED)
 
 
@@ -181,7 +184,7 @@ class DiscardView(APIView):
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         """Cancels and deletes the fork, and its scenario if it has no other run."""
-        commands.discard(get_object_or_404(Run.objects.select_related("scenario"), pk=pk), request.user)
+        commands.discard(one(Run.objects.select_related("scenario"), request.user, pk=pk), request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

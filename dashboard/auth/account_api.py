@@ -36,7 +36,9 @@ class AccountSerializer(serializers.Serializer[Any]):
         return role_of(account)
 
     def get_login(self, account: Any) -> str:
-        """links: the account of a role's login links; password; none: its password is not set yet."""
+        """links: that of a role's login links; provider: OpenID; password; none: its password is not set yet."""
+        if hasattr(account, "identity"):
+            return "provider"
         if account.username in ROLES and not account.has_usable_password():
             return "links"
         return "password" if account.has_usable_password() else "none"
@@ -72,7 +74,7 @@ class AccountViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
     lookup_value_regex = r"\d+"
 
     def get_queryset(self) -> QuerySet[Any]:
-        return super().get_queryset().prefetch_related("groups")
+        return super().get_queryset().select_related("identity").prefetch_related("groups")
 
     @extend_schema(request=NewAccountSerializer, responses={201: LinkedAccountSerializer})
     def create(self, request: Request) -> Response:

@@ -19,16 +19,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.auth import accounts
 from dashboard.auth.login_links import redeem
+from dashboard.auth.oidc.provider import is_on
+from dashboard.auth.oidc.views import logout_address
 from dashboard.auth.roles import VIEWER, require
-from dashboard.http.throttles import LoginThrottle
-
-
-def _too_often(request: HttpRequest) -> HttpResponse | None:
-    if LoginThrottle().allow_request(request, None):
-        return None
-    return render(
-        request, "error.html", {"title": "Too many attempts", "message": "Wait a minute, then try again."}, status=429
-    )
+from dashboard.http.throttles import too_often
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -39,8 +33,12 @@ class PasswordLogin(LoginView):
     template_name = "login.html"
     redirect_authenticated_user = True
 
+    def get_context_data(self, **given: Any) -> dict[str, Any]:
+        """The form, and the title of the button of the OpenID provider, if there is one."""
+        return super().get_context_data(**given) | {"provider": settings.OIDC_TITLE if is_on() else ""}
+
     def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        return _too_often(request) or super().post(request, *args, **kwargs)
+        return too_often(request) or super().post(request, *args, **kwargs)
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -59,7 +57,7 @@ class PasswordSet(PasswordResetConfirmView):
         return user if user is not None and user.is_active else None
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return _too_often(request) or super().dispatch(request, *args, **kwargs)
+        return too_often(request) or super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: SetPasswordForm[Any]) -> HttpResponse:
         answer = super().form_valid(form)
@@ -80,7 +78,7 @@ class OwnAccount(PasswordChangeView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         require(request.user, VIEWER, "This page")
-        return _too_often(request) or super().post(request, *args, **kwargs)
+        return too_often(request) or super().post(request, *args, **kwargs)
 
     def form_valid(self, form: SetPasswordForm[Any]) -> HttpResponse:
         super().form_valid(form)
@@ -96,7 +94,7 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
     """Login of the first person to open the link. HEAD (link previews) neither uses it up nor writes to the log."""
     if request.method == "HEAD":
         return HttpResponse()
-    refused = _too_often(request)
+    refused = too_often(request)
     if refused is not None:
         return refused
     user = redeem(token)
@@ -112,6 +110,7 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def leave(request: HttpRequest) -> HttpResponse:
-    """Ends the session."""
+    """Ends the session, and that at the OpenID provider by which it began."""
+    onward = logout_address(request)
     logout(request)
-    return redirect(settings.LOGIN_URL)
+    return redirect(onward or settings.LOGIN_URL)

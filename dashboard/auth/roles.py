@@ -15,7 +15,6 @@ from django.http import HttpRequest
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from dashboard.auth.bearer import BadToken
 from dashboard.models import ApiToken
 
 VIEWER, OPERATOR, APPROVER, ADMIN = ROLES = ("viewer", "operator", "approver", "admin")  # lowest first
@@ -102,24 +101,6 @@ class OperatorsOnly(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return is_operator(request.user) and not isinstance(request.auth, ApiToken)
-
-
-class Ingest(BasePermission):
-    """Tokens with the scope of the source in the address."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        source, token = view.kwargs["source"], request.auth
-        if not isinstance(token, ApiToken):
-            raise BadToken(f"Events are posted with a token of the scope ingest:{source}: Authorization: Bearer TOKEN.")
-        if f"ingest:{source}" not in token.scopes:
-            self.message = (
-                f"The token {token.name!r} has the scopes {', '.join(token.scopes)}; this source needs ingest:{source}."
-            )
-        elif not is_operator(request.user):
-            self.message = f"The account of the token {token.name!r} no longer has the operator role."
-        else:
-            return True
-        return False
 
 
 def _lacking(user: Any, role: str, what: str) -> str:

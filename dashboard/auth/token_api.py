@@ -13,9 +13,11 @@ from rest_framework.response import Response
 
 from dashboard.auth import tokens
 from dashboard.auth.roles import ADMIN, OperatorsOnly, has_role
+from dashboard.auth.visible import source_refused
 from dashboard.http.body import body
 from dashboard.http.known_query import KnownQuery
 from dashboard.models import ApiToken
+from scheduling.model.values import ModelError
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
@@ -79,6 +81,10 @@ class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
     def create(self, request: Request) -> Response:
         """Creates a token; the answer is the only place that has its value."""
         given = body(NewTokenSerializer, request)
+        for scope in given["scopes"]:
+            _, ingest, source = scope.rpartition(tokens.INGEST)
+            if ingest and (why := source_refused(source, request.user)):
+                raise ModelError(why)
         token, value = tokens.create(**given, user=request.user)
         answer = Response(dict(self.get_serializer(token).data) | {"value": value}, status=status.HTTP_201_CREATED)
         answer["Cache-Control"] = "no-store"

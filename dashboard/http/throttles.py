@@ -3,6 +3,8 @@
 import threading
 import time
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from rest_framework.throttling import BaseThrottle, SimpleRateThrottle, UserRateThrottle
 
 from dashboard.models import ApiToken
@@ -78,3 +80,12 @@ class LoginThrottle(SimpleRateThrottle):
 
     def get_cache_key(self, request, view):
         return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
+
+
+def too_often(request: HttpRequest) -> HttpResponse | None:
+    """The answer to too many attempts to log in; None while there are not too many."""
+    if LoginThrottle().allow_request(request, None):
+        return None
+    return render(
+        request, "error.html", {"title": "Too many attempts", "message": "Wait a minute, then try again."}, status=429
+    )

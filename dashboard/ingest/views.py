@@ -16,9 +16,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.bearer import BearerOrBasicAuthentication
-from dashboard.auth.roles import Ingest
 from dashboard.http import throttles
 from dashboard.ingest import openapi
+from dashboard.ingest.permission import Ingest
 from twin.infra import counters
 from twin.push import bodies, snapshots, storage
 from twin.push.vocabulary import EventError

@@ -17,14 +17,15 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from dashboard.auth.roles import is_viewer
+from dashboard.auth.visible import teams_of, visible, what_was
 from dashboard.live.hub import hub
 from dashboard.live.mailbox import Gap, Mailbox
 from twin.eventlog import event_log
 from twin.eventlog import frames as wire
 from twin.infra import counters, pubsub
 from twin.infra.columns import MAGIC
-from twin.models import Run
-from twin.runs import deleted, readers
+from twin.models import Run, Team
+from twin.runs import readers
 
 log = logging.getLogger(__name__)
 MAX_MESSAGE_BYTES = 4_096  # bytes from a client, whose requests are small
@@ -52,6 +53,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
     """Base consumer: joins channels of the hub and forwards their messages until the client leaves."""
 
     channels: tuple[str, ...] = ()
+    user: Any = None  # of the newest check
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.box = Mailbox()
@@ -83,10 +85,15 @@ class StreamConsumer(AsyncWebsocketConsumer):
             return True
         self.checked = time.monotonic()
         stored = import_module(settings.SESSION_ENGINE).SessionStore(self.scope["session"].session_key)
-        if await database_sync_to_async(is_viewer)(await get_user({"session": stored})):
-            return True
-        await self.close(NOT_LOGGED_IN)
-        return False
+        self.user = await get_user({"session": stored})
+        if not await database_sync_to_async(is_viewer)(self.user):
+            await self.close(NOT_LOGGED_IN)
+            return False
+        return await self.sees()
+
+    async def sees(self) -> bool:
+        """Repeats the check that the user sees what the stream shows; False when the socket was closed instead."""
+        return True
 
     async def prepare(self) -> bool:
         """Sets `channels`; False when the socket was closed instead."""
@@ -163,14 +170,20 @@ class RunConsumer(StreamConsumer):
         self.marked = float("-inf")
         return await self.run() is not None
 
+    async def sees(self) -> bool:
+        return not self.channels or await self.run() is not None
+
     async def run(self) -> Run | None:
         """Current run; if it does not exist (any more), its description is sent and the socket is closed."""
-        run = await Run.objects.filter(pk=self.run_id).afirst()
+        run = await database_sync_to_async(self._run)()
         if run is None:
-            if (was := await database_sync_to_async(deleted.what_was)("run", self.run_id)) is not None:
+            if (was := await database_sync_to_async(what_was)("run", self.run_id, self.user)) is not None:
                 await self.say({"type": "deleted", "id": self.run_id, "message": str(was)})
             await self.close(UNKNOWN)
         return run
+
+    def _run(self) -> Run | None:
+        return visible(Run.objects.all(), self.user).filter(pk=self.run_id).first()
 
     async def greet(self) -> None:
         if (run := await self.run()) is not None:
@@ -212,7 +225,21 @@ class RunConsumer(StreamConsumer):
 class OverviewConsumer(StreamConsumer):
     """/ws/overview/: status of runs and imports."""
 
-    channels = (pubsub.RUNS, pubsub.TRACES)
+    async def prepare(self) -> bool:
+        self.channels = await database_sync_to_async(self._channels)()
+        return True
+
+    async def sees(self) -> bool:
+        """Closes the socket where the teams of the user have changed; the client connects again."""
+        if not self.channels or self.channels == await database_sync_to_async(self._channels)():
+            return True
+        await self.close(TRY_AGAIN)
+        return False
+
+    def _channels(self) -> tuple[str, ...]:
+        mine = teams_of(self.user)
+        teams = [None, *(Team.objects.order_by("pk").values_list("pk", flat=True) if mine is None else sorted(mine))]
+        return tuple(channel(team) for team in teams for channel in (pubsub.runs_channel, pubsub.traces_channel))
 
     async def repair(self, gap: Gap) -> None:
         await self.say({"type": "snapshot_needed", "last_seq": 0})

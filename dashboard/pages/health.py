@@ -21,10 +21,11 @@ from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from dashboard.auth.roles import is_viewer
+from dashboard.auth.visible import visible
 from dashboard.readmodels.alerts import open_counts
 from twin.infra import database, disk
+from twin.models import Alert, Run
 from twin.models import Connection as Followed
-from twin.models import Run
 from twin.processes import heartbeat, vitals
 from twin.processes.vitals import Vitals
 from twin.runs.activity import activity
@@ -56,9 +57,8 @@ def shared(request: HttpRequest) -> JsonResponse:
         at, body = _latest
         if time.monotonic() - at > SHARED_S:
             body, _ = _check()
-            body |= _alerts()
             _latest = time.monotonic(), body
-    return JsonResponse(body)
+    return JsonResponse(body | _alerts(request.user))
 
 
 def _check() -> tuple[dict[str, Any], int]:
@@ -81,10 +81,10 @@ def _check() -> tuple[dict[str, Any], int]:
     return parts, 200 if well else 503
 
 
-def _alerts() -> dict[str, Any]:
-    """Number of open alerts by level, for the header of pages; none while the database cannot be read."""
+def _alerts(user: Any) -> dict[str, Any]:
+    """Number of open alerts that the user sees by level, for the header of pages; none without the database."""
     try:
-        return {"alerts": open_counts()}
+        return {"alerts": open_counts(visible(Alert.objects.all(), user))}
     except DatabaseError:
         return {}
 

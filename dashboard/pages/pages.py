@@ -12,12 +12,13 @@ from django.views.decorators.http import require_safe
 
 import experiments as of_papers
 from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
+from dashboard.auth.visible import visible, what_was
 from dashboard.readmodels import downloads
 from dashboard.readmodels.studies import gallery
 from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
-from twin.runs import deleted, readers
+from twin.runs import readers
 from twin.scenarios import store as scenarios_of
 from twin.traces.importers import formats
 
@@ -30,7 +31,7 @@ def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 @_looked_at
 def overview(request: HttpRequest) -> HttpResponse:
     """Overview of the cluster, the runs and current work."""
-    started = Run.objects.filter(scenario__unlisted=False).exists()
+    started = visible(Run.objects.filter(scenario__unlisted=False), request.user).exists()
     return _page(request, "overview.html", started=started, templates=() if started else gallery.cards())
 
 
@@ -49,7 +50,7 @@ def traces(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def trace(request: HttpRequest, trace_id: int) -> HttpResponse:
     """Trace: selection, preview and report."""
-    trace = Trace.objects.only("name").filter(pk=trace_id).first()
+    trace = visible(Trace.objects.only("name"), request.user).filter(pk=trace_id).first()
     if trace is None:
         return _gone(request, "trace", trace_id)
     return _page(
@@ -66,7 +67,8 @@ def clusters(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def scenarios(request: HttpRequest) -> HttpResponse:
     """Scenarios: selection and start."""
-    traces = Trace.objects.filter(status=Trace.READY, job_count__gt=0).exists()
+    ready = Trace.objects.filter(status=Trace.READY, job_count__gt=0)
+    traces = visible(ready, request.user).exists()
     cards = gallery.cards() if is_operator(request.user) else ()
     return _page(request, "scenarios.html", templates=cards, traces=traces)
 
@@ -74,7 +76,7 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
     """Scenario with its what-if edits."""
-    scenario = Scenario.objects.only("name").filter(pk=scenario_id).first()
+    scenario = visible(Scenario.objects.only("name"), request.user).filter(pk=scenario_id).first()
     return (
         _gone(request, "scenario", scenario_id)
         if scenario is None
@@ -91,14 +93,14 @@ def sweeps(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def sweep(request: HttpRequest, sweep_id: int) -> HttpResponse:
     """Sweep with its points."""
-    sweep = Sweep.objects.only("name").filter(pk=sweep_id).first()
+    sweep = visible(Sweep.objects.only("name"), request.user).filter(pk=sweep_id).first()
     return _gone(request, "sweep", sweep_id) if sweep is None else _page(request, "sweep.html", sweep=sweep)
 
 
 @_looked_at
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Run page."""
-    run = Run.objects.select_related("scenario").filter(pk=run_id).first()
+    run = visible(Run.objects.select_related("scenario"), request.user).filter(pk=run_id).first()
     if run is None:
         return _gone(request, "run", run_id)
     return _run_page(request, run, run.connections.first())
@@ -129,7 +131,7 @@ def connect(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
     """Current run of a connection; before the first one, a waiting page."""
-    connection = Connection.objects.select_related("run__scenario").filter(name=name).first()
+    connection = visible(Connection.objects.select_related("run__scenario"), request.user).filter(name=name).first()
     if connection is None:
         return _no_cluster(request, name)
     if connection.run is None:
@@ -140,14 +142,14 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
 @_looked_at
 def plans(request: HttpRequest, name: str) -> HttpResponse:
     """Plans for the waiting jobs of a followed cluster, and their permissions."""
-    connection = Connection.objects.filter(name=name).first()
+    connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     return _no_cluster(request, name) if connection is None else _page(request, "plans.html", connection=connection)
 
 
 @_looked_at
 def live_shadows(request: HttpRequest, name: str) -> HttpResponse:
     """Shadows of a followed cluster: what every scheduler would have changed."""
-    connection = Connection.objects.filter(name=name).first()
+    connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     if connection is None:
         return _no_cluster(request, name)
     return _page(request, "shadows.html", connection=connection)
@@ -156,7 +158,7 @@ def live_shadows(request: HttpRequest, name: str) -> HttpResponse:
 @_looked_at
 def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
     """Fidelity of a followed cluster: how true its forecasts have come."""
-    connection = Connection.objects.filter(name=name).first()
+    connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     return _no_cluster(request, name) if connection is None else _page(request, "fidelity.html", connection=connection)
 
 
@@ -170,7 +172,7 @@ def _no_cluster(request: HttpRequest, name: str) -> HttpResponse:
 @_looked_at
 def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
     """Server page of a run."""
-    run = Run.objects.select_related("scenario").filter(pk=run_id).first()
+    run = visible(Run.objects.select_related("scenario"), request.user).filter(pk=run_id).first()
     if run is None:
         return _gone(request, "run", run_id)
     servers = scenarios_of.of_run(run)[0].servers
@@ -228,9 +230,16 @@ def accounts(request: HttpRequest) -> HttpResponse:
     return _page(request, "accounts.html")
 
 
+@_looked_at
+def teams(request: HttpRequest) -> HttpResponse:
+    """Teams: list, members, and moves of objects."""
+    require(request.user, ADMIN, "Managing teams")
+    return _page(request, "teams.html")
+
+
 def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
     """404 with a description of the deleted object."""
-    was = deleted.what_was(noun, number)
+    was = what_was(noun, number, request.user)
     if was is None:
         raise Http404(f"{noun.capitalize()} {number} does not exist.")
     answer = _page(request, "gone.html", was=was)

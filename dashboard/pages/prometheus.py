@@ -10,7 +10,9 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import visible
 from dashboard.readmodels.operation import Twin
+from twin.models import Alert, Connection
 
 
 class MetricsView(APIView):
@@ -20,5 +22,7 @@ class MetricsView(APIView):
     def get(self, request: Request) -> HttpResponse:
         """Metrics in the text format of Prometheus; docs/operation.md defines them."""
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(Twin())
+        registry.register(
+            Twin(visible(Alert.objects.all(), request.user), visible(Connection.objects.all(), request.user))
+        )
         return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)

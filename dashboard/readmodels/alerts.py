@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
+
 from twin.alerts import evaluation, targets
 from twin.alerts.base import BATCH, SERIOUS, Finding, names, rule_class, sentence
 from twin.alerts.seeing import Sight
@@ -68,9 +70,9 @@ def _point(rule: str, target: str, level: str, run_id: int, finding: Finding, al
     }
 
 
-def open_counts() -> dict[str, int]:
-    """{level: number of open alerts}, without those that were acknowledged."""
+def open_counts(among: QuerySet[Alert]) -> dict[str, int]:
+    """{level: number of open alerts among these}, without those that were acknowledged."""
     found = {"serious": 0, "notable": 0}
-    for level in Alert.objects.filter(ended_at=None, acknowledged_at=None).values_list("level", flat=True):
+    for level in among.filter(ended_at=None, acknowledged_at=None).values_list("level", flat=True):
         found[level] = found.get(level, 0) + 1
     return found

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Min, Sum
+from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 from kombu import Connection as BrokerConnection
 from kombu.exceptions import OperationalError
@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from dashboard.readmodels.alerts import open_counts
 from twin.infra.counters import COUNTER, METRICS, SECONDS
-from twin.models import Connection, Run, Trace
+from twin.models import Alert, Connection, Run, Trace
 from twin.processes import heartbeat
 from twin.processes.heartbeat import Process
 
@@ -31,15 +31,18 @@ QUEUES = ("runs", "long", "io", "certificates")
 
 
 class Twin(Collector):
-    """Collector of all metrics; one reading per request."""
+    """Collector of all metrics; one reading per request. alerts, connections: those that the reader sees."""
+
+    def __init__(self, alerts: QuerySet[Alert], connections: QuerySet[Connection]) -> None:
+        self.alerts, self.connections = alerts, connections
 
     def collect(self) -> Iterator[Metric]:
         """Metric families in the order of docs/operation.md."""
         yield from _runs()
         yield _queues()
         yield _labelled("imports", "Traces by status of their import.", ("status",), _by("status", Trace))
-        yield _labelled("alerts_open", "Open alerts by level.", ("level",), _alerts())
-        yield from _connections()
+        yield _labelled("alerts_open", "Open alerts by level.", ("level",), _alerts(self.alerts))
+        yield from _connections(self.connections)
         yield from _stores()
         processes = heartbeat.processes() or []
         yield from _processes(processes)
@@ -53,8 +56,8 @@ def _labelled(name: str, about: str, labels: Iterable[str], rows: Iterable[tuple
     return family
 
 
-def _alerts() -> list[tuple[list[str], float]]:
-    return [([level], number) for level, number in open_counts().items()]
+def _alerts(among: QuerySet[Alert]) -> list[tuple[list[str], float]]:
+    return [([level], number) for level, number in open_counts(among).items()]
 
 
 def _by(field: str, model: Any) -> Iterator[tuple[list[str], float]]:
@@ -92,12 +95,12 @@ def _waiting(broker: BrokerConnection, queue: str) -> int:
             return 0
 
 
-def _connections() -> Iterator[Metric]:
+def _connections(among: QuerySet[Connection]) -> Iterator[Metric]:
     now = timezone.now().timestamp()
     ages: list[tuple[list[str], float]] = []
     lags: list[tuple[list[str], float]] = []
     failing: list[tuple[list[str], float]] = []
-    for one in Connection.objects.filter(wanted=Connection.FOLLOWING).only("name", "health"):
+    for one in among.filter(wanted=Connection.FOLLOWING).only("name", "health"):
         if at := one.health.get("last_look_at"):
             ages.append(([one.name], max(0.0, now - at)))
         lag = one.health.get("lag") or {}

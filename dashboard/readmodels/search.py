@@ -33,24 +33,25 @@ class Found(NamedTuple):
     hits: list[Hit]
 
 
-def search(text: str, run: Run | None) -> list[dict[str, Any]]:
+def search(text: str, run: Run | None, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> list[dict[str, Any]]:
     """[{kind, title, count, hits: [{title, detail, href}]}] of the kinds that have a match, at most SHOWN hits of each.
 
     text: part of a name, of a scheduler or of a trace, or the number of a run; "" finds the newest runs and the
-    followed clusters. run: the one whose jobs and servers are searched too.
+    followed clusters. run: the one whose jobs and servers are searched too. seen: leaves the rows that the reader sees.
     """
-    kinds: dict[str, tuple[str, Callable[[], Found]]] = {"run": ("Runs", lambda: _runs(text))}
-    kinds["live"] = ("Followed clusters", lambda: _named(Connection.objects.all(), text, _live))
+    kinds: dict[str, tuple[str, Callable[[], Found]]] = {"run": ("Runs", lambda: _runs(text, seen))}
+    kinds["live"] = ("Followed clusters", lambda: _named(seen(Connection.objects.all()), text, _live))
     if text:
         if run is not None:
             of_run = {"job": (f"Jobs of run {run.pk}", lambda: _jobs(text, run))}
             of_run["server"] = (f"Servers of run {run.pk}", lambda: _servers(text, run))
             kinds = of_run | kinds
-        listed = Scenario.objects.filter(unlisted=False).defer("edits", "beliefs")
+        listed = seen(Scenario.objects.filter(unlisted=False).defer("edits", "beliefs"))
         kinds["scenario"] = ("Scenarios", lambda: _named(listed, text, _scenario))
-        kinds["trace"] = ("Traces", lambda: _named(Trace.objects.only("name", "status", "job_count"), text, _trace))
+        traces = seen(Trace.objects.only("name", "status", "job_count"))
+        kinds["trace"] = ("Traces", lambda: _named(traces, text, _trace))
         kinds["experiment"] = ("Experiments", lambda: _experiments(text))
-        kinds["sweep"] = ("Sweeps", lambda: _named(Sweep.objects.only("name"), text, _sweep))
+        kinds["sweep"] = ("Sweeps", lambda: _named(seen(Sweep.objects.only("name")), text, _sweep))
     groups = []
     for kind, (title, find) in kinds.items():
         total, hits = find()
@@ -59,8 +60,8 @@ def search(text: str, run: Run | None) -> list[dict[str, Any]]:
     return groups
 
 
-def _runs(text: str) -> Found:
-    found = Run.objects.filter(scenario__unlisted=False).select_related("scenario").defer("scenario__beliefs")
+def _runs(text: str, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> Found:
+    found = seen(Run.objects.filter(scenario__unlisted=False).select_related("scenario").defer("scenario__beliefs"))
     if text:
         named = Q(scenario__name__icontains=text) | Q(scenario__trace__name__icontains=text)
         numbered = Q(pk=int(text)) if text.isdecimal() and len(text) < 19 else Q()

@@ -15,7 +15,19 @@ from tests.dashboard.conftest import person
 from tests.twin.mirror.whatif.builders_forty import mirrored_run
 from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
-from twin.models import ActingRule, Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, ShadowSet, Trace
+from twin.models import (
+    ActingRule,
+    Alert,
+    AlertRule,
+    AuditEntry,
+    Connection,
+    Proposal,
+    Run,
+    Scenario,
+    ShadowSet,
+    Team,
+    Trace,
+)
 from twin.runs import runner
 from twin.studies import sweeps
 from twin.studies.shadows import sets
@@ -34,6 +46,13 @@ def token_of(world) -> int:
     """A token that is accepted."""
     made, _ = tokens.create("lab", ["read"], 1, world.operator.user)
     AuditEntry.objects.all().delete()
+    return made.pk
+
+
+def team_of(world, *members) -> int:
+    """A team with these members."""
+    made = Team.objects.create(name="red")
+    made.members.set(members)
     return made.pk
 
 
@@ -182,7 +201,8 @@ def ruling(world) -> tuple[str, dict]:
 
 
 REPLAY = {"name": "lab", "connector": "replay", "parameters": {"path": "/nowhere"}}
-FORMS = ("login", "login-link", "password-set", "account", "logout")  # pages that take a POST
+# pages that take a POST, or nothing without a provider
+FORMS = ("login", "login-link", "password-set", "account", "logout", "oidc-login", "oidc-callback")
 HIGHER = {"proposal-approve": "approver", "connection-acting": "approver"}  # roles; of accounts: admin
 CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("account-list", "post"): (["account.create"], lambda w: ("/api/accounts/", {"name": "vera", "role": "viewer"})),
@@ -191,6 +211,17 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
         lambda w: (f"/api/accounts/{w.viewer.user.pk}/", {"role": "operator", "active": False}),
     ),
     ("account-reset", "post"): (["account.reset"], lambda w: (f"/api/accounts/{w.viewer.user.pk}/reset/", {})),
+    ("team-list", "post"): (["team.create"], lambda w: ("/api/teams/", {"name": "red"})),
+    ("team-detail", "delete"): (["team.delete"], lambda w: (f"/api/teams/{team_of(w)}/", {})),
+    ("team-join", "post"): (["team.join"], lambda w: (f"/api/teams/{team_of(w)}/join/", {"account": w.viewer.user.pk})),
+    ("team-leave", "post"): (
+        ["team.leave"],
+        lambda w: (f"/api/teams/{team_of(w, w.viewer.user)}/leave/", {"account": w.viewer.user.pk}),
+    ),
+    ("team-move", "post"): (
+        ["team.move"],
+        lambda w: ("/api/teams/move/", {"kind": "scenario", "key": str(w.scenario.pk), "team": team_of(w)}),
+    ),
     ("alert-acknowledge", "post"): (["alert.acknowledge"], lambda w: (f"{alert_of(w)}acknowledge/", {})),
     ("alertrule-list", "post"): (["alert_rule.create"], ruling),
     ("alertrule-detail", "patch"): (["alert_rule.change"], lambda w: (rule_of(w), {"level": "serious"})),
@@ -349,7 +380,7 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     expected, prepare = CASES[route, method]
     address, body = prepare(world)
     refused = send(world.viewer, method, address, body)
-    needed = "admin" if route.startswith("account-") else HIGHER.get(route, "operator")
+    needed = "admin" if route.startswith(("account-", "team-")) else HIGHER.get(route, "operator")
     assert refused.status_code == 403
     asked_first = "operator" if route == "connection-acting" else needed  # whoever may act may stop
     assert f"{asked_first} role" in refused.json()["detail"]
@@ -367,7 +398,7 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
     nouns = {"account", "run", "trace", "cluster", "scenario", "sweep", "token", "connection", "plan", "alert", "rule"}
-    assert {entry.subject.split()[0] for entry in entries} <= nouns | {"experiment"}
+    assert {entry.subject.split()[0] for entry in entries} <= nouns | {"experiment", "team"}
 
 
 def test_an_upload_in_pieces_is_recorded_when_announced_and_when_whole(world):

@@ -36,7 +36,7 @@ async def overview(client) -> Peer:
     peer = Peer(application, "/ws/overview/", headers=headers)
     assert await peer.connect()
     for _ in range(500):
-        if await database_sync_to_async(lambda: pubsub.client().pubsub_numsub(pubsub.RUNS)[0][1])():
+        if await database_sync_to_async(lambda: pubsub.client().pubsub_numsub(pubsub.runs_channel(None))[0][1])():
             return peer
     raise AssertionError("nobody subscribed")
 
@@ -123,7 +123,8 @@ def test_the_runs_of_a_sweep_are_announced_with_it(operator, make_scenario, monk
     published.clear()
     sweeps.delete(sweep, operator.user)
     lost = [(channel, message["id"]) for channel, message in published if message["type"] == "deleted"]
-    assert sorted(lost) == sorted([(pubsub.run_channel(n), n) for n in numbers] + [(pubsub.RUNS, n) for n in numbers])
+    channels = [(pubsub.run_channel(n), n) for n in numbers] + [(pubsub.runs_channel(None), n) for n in numbers]
+    assert sorted(lost) == sorted(channels)
 
 
 def test_what_is_deleted_with_its_sweep_says_by_whom_and_when(viewer, operator, make_scenario):

@@ -125,10 +125,10 @@ def test_a_web_process_is_ready_without_workers():
 
 @pytest.mark.django_db
 def test_a_database_of_another_version_is_not_ready():
-    MigrationRecorder(connection).record_unapplied("dashboard", "0002_api_tokens")
+    MigrationRecorder(connection).record_unapplied("dashboard", "0004_identities")
     answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["reason"].startswith("1 migration not applied (dashboard 0002_api_tokens); run ")
+    assert answer.json()["reason"].startswith("1 migration not applied (dashboard 0004_identities); run ")
 
 
 @pytest.mark.django_db

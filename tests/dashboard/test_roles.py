@@ -7,13 +7,13 @@ from django.utils import timezone
 
 from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
-from twin.models import Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
+from twin.models import Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Team, Trace
 
-OPEN = {"login", "login-link", "password-set", "healthz", "readyz"}
+OPEN = {"login", "login-link", "password-set", "oidc-login", "oidc-callback", "healthz", "readyz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
 # whoever may only look does not see who else may act (test_tokens.py)
 OPERATORS = ("/api/tokens/", "/settings/tokens/", "/live/connect/")
-ADMINS = ("/api/accounts/", "/settings/accounts/")
+ADMINS = ("/api/accounts/", "/settings/accounts/", "/api/teams/", "/settings/teams/")
 # needs two runs in its query; the run has no groups: reported after the role was checked
 REFUSED = {
     "/api/compare/": 400,
@@ -37,6 +37,7 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
     ids = {
         "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
         "sweeps": sweep.pk, "tokens": token.pk, "accounts": token.created_by_id,
+        "teams": Team.objects.create(name="red").pk,
     }  # fmt: skip
     lab = Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
     ids["proposals"] = Proposal.objects.create(connection=lab, scheduler="fifo", kind="order").pk

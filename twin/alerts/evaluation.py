@@ -150,6 +150,7 @@ def _open(target: Target, now: datetime, now_ms: int, rule: AlertRule, finding: 
         defaults={
             "run": target.run, "level": rule.level, "code": finding.code, "values": finding.values, "began_at": now,
             "began_ms": now_ms if target.run is not None else None, "quiet": targets.is_demo(target),
+            "team_id": targets.team_of(target),
         },
     )  # fmt: skip
     if made:

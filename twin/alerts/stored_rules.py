@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
@@ -42,16 +43,22 @@ def applying(rules: Iterable[AlertRule], target: str) -> list[AlertRule]:
     return [rule for rule in chosen.values() if rule.enabled]
 
 
-def create(values: Mapping[str, Any], user: Any = None) -> AlertRule:
-    """A rule for one target; FieldError names the field."""
+def create(
+    values: Mapping[str, Any], user: Any = None,
+    connections: QuerySet[Connection] | None = None, runs: QuerySet[Run] | None = None,
+) -> AlertRule:  # fmt: skip
+    """A rule for one target, of its team; FieldError names the field. connections, runs: those that the user sees."""
     name, target = _checked_name(values["rule"]), values["target"]
     checked = _checked(name, {"parameters": {}, **values})
-    _check_target(name, target)
+    team = _check_target(
+        name, target,
+        Connection.objects.all() if connections is None else connections, Run.objects.all() if runs is None else runs,
+    )  # fmt: skip
     try:
         with transaction.atomic():
-            made = AlertRule.objects.create(
-                **{"level": rule_class(name).level, **checked, "rule": name, "target": target, "created_by": user}
-            )
+            made = AlertRule(**{"level": rule_class(name).level, **checked}, rule=name, target=target, created_by=user)
+            made.settle(team)
+            made.save()
             _record(user, "create", made, _described(checked))
     except IntegrityError as error:
         raise FieldError("target", f"{target} already has a rule {name}; change that one") from error
@@ -114,12 +121,14 @@ def _checked_name(name: str) -> str:
         raise FieldError("rule", str(error)) from error
 
 
-def _check_target(name: str, target: str) -> None:
-    """FieldError unless the target exists and the rule is about its kind."""
+def _check_target(name: str, target: str, connections: QuerySet[Connection], runs: QuerySet[Run]) -> int | None:
+    """The team of the target; FieldError unless it exists and the rule is about its kind."""
     noun, _, key = target.partition(" ")
-    if noun == "connection" and Connection.objects.filter(name=key).exists():
-        about = CLUSTER
-    elif noun == "run" and key.isdecimal() and (run := Run.objects.filter(pk=int(key)).first()) is not None:
+    runs = runs.select_related("scenario")
+    if noun == "connection" and (connection := connections.filter(name=key).first()) is not None:
+        about, team = CLUSTER, connection.team_id
+    elif noun == "run" and key.isdecimal() and (run := runs.filter(pk=int(key)).first()) is not None:
+        team = run.scenario.team_id
         if run.mode == Run.MIRROR:
             raise FieldError("target", f"{target} mirrors a followed cluster; name its connection: connection NAME")
         about = "run" if run.mode == Run.LIVE else "batch"
@@ -129,6 +138,7 @@ def _check_target(name: str, target: str) -> None:
     possible = rule_class(name).about
     if about not in possible:
         raise FieldError("target", f"the rule {name} applies to {_kinds(possible)}; {target} is {_kinds((about,))}")
+    return team
 
 
 def _kinds(about: Iterable[str]) -> str:

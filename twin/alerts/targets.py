@@ -46,6 +46,13 @@ def of_run(run: Run) -> Target:
     return Target(name_of(run), RUN, run)
 
 
+def team_of(target: Target) -> int | None:
+    """The team of the target."""
+    if target.connection is not None:
+        return target.connection.team_id
+    return None if target.run is None else target.run.scenario.team_id
+
+
 def is_demo(target: Target) -> bool:
     """True for the demo: nobody has to be told of its alerts."""
     run = target.run

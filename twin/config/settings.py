@@ -218,6 +218,22 @@ AUTH_PASSWORD_VALIDATORS = [
 PASSWORD_RESET_TIMEOUT = 86_400  # s in which a link that sets a password works
 SESSION_COOKIE_AGE = int(env.float("SESSION_HOURS", default=336.0) * 3_600)  # from the login on
 
+# Login by an OpenID Connect provider (docs/operation.md); off without OIDC_ISSUER
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+OIDC_CLIENT_ID, OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_ID", default=""), env.str("OIDC_CLIENT_SECRET", default="")
+OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email")
+OIDC_NAME_CLAIM = env.str("OIDC_NAME_CLAIM", default="preferred_username")
+OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="groups")
+OIDC_ROLES = env.dict("OIDC_ROLES", default={})  # {group: role}
+OIDC_TEAMS = env.dict("OIDC_TEAMS", default={})  # {group: name of a team}
+OIDC_TITLE = env.str("OIDC_TITLE", default="Log in with your organization")  # of the button
+OIDC_SESSION_S = int(env.float("OIDC_SESSION_HOURS", default=12.0) * 3_600)  # then groups are read again
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if OIDC_ISSUER:
+    AUTHENTICATION_BACKENDS.append("dashboard.auth.oidc.backend.ProviderBackend")
+    # logging out leads to the provider, whose page may send a form back
+    CONTENT_SECURITY_POLICY["DIRECTIVES"]["form-action"].append("/".join(OIDC_ISSUER.split("/")[:3]))
+
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -15,12 +15,21 @@ import orjson
 import redis
 from django.conf import settings
 
-from twin.models import Run
+from twin.models import Run, Scenario
 
 log = logging.getLogger(__name__)
-RUNS, TRACES = "twin:runs", "twin:traces"
 QUIET_S = 10.0  # between two log lines about an unavailable bus
 _complained = float("-inf")
+
+
+def runs_channel(team_id: int | None) -> str:
+    """The channel of all runs of a team; None: of everybody."""
+    return f"twin:runs:{team_id or 0}"
+
+
+def traces_channel(team_id: int | None) -> str:
+    """The same of imports."""
+    return f"twin:traces:{team_id or 0}"
 
 
 def run_channel(run_id: int) -> str:
@@ -45,14 +54,15 @@ def publish(channel: str, message: bytes | dict[str, Any]) -> bool:
 def announce(run: Run, status: dict[str, Any]) -> None:
     """Publication of the status of the run to its pages and the overview."""
     publish(run_channel(run.pk), status)
-    publish(RUNS, {"type": "run", "run": status})
+    team = Scenario.objects.filter(pk=run.scenario_id).values_list("team_id", flat=True).first()
+    publish(runs_channel(team), {"type": "run", "run": status})
 
 
-def deleted(run_id: int, sentence: str) -> None:
+def deleted(run_id: int, sentence: str, team_id: int | None) -> None:
     """Publication of a deletion to the same readers; sentence: names the subject and the user who deleted it."""
     message = {"type": "deleted", "id": run_id, "message": sentence}
     publish(run_channel(run_id), message)
-    publish(RUNS, message)
+    publish(runs_channel(team_id), message)
 
 
 def client() -> redis.Redis:

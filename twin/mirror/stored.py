@@ -66,11 +66,12 @@ def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
     """A new run of the connection, with its first event; the run before, if any, is over."""
     name = connection.name
     cluster = {"name": name, "slot_ms": SLOT_MS, "horizon_slots": None, "cloud": {"unlimited": True}, "servers": []}
+    team = connection.team_id
     spec = ClusterSpec.objects.create(
-        name=name, source=f"followed cluster, connector {connection.connector}", spec=cluster
+        name=name, source=f"followed cluster, connector {connection.connector}", spec=cluster, team_id=team
     )
     trace = Trace.objects.create(
-        name=name, format="mirror", status=Trace.READY, progress=1, jobs=pack_jobs([JobTable.of([])]),
+        name=name, format="mirror", status=Trace.READY, progress=1, jobs=pack_jobs([JobTable.of([])]), team_id=team,
         report={"rows": 0, "imported": 0, "skipped": [], "provenance": {}},
     )  # fmt: skip
     scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=ObservedScheduler.name)

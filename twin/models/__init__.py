@@ -11,6 +11,7 @@ from twin.models.push import PushedEvent, PushSnapshot, PushSource
 from twin.models.reproductions import Reproduction, ReproductionPart
 from twin.models.runs import Run, Sweep, SweepPoint
 from twin.models.shadows import Shadow, ShadowSet
+from twin.models.teams import Membership, Owned, Team, home_of
 
 __all__ = [
     "ActingRule",
@@ -27,7 +28,9 @@ __all__ = [
     "Forecast",
     "Forecasting",
     "JournalEntry",
+    "Membership",
     "MirrorRecord",
+    "Owned",
     "Proposal",
     "PushSnapshot",
     "PushSource",
@@ -41,5 +44,7 @@ __all__ = [
     "ShadowSet",
     "Sweep",
     "SweepPoint",
+    "Team",
     "Trace",
+    "home_of",
 ]

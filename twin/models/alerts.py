@@ -9,12 +9,13 @@ from django.db import models
 from django.db.models import Q
 
 from twin.models.runs import Run
+from twin.models.teams import Owned
 
 SERIOUS, NOTABLE = "serious", "notable"
 LEVELS = (SERIOUS, NOTABLE)
 
 
-class AlertRule(models.Model):
+class AlertRule(Owned):
     """A rule (twin/alerts/rules) with its thresholds, for everything that is watched or for one target.
 
     A rule of a target replaces the rule of the same name for everything.
@@ -35,7 +36,7 @@ class AlertRule(models.Model):
         constraints = [models.UniqueConstraint(fields=["rule", "target"], name="one_rule_of_a_target")]
 
 
-class Alert(models.Model):
+class Alert(Owned):
     """A finding of a rule about one subject of a target, from when it was found until it was absent for a while."""
 
     CLEARED, UNWATCHED, OFF = "cleared", "unwatched", "off"  # endings

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 
+from twin.models.teams import Owned, home_of
 
-class AuditEntry(models.Model):
+# how the team of a subject, as in `run 5`, is found: model, field of its number or name, path to the team
+TEAMS = {
+    "run": ("Run", "pk", "scenario__team"),
+    "scenario": ("Scenario", "pk", "team"),
+    "trace": ("Trace", "pk", "team"),
+    "cluster": ("ClusterSpec", "pk", "team"),
+    "sweep": ("Sweep", "pk", "team"),
+    "connection": ("Connection", "name", "team"),
+    "plan": ("Proposal", "pk", "connection__team"),
+    "alert": ("Alert", "pk", "team"),
+    "rule": ("AlertRule", "pk", "team"),
+}
+
+
+class AuditEntry(Owned):
     """Entry of the audit list: user, action, subject and time."""
 
     at = models.DateTimeField(auto_now_add=True)
@@ -21,7 +37,22 @@ class AuditEntry(models.Model):
         ordering = ["-id"]
 
     def save(self, *args: Any, **given: Any) -> None:
-        """Stores the entry; where a token acted for the user, with its name."""
+        """Stores the entry with the team of its subject; where a token acted for the user, with its name."""
         if token := getattr(self.user, "through_token", None):
             self.detail = {**self.detail, "token": token}
+        if self._state.adding and not self.settled:
+            self.settle(self._team_of_subject())
         super().save(*args, **given)
+
+    def _team_of_subject(self) -> int | None:
+        """The team of the subject; of one that is gone, that of its last entry; of any other, that of the user."""
+        noun, _, key = self.subject.partition(" ")
+        if noun in TEAMS and " " not in key:
+            model, field, team = TEAMS[noun]
+            if field == "name" or key.isdecimal():
+                found = apps.get_model("twin", model).objects.filter(**{field: key}).values_list(team, flat=True)[:1]
+                earlier = AuditEntry.objects.filter(subject=self.subject).values_list("team", flat=True)[:1]
+                for teams in (found, earlier):
+                    for one in teams:
+                        return one
+        return home_of(self.user)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from twin.models.teams import Owned
 
-class Trace(models.Model):
+
+class Trace(Owned):
     """An uploaded or generated workload. Its jobs are stored as columns in `jobs` (twin/files/packed_jobs.py)."""
 
     UPLOADING, QUEUED, PARSING, READY, FAILED, CANCELLED = (
@@ -48,7 +50,7 @@ class Trace(models.Model):
         ordering = ["-id"]
 
 
-class ClusterSpec(models.Model):
+class ClusterSpec(Owned):
     """A cluster that scenarios can choose: from a trace's machine list, a generator, or an upload."""
 
     name = models.CharField(max_length=200)
@@ -61,8 +63,11 @@ class ClusterSpec(models.Model):
     class Meta:
         ordering = ["-id"]
 
+    def made_of(self) -> list[Owned | None]:
+        return [self.trace]
 
-class Scenario(models.Model):
+
+class Scenario(Owned):
     """A cluster, a trace, a scheduler with its parameters, a seed and beliefs: all that determines an event log."""
 
     name = models.CharField(max_length=200)
@@ -84,3 +89,6 @@ class Scenario(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+    def made_of(self) -> list[Owned | None]:
+        return [self.trace, self.cluster]

@@ -6,9 +6,10 @@ from django.conf import settings
 from django.db import models
 
 from twin.models.runs import Run
+from twin.models.teams import Owned
 
 
-class Connection(models.Model):
+class Connection(Owned):
     """A real cluster that the twin follows (twin/mirror), and the run that mirrors it."""
 
     FOLLOWING, PAUSED = "following", "paused"

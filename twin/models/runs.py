@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from twin.models.inputs import Scenario
+from twin.models.teams import Owned
 
 
 class Run(models.Model):
@@ -72,7 +73,7 @@ class Run(models.Model):
         ordering = ["-id"]
 
 
-class Sweep(models.Model):
+class Sweep(Owned):
     """Scenario over a grid of parameters, edits and seeds: many runs."""
 
     name = models.CharField(max_length=200)
@@ -86,6 +87,9 @@ class Sweep(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+    def made_of(self) -> list[Owned | None]:
+        return [self.scenario]
 
 
 class SweepPoint(models.Model):

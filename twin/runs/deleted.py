@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
 # objects with a page, by the noun of their entries
@@ -22,6 +24,7 @@ class Gone(NamedTuple):
     what: str
     by: str
     at: datetime | None
+    team: int | None = None
 
     def __str__(self) -> str:
         named = f"{self.subject[0].upper()}{self.subject[1:]}" + (f" ({self.what})" if self.what else "")
@@ -45,10 +48,11 @@ def missing(subjects: Iterable[str]) -> dict[str, Gone]:
     return _from_audit(lost) if lost else {}
 
 
-def what_was(noun: str, number: int) -> Gone | None:
-    """Deleted subject, from the audit list; None if it never existed."""
+def what_was(noun: str, number: int, entries: QuerySet[AuditEntry] | None = None) -> Gone | None:
+    """Deleted subject, from the audit list; None if it never existed. entries: those that the reader may see."""
     subject = f"{noun} {number}"
-    known = AuditEntry.objects.filter(subject=subject, action__in=(*MADE, *REMOVED)).exists()
+    entries = AuditEntry.objects.all() if entries is None else entries
+    known = entries.filter(subject=subject, action__in=(*MADE, *REMOVED)).exists()
     return _from_audit({subject})[subject] if known else None
 
 
@@ -66,4 +70,6 @@ def _from_audit(subjects: set[str]) -> dict[str, Gone]:
 def _gone(subject: str, detail: dict[str, str], end: AuditEntry | None) -> Gone:
     name = detail.get("name") or detail.get("scenario")
     what = ", ".join(part for part in (detail.get("scheduler"), f"“{name}”" if name else None) if part)
-    return Gone(subject, what, end.user.username if end and end.user else "", end.at if end else None)
+    if end is None:
+        return Gone(subject, what, "", None)
+    return Gone(subject, what, end.user.username if end.user else "", end.at, end.team_id)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from scheduling.model.values import Event
 from twin.eventlog import event_log
@@ -151,15 +152,19 @@ def inherit(run: Run, parent: Run, fork_ms: int) -> None:
     run.save(update_fields=["last_seq", "sim_ms", "parent", "fork_ms"])
 
 
-def family(run: Run) -> list[dict[str, Any]]:
+def family(run: Run, among: QuerySet[Run] | None = None) -> list[dict[str, Any]]:
     """Forks of each other as a tree, depth first: {id, parent, fork_ms, depth, name, status, wanted, edits}.
 
-    edits: sentences about the edits that its parent does not have.
+    edits: sentences about the edits that its parent does not have. among: the runs that the reader may see.
     """
+    among = Run.objects.all() if among is None else among
     root = run
     seen = {run.pk}
     while root.parent_id is not None and root.parent_id not in seen:
-        root = Run.objects.select_related("scenario").get(pk=root.parent_id)
+        above = among.select_related("scenario").filter(pk=root.parent_id).first()
+        if above is None:
+            break
+        root = above
         seen.add(root.pk)
     rows: list[dict[str, Any]] = []
     stack = [(root, 0)]
@@ -170,7 +175,7 @@ def family(run: Run) -> list[dict[str, Any]]:
             "name": found.scenario.name, "scenario": found.scenario_id, "status": found.status, "wanted": found.wanted,
             "mode": found.mode, "edits": _sentences(found),
         })  # fmt: skip
-        children = found.children.select_related("scenario").order_by("-pk")
+        children = among.filter(parent=found).select_related("scenario").order_by("-pk")
         stack += [(child, depth + 1) for child in children]
     return rows
 

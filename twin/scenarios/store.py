@@ -189,9 +189,12 @@ def forget() -> None:
     KEPT.clear()
 
 
-def store_cluster(cluster: Cluster, source: str, trace: Trace | None = None) -> ClusterSpec:
-    """Stored cluster for scenarios."""
+def store_cluster(
+    cluster: Cluster, source: str, trace: Trace | None = None, team_id: int | None = None
+) -> ClusterSpec:  # fmt: skip
+    """Stored cluster for scenarios, of the team of the trace where it has one."""
     return ClusterSpec.objects.create(
+        team_id=team_id,
         name=cluster.name,
         source=source[:200],
         trace=trace,
@@ -200,7 +203,9 @@ def store_cluster(cluster: Cluster, source: str, trace: Trace | None = None) -> 
     )
 
 
-def store_generated(name: str, cluster: Cluster, jobs: Sequence[Job], seed: int) -> tuple[ClusterSpec, Trace]:
+def store_generated(
+    name: str, cluster: Cluster, jobs: Sequence[Job], seed: int, team_id: int | None = None
+) -> tuple[ClusterSpec, Trace]:
     """Stored trace and cluster of a generated workload."""
     from twin.traces.importing.imports import PREVIEW
     from twin.traces.importing.report import Origins
@@ -209,11 +214,11 @@ def store_generated(name: str, cluster: Cluster, jobs: Sequence[Job], seed: int)
     origins.add(table)
     trace = Trace.objects.create(
         name=name, format="generated", status=Trace.READY, progress=1, seed=seed, job_count=len(jobs),
-        server_count=len(cluster.servers), jobs=pack_jobs([table]),
+        server_count=len(cluster.servers), jobs=pack_jobs([table]), team_id=team_id,
         preview=[job_to_dict(job) for job in jobs[:PREVIEW]],
         report={"rows": len(jobs), "imported": len(jobs), "skipped": [], "provenance": origins.plain()},
     )  # fmt: skip
-    return store_cluster(cluster, f"generated with the trace {name}", trace), trace
+    return store_cluster(cluster, f"generated with the trace {name}", trace, team_id), trace
 
 
 def describe(scenario: Scenario) -> dict[str, Any]:

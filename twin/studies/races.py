@@ -112,12 +112,14 @@ def _scenario_of(scenario: Scenario, entrant: Entrant) -> Scenario:
     """The scenario with this scheduler; found again when it was made before."""
     same = {
         "cluster_id": scenario.cluster_id, "trace_id": scenario.trace_id, "scheduler": entrant.scheduler.name,
-        "parameters": entrant.parameters, "seed": scenario.seed, "edits": scenario.edits,
+        "parameters": entrant.parameters, "seed": scenario.seed, "edits": scenario.edits, "team_id": scenario.team_id,
     }  # fmt: skip
     if entrant.scheduler.name == scenario.scheduler:
         return scenario
     known = Scenario.objects.filter(**same).first()
     in_charge = scheduler_history.words(scheduler_history.in_order(entrant.scheduler.name, scenario.edits))
-    return known or Scenario.objects.create(
-        **same, name=f"{scenario.trace.name}, {in_charge}"[:200], created_by=scenario.created_by
-    )
+    if known is None:
+        known = Scenario(**same, name=f"{scenario.trace.name}, {in_charge}"[:200], created_by=scenario.created_by)
+        known.settle(scenario.team_id)
+        known.save()
+    return known

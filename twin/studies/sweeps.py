@@ -67,10 +67,12 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     for place, seed in points:
         _scenario(scenario, axes, place, seed, user)  # checked before anything is stored
     with transaction.atomic():
-        sweep = Sweep.objects.create(
+        sweep = Sweep(
             name=(name or f"{scenario.name}, sweep")[:200], scenario=scenario, axes=axes, seeds=seeds,
             pinned={name: getattr(scenario, name) for name in PINNED}, created_by=user,
         )  # fmt: skip
+        sweep.settle(scenario.team_id)
+        sweep.save()
         SweepPoint.objects.bulk_create(
             SweepPoint(sweep=sweep, place=list(place), seed=seed, pending=SweepPoint.WAITING) for place, seed in points
         )
@@ -107,6 +109,7 @@ def _entered(sweep: Sweep, point: SweepPoint, user: Any) -> Scenario:
     if point.run is not None:
         return point.run.scenario
     made = _scenario(_pinned(sweep), sweep.axes, point.place, point.seed, user)
+    made.settle(sweep.team_id)
     made.save()
     return made
 

@@ -166,7 +166,7 @@ def forget_abandoned() -> list[int]:
 
 def publish(trace: Trace) -> None:
     """Publication to the pages that show traces."""
-    pubsub.publish(pubsub.TRACES, {"type": "trace", "trace": frames.trace_row(trace)})
+    pubsub.publish(pubsub.traces_channel(trace.team_id), {"type": "trace", "trace": frames.trace_row(trace)})
 
 
 class _Progress:

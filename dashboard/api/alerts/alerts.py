@@ -11,6 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.auth.visible import OfTeams, visible
 from dashboard.readmodels import alerts
 from scheduling.model.values import ModelError, shorten
 from twin.alerts.acknowledging import acknowledge
@@ -79,7 +80,7 @@ class AlertStatusSerializer(serializers.Serializer[Any]):
     webhook = WebhookSerializer()
 
 
-class AlertViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Alert]):
+class AlertViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Alert]):
     """Alerts, newest first; among open ones, serious ones come first."""
 
     queryset = Alert.objects.select_related("acknowledged_by")
@@ -119,4 +120,5 @@ class AlertViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Number of open alerts, the newest evaluation, and the delivery of notices."""
         work = AlertWork.objects.filter(pk=1).first() or AlertWork()
         found = {name: getattr(work, name) for name in ("evaluated_at", "seconds", "watched", "left")}
-        return Response(AlertStatusSerializer(found | {"open": alerts.open_counts(), "webhook": outbox.state()}).data)
+        counts = alerts.open_counts(visible(Alert.objects.all(), request.user))
+        return Response(AlertStatusSerializer(found | {"open": counts, "webhook": outbox.state()}).data)

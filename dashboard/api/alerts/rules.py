@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.alerts.alerts import RuleTitle
+from dashboard.auth.visible import OfTeams, visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.fields import ParametersField
@@ -21,7 +22,7 @@ from scheduling.kernel.parameters import describe
 from scheduling.model.values import ModelError
 from twin.alerts import stored_rules
 from twin.alerts.base import build, names, rule_class
-from twin.models import AlertRule
+from twin.models import AlertRule, Connection, Run
 
 
 class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
@@ -66,7 +67,7 @@ class NewAlertRuleSerializer(AlertRuleChangeSerializer):
     target = serializers.CharField(max_length=80)
 
 
-class AlertRuleViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[AlertRule]):
+class AlertRuleViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[AlertRule]):
     """Rules with their thresholds."""
 
     queryset = AlertRule.objects.select_related("created_by")
@@ -80,7 +81,9 @@ class AlertRuleViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
     def create(self, request: Request) -> Response:
         """Adds a rule for a followed cluster (`connection NAME`) or a run (`run NUMBER`)."""
         given = body(NewAlertRuleSerializer, request)
-        made = stored_rules.create(given, request.user)
+        user = request.user
+        seen = visible(Connection.objects.all(), user), visible(Run.objects.all(), user)
+        made = stored_rules.create(given, user, *seen)
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=AlertRuleChangeSerializer, responses=AlertRuleSerializer)

@@ -13,12 +13,13 @@ from rest_framework.response import Response
 
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
+from dashboard.auth.visible import OfTeams
 from dashboard.readmodels import cards
 from scheduling.model.values import ModelError, shorten
 from scheduling.workloads import PROFILES, generate
 from twin.files.cluster_json import cluster_from_dict
 from twin.infra.counts import counted
-from twin.models import ClusterSpec
+from twin.models import ClusterSpec, home_of
 from twin.scenarios.store import store_cluster
 from twin.studies.shadows import sets
 
@@ -60,6 +61,7 @@ CONTENT = {
 
 
 class ClusterViewSet(
+    OfTeams,
     AuditedDelete,
     mixins.RetrieveModelMixin,
     mixins.ListModelMixin,
@@ -106,7 +108,7 @@ class ClusterViewSet(
             cluster = cluster_from_dict(data)
             source = "created by the form" if request.query_params.get("from") == "form" else "uploaded cluster.json"
         with transaction.atomic():
-            spec = store_cluster(cluster, source)
+            spec = store_cluster(cluster, source, team_id=home_of(request.user))
             record(request.user, "cluster.create", spec)
         return Response(ClusterSerializer(spec).data, status=status.HTTP_201_CREATED)
 

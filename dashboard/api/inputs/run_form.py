@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
-from django.shortcuts import get_object_or_404
+from django.db.models import QuerySet
 from rest_framework import serializers
 
+from dashboard.auth.visible import one, visible
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import LARGEST, Cluster, ModelError
@@ -53,7 +54,12 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
 
 
 def checked_form(
-    trace: int, scheduler: str, parameters: dict[str, Any], cluster: str | None = None, slot_ms: int | None = None
+    user: Any,
+    trace: int,
+    scheduler: str,
+    parameters: dict[str, Any],
+    cluster: str | None = None,
+    slot_ms: int | None = None,
 ) -> dict[str, Any]:
     """{cluster: number, "generate" or null, warnings: [sentence], own_horizon: slots or null, fit}
 
@@ -62,14 +68,14 @@ def checked_form(
     it cannot run the others}, race: {name: why it cannot race against this scheduler}, earlier: {name: {runs, least_s,
     most_s}} of finished runs of about this size}, null without a cluster.
     """
-    get_object_or_404(Trace.objects.only("id"), pk=trace, status=Trace.READY)
+    one(Trace.objects.only("id"), user, pk=trace, status=Trace.READY)
     jobs = store.jobs_of(trace)
     table = jobs.table
     demands, chosen = Demands(table), build(scheduler, parameters)
     if cluster is None:
-        newest = _newest_that_fits(chosen, table, demands)
+        newest = _newest_that_fits(visible(ClusterSpec.objects.all(), user), chosen, table, demands)
         return {"cluster": newest, "warnings": [], "own_horizon": None, "fit": None}
-    on = _cluster(cluster)
+    on = _cluster(cluster, user)
     if slot_ms is not None:
         on = replace(on, slot_ms=slot_ms)
     found = suitability.judge(chosen, on, table, demands)
@@ -95,16 +101,18 @@ def checked_form(
     }
 
 
-def _cluster(cluster: str) -> Cluster:
+def _cluster(cluster: str, user: Any) -> Cluster:
     if cluster == "generate":
         return generate("oasis", num_jobs=0, num_servers=GENERATED_SERVERS, seed=0, horizon_slots=100)[0]
-    return store.cluster_of(get_object_or_404(ClusterSpec.objects.only("id"), pk=int(cluster)).pk)
+    return store.cluster_of(one(ClusterSpec.objects.only("id"), user, pk=int(cluster)).pk)
 
 
-def _newest_that_fits(scheduler: BaseScheduler, table: JobTable, demands: Demands) -> int | None:
+def _newest_that_fits(
+    clusters: QuerySet[ClusterSpec], scheduler: BaseScheduler, table: JobTable, demands: Demands
+) -> int | None:
     """Newest cluster on which all jobs can run, or else the newest one on which they fit."""
     fits = None
-    for number in ClusterSpec.objects.order_by("-id").values_list("id", flat=True)[:MAX_TRIED]:
+    for number in clusters.order_by("-id").values_list("id", flat=True)[:MAX_TRIED]:
         try:
             found = suitability.judge(scheduler, store.cluster_of(number), table, demands)
         except ModelError:  # of a cluster that the scheduler cannot use

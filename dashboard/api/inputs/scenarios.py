@@ -16,6 +16,7 @@ from rest_framework.serializers import BaseSerializer
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.inputs.run_form import SuitabilitySerializer, checked_form
 from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
+from dashboard.auth.visible import OfTeams
 from dashboard.http.body import body
 from scheduling.kernel.registry import build, unavailable
 from twin.files.cluster_json import cluster_from_dict
@@ -25,6 +26,7 @@ from twin.studies import races
 
 
 class ScenarioViewSet(
+    OfTeams,
     AuditedDelete,
     mixins.CreateModelMixin,
     mixins.RetrieveModelMixin,
@@ -60,7 +62,7 @@ class ScenarioViewSet(
         fits all jobs (or null) is chosen."""
         form = SuitabilitySerializer(data=request.query_params)
         form.is_valid(raise_exception=True)
-        return Response(checked_form(**form.validated_data))
+        return Response(checked_form(request.user, **form.validated_data))
 
     @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True)
@@ -101,7 +103,12 @@ def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -
         for name, value in changed.items()
     )
     source = f"{cluster.source or cluster.name} with {shown}"[:200]
-    known = ClusterSpec.objects.filter(name=cluster.name, source=source).first()
+    known = ClusterSpec.objects.filter(name=cluster.name, source=source, team=cluster.team_id).first()
     return known or ClusterSpec.objects.create(
-        name=cluster.name, source=source, trace=cluster.trace, spec=spec, server_count=cluster.server_count
+        name=cluster.name,
+        source=source,
+        trace=cluster.trace,
+        spec=spec,
+        server_count=cluster.server_count,
+        team_id=cluster.team_id,
     )

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -32,6 +31,7 @@ from dashboard.api.serializers import (
     TraceSerializer,
     UploadSerializer,
 )
+from dashboard.auth.visible import OfTeams, one, visible
 from dashboard.http import upload_files
 from dashboard.http.parsers import OrjsonParser, RawParser
 from dashboard.http.throttles import UploadThrottle
@@ -47,6 +47,7 @@ from twin.traces.mappings import preview as mapping_preview
 
 
 class TraceViewSet(
+    OfTeams,
     AuditedDelete,
     mixins.RetrieveModelMixin,
     mixins.ListModelMixin,
@@ -81,7 +82,8 @@ class TraceViewSet(
             raise ValidationError({"file": [why]})
         checksum = checksum_of([upload.checksum for upload in given["file"]])
         options = form.options()
-        earlier = _duplicate(checksum, given["format"], given["seed"], options, stage=given["stage"])
+        known = visible(Trace.objects.all(), request.user)
+        earlier = _duplicate(known, checksum, given["format"], given["seed"], options, stage=given["stage"])
         if earlier is not None:
             return _said_before(earlier)
         trace = Trace.objects.create(
@@ -137,7 +139,8 @@ class TraceViewSet(
         form.is_valid(raise_exception=True)
         given, options = form.validated_data, form.options()
         if stage == Trace.IMPORT:
-            earlier = _duplicate(trace.checksum, given["format"], given["seed"], options, but=trace.pk)
+            known = visible(Trace.objects.exclude(pk=trace.pk), self.request.user)
+            earlier = _duplicate(known, trace.checksum, given["format"], given["seed"], options)
             if earlier is not None:
                 return _said_before(earlier)
         changes = {
@@ -178,7 +181,7 @@ class TraceViewSet(
     @action(detail=True)
     def card(self, request: Request, pk: str) -> Response:
         """Arrivals of a trace that is ready, as a small picture."""
-        get_object_or_404(Trace.objects.only("id"), pk=pk, status=Trace.READY)
+        one(Trace.objects.only("id"), request.user, pk=pk, status=Trace.READY)
         return Response(cards.trace_card(int(pk)))
 
     @extend_schema(request=None, responses=TraceSerializer)
@@ -190,7 +193,7 @@ class TraceViewSet(
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
         """Jobs as jobs.jsonl, jobs.csv or jobs.swf."""
-        trace = get_object_or_404(Trace.objects.only("jobs", "job_count", "status", "name"), pk=pk)
+        trace = one(Trace.objects.only("jobs", "job_count", "status", "name"), request.user, pk=pk)
         if not trace.job_count:
             raise NotFound(f"Trace {pk} ({trace.name}) has no jobs.")
         return downloads.trace_jobs(trace, kind)
@@ -198,7 +201,7 @@ class TraceViewSet(
     @extend_schema(responses={(200, "text/csv"): str})
     def report(self, request: Request, pk: str) -> HttpResponse:
         """All skipped rows with line and reason."""
-        trace = get_object_or_404(Trace.objects.only("skipped_csv"), pk=pk)
+        trace = one(Trace.objects.only("skipped_csv"), request.user, pk=pk)
         packed = bytes(trace.skipped_csv) or Skipped.joined([])
         answer = HttpResponse(gzip.decompress(packed), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="trace-{trace.pk}-report.csv"'
@@ -217,7 +220,7 @@ class TraceFileView(APIView):
     )
     def put(self, request: Request, trace_id: int, number: int) -> Response:
         """Appends a part; 409 with the number of received bytes if the offset differs."""
-        trace = get_object_or_404(Trace.objects.defer("jobs", "skipped_csv"), pk=trace_id)
+        trace = one(Trace.objects.defer("jobs", "skipped_csv"), request.user, pk=trace_id)
         if not 0 <= number < len(trace.files):
             raise NotFound(f"Trace {trace_id} has no file {number}.")
         offset = job_table.number(request.query_params, "offset", 0, 0, 2**53)
@@ -260,7 +263,8 @@ class TraceFileView(APIView):
             trace.delete()
             raise ValidationError({"file": [why]})
         trace.checksum = checksum_of(checksums)
-        earlier = _duplicate(trace.checksum, trace.format, trace.seed, trace.options, but=trace.pk, stage=trace.stage)
+        known = visible(Trace.objects.exclude(pk=trace.pk), request.user)
+        earlier = _duplicate(known, trace.checksum, trace.format, trace.seed, trace.options, stage=trace.stage)
         if earlier is not None:
             import_commands.cancel_import(trace, request.user)
             trace.delete()
@@ -288,10 +292,10 @@ def _twice(files: list[tuple[str, str]]) -> str:
 
 
 def _duplicate(
-    checksum: str, format: str, seed: int, options: dict[str, Any], but: int = 0, stage: str = Trace.IMPORT
+    known: QuerySet[Trace], checksum: str, format: str, seed: int, options: dict[str, Any], stage: str = Trace.IMPORT
 ) -> Trace | None:
-    """Existing trace of the same files with the same options; for a scan, one in the state scanned."""
-    same = Trace.objects.filter(checksum=checksum).exclude(pk=but).exclude(status__in=(Trace.FAILED, Trace.CANCELLED))
+    """Known trace of the same files with the same options; for a scan, one in the state scanned."""
+    same = known.filter(checksum=checksum).exclude(status__in=(Trace.FAILED, Trace.CANCELLED))
     if stage == Trace.SCAN:
         return same.filter(stage=Trace.SCAN, status__in=(*Trace.BUSY, Trace.SCANNED)).first()
     alike = Q(seed=seed, options=options) & (

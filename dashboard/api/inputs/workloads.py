@@ -16,6 +16,7 @@ from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.infra.counts import counted
+from twin.models import home_of
 from twin.scenarios.store import store_generated
 
 MAX_JOBS = 20_000  # generated while the request waits; for more use `manage.py generate` and an upload
@@ -55,7 +56,7 @@ class WorkloadsView(APIView):
         size = f"{counted(p['jobs'], 'job')}, seed {p['seed']}"
         name = f"{_title(p['profile'])} workload, {p['variant']}, {size}"
         with transaction.atomic():
-            spec, trace = store_generated(name, cluster, jobs, p["seed"])
+            spec, trace = store_generated(name, cluster, jobs, p["seed"], home_of(request.user))
             record(request.user, "trace.generate", trace)
         return Response(
             {"trace": TraceSerializer(trace).data, "cluster": ClusterSerializer(spec).data},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.roles import APPROVER, require
+from dashboard.auth.visible import one
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from twin.acting import gates, rules
@@ -56,13 +56,13 @@ class ActingView(APIView):
     @extend_schema(responses=ActingSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Permissions of plans, and the state of the acting process."""
-        connection = get_object_or_404(Connection, name=name)
+        connection = one(Connection.objects.all(), request.user, name=name)
         return Response(described(connection, rules.of(connection)))
 
     @extend_schema(request=ActingChangeSerializer, responses=ActingSerializer)
     def patch(self, request: Request, name: str) -> Response:
         """Changes the permissions (by approvers), or stops all plans and undoes the changes of open ones."""
-        connection = get_object_or_404(Connection, name=name)
+        connection = one(Connection.objects.all(), request.user, name=name)
         values = body(ActingChangeSerializer, request)
         stopped = values.pop("stopped", None)
         if values or stopped is False:  # whoever may act may also stop

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -13,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.roles import APPROVER
+from dashboard.auth.visible import OfTeams, one
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
@@ -113,20 +113,20 @@ class ProposalsView(APIView):
     @extend_schema(responses=ProposalSerializer(many=True), operation_id="connections_proposals_list")
     def get(self, request: Request, name: str) -> Response:
         """The newest 50 plans of the cluster."""
-        connection = get_object_or_404(Connection, name=name)
+        connection = one(Connection.objects.all(), request.user, name=name)
         found = connection.proposals.select_related("connection", "made_by", "approved_by").prefetch_related("entries")
         return Response(ProposalSerializer(found[:MAX_LISTED], many=True).data)
 
     @extend_schema(request=ProposeSerializer, responses={201: ProposalSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Requests a plan; it is proposed when its run has ended."""
-        connection = get_object_or_404(Connection, name=name)
+        connection = one(Connection.objects.all(), request.user, name=name)
         given = body(ProposeSerializer, request)
         made = proposals.propose(connection, **given, user=request.user)
         return Response(ProposalSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
-class ProposalViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposal]):
+class ProposalViewSet(OfTeams, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposal]):
     """Plans for the waiting jobs of followed clusters."""
 
     queryset = Proposal.objects.select_related("connection", "made_by", "approved_by").prefetch_related("entries")

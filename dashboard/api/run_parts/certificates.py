@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -13,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import one
 from twin.eventlog import frames
 from twin.infra.columns import unpack
 from twin.models import Run
@@ -31,7 +31,7 @@ class CertificateView(APIView):
         prices: of the pooled relaxation, per unit and slot, by pool of servers and resource. certifying: whether
         another certificate is being computed; certificate_queued: whether that of an ended run waits for its turn.
         """
-        run = get_object_or_404(Run, pk=pk)
+        run = one(Run.objects.all(), request.user, pk=pk)
         prices = _curves(bytes(run.certificate_prices))
         return Response(
             {
@@ -45,14 +45,14 @@ class CertificateView(APIView):
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         """Requests a certificate of the run's current log, also after a cancel."""
-        get_object_or_404(Run.objects.only("pk"), pk=pk)
+        one(Run.objects.only("pk"), request.user, pk=pk)
         commands.request_certificate(pk, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         """Cancels the computation in progress or in the queue; the current certificate stays."""
-        get_object_or_404(Run.objects.only("pk"), pk=pk)
+        one(Run.objects.only("pk"), request.user, pk=pk)
         commands.cancel_certificate(pk, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 

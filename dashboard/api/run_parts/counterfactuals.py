@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
@@ -12,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import one
 from dashboard.readmodels import counterfactuals
 from scheduling.model.values import ModelError, shorten
 from twin.models import Run
@@ -26,7 +26,7 @@ class CounterfactualsView(APIView):
     )
     def get(self, request: Request, pk: int, index: int) -> Response:
         """Minimum priority, latest target, fewest workers and a later arrival that would have changed the decision."""
-        run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         found = counterfactuals.of_job(run, index, _seconds(request.query_params.get("seconds", "")))
         if found is None:
             raise NotFound(f"Run {pk} has no decision about a job with the index {index}.")

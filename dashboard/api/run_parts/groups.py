@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
@@ -10,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import one
 from dashboard.readmodels.job_table import number
 from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
 from scheduling.model.values import LARGEST
@@ -30,7 +30,7 @@ class SubtasksView(APIView):
 
         The group as it was at the time `at`. whole: true if nothing was left out.
         """
-        run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         asked = request.query_params
         at_ms = number(asked, "at", 0, 0, LARGEST)
         with Newest(run) as state:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
@@ -11,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.auth.visible import one
 from dashboard.readmodels.job_table import number
 from scheduling.kernel.registry import build
 from scheduling.model.values import RESOURCES, ModelError
@@ -31,7 +31,7 @@ class PricesView(APIView):
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
         """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms as of then."""
-        run = get_object_or_404(Run, pk=pk)
+        run = one(Run.objects.all(), request.user, pk=pk)
         at_ms = number(request.query_params, "at_ms", run.sim_ms, 0, 2**62)
         state = RunState()
         state.feed_raw(event_log.lines_of(run.pk, PRICING, up_to_ms=at_ms), NO_BARS)
@@ -53,7 +53,7 @@ class ServerPricesView(APIView):
 
         With at_ms as planned at that time.
         """
-        run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         cluster, jobs = store.of_run(run)
         if server >= len(cluster.servers):
             raise NotFound(f"Run {pk} has {counted(len(cluster.servers), 'server')}; none has the index {server}.")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+from django.db.models import QuerySet
 from rest_framework.exceptions import NotFound
 
 from scheduling.model.values import ModelError
 from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS
 from twin.models import Run
-from twin.runs import deleted
+from twin.runs.deleted import Gone
 from twin.scenarios import store
 
 LARGE = (  # fields of the runs, traces and clusters that no comparison shows
@@ -25,8 +27,11 @@ class Listed(NamedTuple):
     lost: list[str]
 
 
-def listed(text: str) -> Listed:
-    """Runs of `1,2,3`; ModelError or NotFound state what is wrong with the list."""
+def listed(text: str, runs: QuerySet[Run], was: Callable[[int], Gone | None]) -> Listed:
+    """Runs of `1,2,3` among those that the reader sees; ModelError or NotFound state what is wrong with the list.
+
+    was: what a deleted run was, by its number.
+    """
     names = [part.strip() for part in text.split(",") if part.strip()]
     wrong = [name for name in names if not (name.isdecimal() and len(name) <= 18)]
     if wrong:
@@ -40,20 +45,16 @@ def listed(text: str) -> Listed:
         raise ModelError(
             f"compare takes 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_DRAWN:,} in full), got {len(ids):,}"
         )
-    found = Run.objects.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
-    lost = [
-        str(deleted.what_was("run", i) or f"Run {i} does not exist; it may have been deleted.")
-        for i in ids
-        if i not in found
-    ]
-    runs = [found[i] for i in ids if i in found]
-    if not runs:
+    found = runs.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
+    lost = [str(was(i) or f"Run {i} does not exist; it may have been deleted.") for i in ids if i not in found]
+    kept = [found[i] for i in ids if i in found]
+    if not kept:
         raise NotFound(" ".join(lost))
-    if len(runs) > 1 and all(store.same(runs[0], run) for run in runs[1:]):
-        *others, last = [run.pk for run in runs]
+    if len(kept) > 1 and all(store.same(kept[0], run) for run in kept[1:]):
+        *others, last = [run.pk for run in kept]
         raise ModelError(
             f"runs {', '.join(map(str, others))} and {last} have identical scenarios: the same "
             "cluster, trace, scheduler, parameters, "
             "seed and edits; edit one of them, or choose another run"
         )
-    return Listed(runs, lost)
+    return Listed(kept, lost)

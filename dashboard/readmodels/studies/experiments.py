@@ -136,6 +136,6 @@ def _parts(of: Reproduction) -> list[dict[str, Any]]:
 
 
 def _traces() -> list[dict[str, Any]]:
-    """Traces whose arrivals can be replayed."""
-    rows = Trace.objects.filter(status=Trace.READY, job_count__gt=0).values_list("id", "name", "job_count")
+    """Traces whose arrivals can be replayed: those of everybody, as everybody sees the tables."""
+    rows = Trace.objects.filter(team=None, status=Trace.READY, job_count__gt=0).values_list("id", "name", "job_count")
     return [{"id": number, "name": name, "job_count": jobs} for number, name, jobs in rows]

@@ -49,6 +49,9 @@ const ACTIONS = {
   'run.speed': 'Change speed of run',
   'scenario.race': 'Race schedulers',
   'scenario.template': 'Start from template',
+  'team.join': 'Add member to team',
+  'team.leave': 'Take member out of team',
+  'team.move': 'Move to team',
   'trace.announce': 'Begin upload of trace',
 };
 

@@ -19,6 +19,7 @@ const PAGES = {
   trace: (id) => `/traces/${id}/`,
   connection: (name) => `/live/${name}/`,
   account: () => '/settings/accounts/',
+  team: () => '/settings/teams/',
   alert: () => '/alerts/',
   rule: () => '/alerts/#rules',
   plan: (id, { detail }) => `/live/${detail.name}/plans/`,

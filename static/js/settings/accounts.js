@@ -17,7 +17,7 @@ const ROLES = [
   ['approver', 'also approves plans for real clusters'],
   ['admin', 'also manages accounts'],
 ];
-const LOGINS = { password: 'password', none: 'no password yet', links: 'one-time links' };
+const LOGINS = { password: 'password', none: 'no password yet', links: 'one-time links', provider: 'OpenID provider' };
 
 const columns = [
   { title: 'Name', value: (a) => a.name, cell: (a) => [a.name, a.id === own ? ' (you)' : ''] },
@@ -51,7 +51,9 @@ function roleChoice(account) {
 function buttons(account) {
   const button = (text, onclick, kind = 'quiet') => h('button', { type: 'button', class: kind, onclick }, text);
   return [
-    account.active && account.login !== 'links' ? button('Reset password', () => reset(account)) : null,
+    account.active && !['links', 'provider'].includes(account.login)
+      ? button('Reset password', () => reset(account))
+      : null,
     account.active
       ? button('Disable', () => disable(account), 'quiet danger')
       : button('Enable', () => change(account, { active: true })),

@@ -43,12 +43,12 @@ def test_a_frame_arrives_as_it_was_sent(layer):
 @pytest.mark.parametrize("url", ["", "unix:///nowhere/broker.sock"])
 def test_a_bus_that_is_away_fails_nothing(settings, url):
     settings.LAYER_URL = url
-    assert pubsub.publish(pubsub.RUNS, {"type": "run"}) is False
+    assert pubsub.publish(pubsub.runs_channel(None), {"type": "run"}) is False
 
 
 def test_the_overview_hears_of_every_status(layer, make_run):
     listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(pubsub.RUNS)
+    listener.subscribe(pubsub.runs_channel(None))
     listener.get_message(timeout=5)
     run = make_run()
     runner.announce(run)
@@ -64,7 +64,7 @@ def test_a_run_is_announced_with_its_parent_once_others_can_read_it(layer, make_
     parent = played_out(make_run())
     fork = forks.fork(parent.pk, 1, "")
     listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(pubsub.RUNS)
+    listener.subscribe(pubsub.runs_channel(None))
     listener.get_message(timeout=5)
     with transaction.atomic():
         run = commands.start_run(fork)

@@ -72,7 +72,7 @@ def test_a_cancelled_import_leaves_nothing(upload, tmp_path):
 
 def test_pages_hear_of_it(upload):
     listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(pubsub.TRACES)
+    listener.subscribe(pubsub.traces_channel(None))
     listener.get_message(timeout=5)
     import_task.run(upload().pk)
     states = []

@@ -57,6 +57,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
     trace = Trace.objects.create(
         name=f"{run.scenario.name} at {moment(at_ms)}"[:200],
         format=FORMAT,
+        team_id=run.scenario.team_id,
         status=Trace.READY,
         progress=1,
         job_count=jobs,

@@ -54,6 +54,6 @@ def _publish(numbers: Sequence[int]) -> None:
     def publish() -> None:
         for number in numbers:
             if (was := deleted.what_was("run", number)) is not None:
-                pubsub.deleted(number, str(was))
+                pubsub.deleted(number, str(was), was.team)
 
     transaction.on_commit(publish)

@@ -10,7 +10,7 @@ from django.db import transaction
 
 import twin.studies.gallery
 from twin.infra.menu import Menu
-from twin.models import ClusterSpec, Run, Scenario
+from twin.models import ClusterSpec, Run, Scenario, home_of
 from twin.runs import commands
 from twin.scenarios.store import check, store_generated
 from twin.studies import races
@@ -39,10 +39,11 @@ def start(name: str, user: Any) -> tuple[Scenario, list[Run]]:
 def _scenario(template: type[Template], user: Any) -> Scenario:
     """The scenario of the template that nobody has edited since; a new one if there is none."""
     source = f"template {template.name}"
-    inputs = ClusterSpec.objects.filter(source=source, trace__isnull=False)
+    team = home_of(user)
+    inputs = ClusterSpec.objects.filter(source=source, trace__isnull=False, team=team)
     same = {
         "name": template.title, "scheduler": template.scheduler, "parameters": dict(template.parameters),
-        "seed": template.seed, "edits": [dict(edit) for edit in template.edits],
+        "seed": template.seed, "edits": [dict(edit) for edit in template.edits], "team_id": team,
     }  # fmt: skip
     known = Scenario.objects.filter(**same, cluster__in=inputs, fork_ms=None, unlisted=False).order_by("pk").first()
     if known:
@@ -50,7 +51,7 @@ def _scenario(template: type[Template], user: Any) -> Scenario:
     spec = inputs.select_related("trace").order_by("pk").first()
     trace = spec.trace if spec else None
     if spec is None or trace is None:
-        spec, trace = store_generated(template.title, *template.workload(), template.seed)
+        spec, trace = store_generated(template.title, *template.workload(), template.seed, team)
         spec.source = source
         spec.save(update_fields=["source"])
     made = Scenario.objects.create(**same, cluster=spec, trace=trace, created_by=user)

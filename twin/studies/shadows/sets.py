@@ -141,11 +141,14 @@ def scenario_of(shadow: Shadow) -> Scenario:
     cls = scheduler_class(shadow.scheduler)
     parameters = of.facts.get("parameters") or trained_by(cls, training_model_of(store.cluster_of(of.cluster.pk)))
     known = shadow.durations == BELIEVED
-    return Scenario.objects.create(
+    made = Scenario(
         name=f"{of.connection.name}, {_role(of)} {cls.title}{', predicted run times' if known else ''}"[:200],
         cluster=of.cluster, trace=of.trace, scheduler=cls.name, parameters=parameters, unlisted=True,
         created_by=of.created_by, beliefs=of.facts["beliefs"] if known else None,
     )  # fmt: skip
+    made.settle(of.connection.team_id)
+    made.save()
+    return made
 
 
 def _role(of: ShadowSet) -> str:

@@ -1,0 +1,98 @@
+"""The one rule of what people see: objects of everybody, and those of their teams; admins see all."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from django.db.models import Model, Q, QuerySet
+from django.http import Http404
+from rest_framework.relations import PrimaryKeyRelatedField
+
+from dashboard.auth.roles import ADMIN, has_role
+from twin.models import (
+    Alert,
+    AlertRule,
+    AuditEntry,
+    ClusterSpec,
+    Connection,
+    Proposal,
+    Run,
+    Scenario,
+    Sweep,
+    Trace,
+)
+from twin.runs import deleted
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+# the path from a model to its team
+PATHS: dict[type[Model], str] = {
+    Alert: "team",
+    AlertRule: "team",
+    AuditEntry: "team",
+    ClusterSpec: "team",
+    Connection: "team",
+    Proposal: "connection__team",
+    Run: "scenario__team",
+    Scenario: "team",
+    Sweep: "team",
+    Trace: "team",
+}
+PEOPLE = ("account.", "team.")  # entries of the audit list that only admins see
+
+
+def teams_of(user: Any) -> list[int] | None:
+    """Numbers of the teams whose objects the user sees; None: all objects."""
+    if has_role(user, ADMIN):
+        return None
+    return list(user.memberships.values_list("team_id", flat=True)) if user.is_authenticated else []
+
+
+def visible(rows: QuerySet[AnyModel], user: Any) -> QuerySet[AnyModel]:
+    """Those of the rows that the user sees."""
+    teams = teams_of(user)
+    if teams is None:
+        return rows
+    path = PATHS[rows.model]
+    found = rows.filter(Q(**{f"{path}__isnull": True}) | Q(**{f"{path}__in": teams}))
+    if rows.model is AuditEntry:
+        for start in PEOPLE:
+            found = found.exclude(action__startswith=start)
+    return found
+
+
+def one(rows: QuerySet[AnyModel], user: Any, **which: Any) -> AnyModel:
+    """The row with this number or name; 404 as if it did not exist where the user does not see it."""
+    found = visible(rows, user).filter(**which).first()
+    if found is None:
+        raise Http404(f"No {rows.model.__name__} matches the given query.")
+    return found
+
+
+def what_was(noun: str, number: int, user: Any) -> deleted.Gone | None:
+    """Description of a deleted object, for those who saw it."""
+    return deleted.what_was(noun, number, visible(AuditEntry.objects.all(), user))
+
+
+def source_refused(source: str, user: Any) -> str:
+    """Reason why the user has no access to a source of events: a cluster of another team follows it; else empty."""
+    following = Connection.objects.filter(connector="push", parameters__source=source)
+    if following.exists() and not visible(following, user).exists():
+        return f"the source {source} belongs to a cluster of another team; choose another name for the source"
+    return ""
+
+
+class OfTeams:
+    """Mixin of viewsets: their rows are those that the user of the request sees."""
+
+    request: Any
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return visible(super().get_queryset(), self.request.user)  # type: ignore[misc]
+
+
+class VisibleRelated(PrimaryKeyRelatedField[Any]):
+    """Field for the number of an object that the user of the request sees."""
+
+    def get_queryset(self) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset()
+        return visible(rows, self.context["request"].user)

@@ -1,0 +1,136 @@
+// Teams: the list with members and what each team owns, a form for a new one, and a form that moves an object.
+
+import { get, post, remove } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { confirmed } from '../ui/confirm.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
+import { $, errorLine, fill, h } from '../ui/dom.js';
+import { field } from '../ui/fields/form-field.js';
+import { plural } from '../util/format.js';
+
+const say = errorLine($('#list-error'));
+const KINDS = [
+  ['scenario', 'Scenario with its runs'],
+  ['sweep', 'Sweep with its runs'],
+  ['trace', 'Trace'],
+  ['cluster', 'Cluster'],
+  ['connection', 'Followed cluster with its runs'],
+];
+const NOUNS = { connection: 'followed cluster' };
+const choice = h('select', { id: 'team' });
+let accounts = [];
+
+const columns = [
+  { title: 'Team', value: (t) => t.name, cell: (t) => t.name },
+  { title: 'Members', wide: true, cell: membersOf },
+  { title: 'Owns', wide: true, cell: ownsText },
+  { title: '', cell: (t) => button('Remove', () => drop(t), 'quiet danger') },
+];
+const list = new DataTable($('#list'), { name: 'teams', columns });
+
+function button(text, onclick, kind = 'quiet') {
+  return h('button', { type: 'button', class: kind, onclick }, text);
+}
+
+function membersOf(team) {
+  const known = new Set(team.members.map((member) => member.id));
+  const others = accounts.filter((account) => !known.has(account.id));
+  const options = others.map((account) => h('option', { value: account.id }, account.name));
+  const onchange = (event) => done(() => post(`/api/teams/${team.id}/join/`, { account: Number(event.target.value) }));
+  const out = (member) => () => done(() => post(`/api/teams/${team.id}/leave/`, { account: member.id }));
+  return h(
+    'div',
+    { class: 'actions' },
+    team.members.map((member) =>
+      member.provided
+        ? h('span', { class: 'chip', title: 'By a group of the OpenID provider' }, member.name)
+        : button(`${member.name} ×`, out(member)),
+    ),
+    others.length
+      ? h('select', { 'aria-label': `Add a member to ${team.name}`, onchange }, h('option', {}, 'Add …'), options)
+      : null,
+  );
+}
+
+function ownsText({ owns }) {
+  const parts = Object.entries(owns).filter(([, count]) => count);
+  return parts.length
+    ? parts.map(([kind, count]) => plural(count, NOUNS[kind] ?? kind)).join(', ')
+    : h('span', { class: 'muted' }, 'nothing');
+}
+
+async function load() {
+  const [page, people] = await Promise.all([get('/api/teams/?size=200'), get('/api/accounts/?size=200')]);
+  accounts = people.results;
+  $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'team' : 'teams');
+  list.paint(page.results, { none: empty('No teams yet', 'Without teams everybody sees everything.') });
+  const kept = choice.value;
+  const options = page.results.map((team) => h('option', { value: team.id }, team.name));
+  fill(choice, h('option', { value: '' }, 'Everybody'), options);
+  if (page.results.some((team) => String(team.id) === kept)) choice.value = kept;
+}
+
+/** The list again after `action`; the sentence of its failure stays on the page. */
+async function done(action) {
+  try {
+    await action();
+    say('');
+  } catch (error) {
+    logError(error);
+    say(error.message);
+  }
+  await load();
+}
+
+async function drop(team) {
+  if (await confirmed(`Remove the team ${team.name}?`, 'Remove')) await done(() => remove(`/api/teams/${team.id}/`));
+}
+
+/** Fills the form; `send` returns after the server has taken it. */
+function form(root, fields, text, send) {
+  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const submit = h('button', { class: 'primary' }, text);
+  fill(root, fields, h('div', { class: 'actions' }, submit), problem);
+  root.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    submit.disabled = true;
+    try {
+      await send();
+      await load();
+    } catch (error) {
+      logError(error);
+      problem.textContent = error.message;
+      problem.hidden = false;
+    } finally {
+      submit.disabled = false;
+    }
+  });
+}
+
+const name = field('Name', h('input', { id: 'name', maxlength: 80, autocomplete: 'off' }));
+form($('#new'), [name.element], 'Create team', async () => {
+  await post('/api/teams/', { name: name.value() ?? '' });
+  name.input.value = '';
+});
+
+const options = KINDS.map(([value, text]) => h('option', { value }, text));
+const kind = field('Kind', h('select', { id: 'kind' }, options));
+const key = field(
+  'Number',
+  h('input', { id: 'key', maxlength: 80 }),
+  'As in its address; the name of a followed cluster',
+);
+const target = field('To', choice);
+form($('#move'), [kind.element, key.element, target.element], 'Move', async () => {
+  $('#moved').textContent = '';
+  const team = target.input.value ? Number(target.input.value) : null;
+  const made = await post('/api/teams/move/', { kind: kind.input.value, key: key.value() ?? '', team });
+  const where = choice.selectedOptions[0]?.textContent ?? '';
+  $('#moved').textContent = `${made.name} now belongs to ${team ? `the team ${where}` : 'everybody'}.`;
+});
+
+load().catch((error) => {
+  logError(error);
+  say(error.message);
+});
