@@ -18,7 +18,11 @@ test('a square is one server while there is room, and shades follow the GPUs', (
 });
 
 test('squares of a large site stand for several servers each, and for all of them together', () => {
-  const squares = tiles({ servers: 1000, kinds: [{ servers: 999, gpu: 0, cpu: 8 }, { servers: 1, gpu: 0, cpu: 4 }] }); // prettier-ignore
+  const kinds = [
+    { servers: 999, gpu: 0, cpu: 8 },
+    { servers: 1, gpu: 0, cpu: 4 },
+  ];
+  const squares = tiles({ servers: 1000, kinds });
   assert.equal(
     squares.reduce((sum, { servers }) => sum + servers, 0),
     1000,
