@@ -127,7 +127,7 @@ test('a press that hardly moved is a click; one that was taken away is none', ()
   send('pointerdown', 500, 50);
   send('pointermove', 502, 51);
   send('pointerup', 502, 51);
-  assert.deepEqual(clicks, [[502, 51]]);
+  assert.deepEqual(clicks, [[502, 51, false]]);
   assert.equal(view.from, 0);
   send('pointerdown', 500, 50);
   send('pointercancel', 500, 50);

@@ -10,7 +10,8 @@ const STEPS = 60; // of the crosshair and of a range by keys, in the width of th
  * element  takes the pointer and the keys
  * view     the page's View
  * plot     () -> {left, right, bottom}: the plot's edges in px of the element; its axis is below
- * options  scroll(px): rows up and down, false when they are at their end; click(x, y); hover(x, y | null);
+ * options  scroll(px): rows up and down, false when they are at their end; click(x, y, whether Ctrl was held);
+ *          hover(x, y | null);
  *          frame({x0, y0, x1, y1}, done): a drag with Alt
  */
 export function gestures(element, view, plot, { scroll, click, hover, frame } = {}) {
@@ -99,7 +100,7 @@ export function gestures(element, view, plot, { scroll, click, hover, frame } = 
     if (event.type !== 'pointerup' || moved >= STILL_PX) return;
     const [x, y] = local(event);
     if (event.pointerType === 'touch' && inPlot(x)) view.point(timeAt(x)); // it stays until the next touch
-    click?.(x, y);
+    click?.(x, y, Boolean(event.ctrlKey || event.metaKey));
   };
   element.addEventListener('pointerup', release);
   element.addEventListener('pointercancel', release);

@@ -22,6 +22,7 @@ export class Frame {
     this.low = 0; // rows that are shaded because they are too low for their sub-lanes
     this.hidesPs = false; // whether some rows are too low for their parameter servers
     this.selected = null; // job
+    this.also = new Set(); // further selected jobs
     this.marked = null; // [job] 1 for highlighted jobs
     this.views = [];
   }
@@ -99,7 +100,8 @@ export class Frame {
 
   /** Whether a job is dimmed: another one is selected, or others were found by a search. */
   dims(job) {
-    return this.selected !== null ? this.selected !== job : this.marked !== null && !this.marked[job];
+    if (this.selected === null) return this.marked !== null && !this.marked[job];
+    return this.selected !== job && !this.also.has(job);
   }
 
   /** The sub-lane of a bar in its row. */

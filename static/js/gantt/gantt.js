@@ -22,7 +22,8 @@ const MAX_ROW_PX = 64;
 
 export class Gantt {
   /**
-   * canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); onServer(server);
+   * canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job, more: with Ctrl, beside
+   * the others); onServer(server);
    * onFrame({servers, from, to}) after servers and a range of time were framed with Alt, onFrame({why}) where the frame
    * holds none; paint(job, colors) -> [fill, ink].
    */
@@ -35,6 +36,7 @@ export class Gantt {
     this.rowPx = null; // null = fit the height
     this.top = 0; // px scrolled
     this.selected = null; // job
+    this.also = new Set(); // further selected jobs
     this.marked = null; // [job] 1 for search results; the others are dimmed
     this.onDetail = null; // called when the level of detail or the number of rows has changed
     this.shown = ''; // both, of the last drawing
@@ -67,7 +69,7 @@ export class Gantt {
     const { canvas, view, playhead, scroller } = this;
     gestures(canvas, view, () => this.chart.chartArea, {
       scroll: (px) => this.scrollBy(px),
-      click: (x, y) => this.#click(x, y),
+      click: (x, y, more) => this.#click(x, y, more),
       hover: (x, y) => this.#hover(x, y),
       frame: this.onFrame ? (box, done) => this.#select(box, done) : null,
     });
@@ -97,6 +99,7 @@ export class Gantt {
 
   setOrder(order) {
     this.rows.order = order;
+    this.rows.folded.clear();
     this.#rebuilt();
   }
 
@@ -108,7 +111,27 @@ export class Gantt {
 
   select(job) {
     this.selected = job;
+    this.also.clear();
     redraw(this.draw);
+  }
+
+  /** Adds a job to the selection, or removes it. */
+  add(job) {
+    if (this.selected === null || job === this.selected) return this.select(job);
+    if (!this.also.delete(job)) this.also.add(job);
+    redraw(this.draw);
+  }
+
+  /** The selected jobs. */
+  get chosen() {
+    return this.selected === null ? [] : [this.selected, ...this.also];
+  }
+
+  /** Folds every site into one row, or opens them; of queues or users, opens each into a row for each job. */
+  fold(all) {
+    const able = this.rows.list.filter(({ fold }) => fold !== undefined && fold !== null);
+    this.rows.folded = new Set(all ? able.map(({ index }) => index) : []);
+    this.#rebuilt();
   }
 
   /** Highlights the jobs with a 1; null: none. */
@@ -146,6 +169,11 @@ export class Gantt {
     const middle = (this.top + this.height / 2) / this.rowHeight();
     this.rowPx = factor ? clamp(this.rowHeight() * factor, MIN_ROW_PX, MAX_ROW_PX) : null;
     this.scrollTo(middle * this.rowHeight() - this.height / 2);
+  }
+
+  /** The folded rows have changed. */
+  refold() {
+    this.#rebuilt();
   }
 
   rowHeight() {
@@ -210,9 +238,9 @@ export class Gantt {
 
   #paint({ ctx, chartArea: area }) {
     if (!this.chart) return; // Chart.js draws once while it is being built
-    const { frame, layers, top, selected, marked, paint } = this;
+    const { frame, layers, top, selected, also, marked, paint } = this;
     const owned = (row) => layers.some((layer) => layer.owns(row));
-    Object.assign(frame, { rows: this.rows, selected, marked });
+    Object.assign(frame, { rows: this.rows, selected, also, marked });
     frame.lay({ area, top, rowPx: this.rowHeight(), c: colors(), paint, owned });
     ctx.save();
     ctx.beginPath();
@@ -243,12 +271,17 @@ export class Gantt {
     return found.some(([, { alone }]) => alone) ? [found.findLast(([, { alone }]) => alone)] : found;
   }
 
-  #click(x, y) {
+  #click(x, y, more) {
     const named = this.#named(x, y);
+    if (named && this.rows.toggle(named)) {
+      this.scrollTo(this.top);
+      this.onFold?.(this.rows.folded);
+      return;
+    }
     if (named?.kind === 'server' && named.index >= 0) this.onServer?.(named.index);
-    else if (named?.kind === 'job') this.onPick?.(named.index);
+    else if (named?.kind === 'job') this.onPick?.(named.index, more);
     const picked = this.hits(x, y).findLast(([, { job }]) => job !== undefined);
-    if (picked) this.onPick?.(picked[1].job);
+    if (picked) this.onPick?.(picked[1].job, more);
   }
 
   /** The row whose name is at a point left of the plot. */
@@ -265,7 +298,7 @@ export class Gantt {
     const named = outside ? null : this.#named(x, y);
     const point = outside ? null : this.frame.at(x, y);
     this.hoverRow = point?.row.index ?? null;
-    const opens = named?.kind === 'job' || (named?.kind === 'server' && this.onServer);
+    const opens = named?.fold !== undefined || named?.kind === 'job' || (named?.kind === 'server' && this.onServer);
     this.canvas.classList.toggle('hit', Boolean(opens || hits.some(([, { job }]) => (job ?? null) !== null)));
     const lines = this.#describe(point, hits);
     if (lines.length) this.tip.show(lines, x, y, this.canvas);

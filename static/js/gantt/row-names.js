@@ -2,7 +2,7 @@
 
 const LABEL_PX = 11;
 
-/** Headings have priority: if rows are low, other names are omitted. */
+/** Headings and the row under the pointer have priority: if rows are low, other names are omitted. */
 export function paintRowNames(ctx, frame, hovered) {
   const { area, views } = frame;
   ctx.save();
@@ -18,12 +18,14 @@ export function paintRowNames(ctx, frame, hovered) {
     taken.push(y);
     const heading = row.kind === 'site';
     const strong = heading || row.index === hovered || (row.kind === 'job' && row.index === frame.selected);
-    ctx.font = heading ? `600 ${font}` : font;
+    ctx.font = heading || row.fold ? `600 ${font}` : font;
     ctx.fillStyle = strong ? frame.c.ink : frame.c.muted;
-    ctx.fillText(heading ? row.label : shorten(ctx, row.label, area.left - 14), 6, y);
+    const label = row.fold === undefined || row.fold === null ? row.label : `${row.fold ? '▸' : '▾'} ${row.label}`;
+    ctx.fillText(heading ? label : shorten(ctx, label, area.left - 14), 6, y);
   };
   for (const each of views) if (each.row.kind === 'site') place(each);
-  for (const each of views) if (each.row.kind !== 'site') place(each);
+  for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
+  for (const each of views) if (each.row.kind !== 'site' && each.row.index !== hovered) place(each);
   ctx.restore();
 }
 

@@ -9,6 +9,7 @@ import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';
 
 const UNLAID = 255;
 const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
+const JOB_KEY = 2 ** 32; // indexes of jobs' rows below an opened queue or user, beside those of queues and users
 const TYPED_PX = 3; // height of a lane below which parameter servers are hidden
 
 /**
@@ -48,6 +49,8 @@ export class Rows {
     this.models = modelsOf(info);
     this.order = order;
     this.query = '';
+    // sites that are one row; where rows are queues or users: those with a row for each job
+    this.folded = new Set();
     this.lanes = new Uint8Array(0);
     // Bars on the cloud's row that are alike share a sub-lane: the first -> how many they are, the others -> 0.
     this.copies = new Map();
@@ -66,7 +69,8 @@ export class Rows {
     this.anyPs = false;
     if (this.order === 'servers') this.#serverRows();
     else if (this.many) this.#manyRows();
-    this.#jobRows();
+    else this.#jobRows();
+    this.jobsSeen = this.store.jobs.length;
     this.#index(0, true);
   }
 
@@ -79,7 +83,13 @@ export class Rows {
   get countText() {
     if (this.order === 'jobs') return plural(this.list.length, 'job');
     if (this.order !== 'servers') return plural(this.list.length, 'row');
-    return plural(this.list.filter(({ kind, index }) => kind === 'server' && index !== CLOUD).length, 'server');
+    const { servers } = this.info.cluster;
+    const own = (row) => (row.kind === 'server' && row.index !== CLOUD ? 1 : 0);
+    const inside = (row) => (row.kind === 'many' ? servers.filter(({ site }) => site === row.index).length : own(row));
+    return plural(
+      this.list.reduce((sum, row) => sum + inside(row), 0),
+      'server',
+    );
   }
 
   /** Adds the bars that arrived since the last call; true if there were any. */
@@ -89,7 +99,11 @@ export class Rows {
       return true;
     }
     const before = this.seen + this.jobsSeen;
-    this.#jobRows();
+    if (this.order === 'jobs') this.#jobRows();
+    else if (this.many && this.folded.size && this.jobsSeen < this.store.jobs.length) {
+      this.rebuild(); // a new job may be one of an opened row
+      return true;
+    }
     this.#index(this.seen, this.store.bars.length - this.seen > 20_000);
     return this.seen + this.jobsSeen !== before;
   }
@@ -202,7 +216,12 @@ export class Rows {
         .map((server, i) => [server, i])
         .filter(([server]) => server.site === site && match(server.name));
       if (!members.length) continue;
-      this.list.push(new Row('site', `${site} · ${plural(members.length, 'server')}`, site));
+      const label = `${site} · ${plural(members.length, 'server')}`;
+      if (this.folded.has(site)) {
+        this.#add(Object.assign(new Row('many', label, site), { fold: true }));
+        continue;
+      }
+      this.list.push(Object.assign(new Row('site', label, site), { fold: false }));
       for (const [server, i] of members) this.#add(this.#serverRow(server, i));
     }
     if (!this.info.cluster.cloud || !match('cloud')) return;
@@ -213,7 +232,15 @@ export class Rows {
   /** One row a site, or one a user or queue in the order of their names. */
   #manyRows() {
     const match = (name) => !this.query || name.toLowerCase().includes(this.query);
-    const add = (label, index) => match(label) && this.#add(new Row('many', label, index));
+    const jobs = this.#jobsOf();
+    const add = (label, index) => {
+      if (!match(label)) return;
+      const own = jobs?.get(index) ?? [];
+      if (!this.folded.has(index))
+        return this.#add(Object.assign(new Row('many', label, index), jobs && { fold: true }));
+      this.list.push(Object.assign(new Row('site', `${label} · ${plural(own.length, 'job')}`, index), { fold: false }));
+      for (const job of own) this.#add(new Row('job', this.info.ids?.[job] ?? `job ${job}`, job), JOB_KEY + job);
+    };
     if (this.order === 'sites') {
       const { servers, cloud } = this.info.cluster;
       for (const site of ['edge', 'cloud']) if (servers.some((server) => server.site === site)) add(site, site);
@@ -228,17 +255,43 @@ export class Rows {
     if (codes.includes(-1)) add('none', -1);
   }
 
+  /** The jobs of each user or queue, by code; null where rows are sites, which share jobs. */
+  #jobsOf() {
+    if (this.order === 'sites') return null;
+    const { codes } = this.info[this.order];
+    const found = new Map();
+    for (let job = 0; job < this.store.jobs.length; job++) {
+      if (!found.has(codes[job])) found.set(codes[job], []);
+      found.get(codes[job]).push(job);
+    }
+    return found;
+  }
+
+  /** Folds or opens the row or heading at a place of the list; false where it can do neither. */
+  toggle(row) {
+    if (row?.fold === undefined || (row.kind === 'many' && !row.fold)) return false;
+    if (!this.folded.delete(row.index)) this.folded.add(row.index);
+    this.rebuild();
+    return true;
+  }
+
   /** The row that each bar lies on, as a function of the bar. */
   #owner() {
     const { bars } = this.store;
-    if (this.order === 'servers') return (bar) => bars.server[bar];
+    if (this.order === 'servers') {
+      if (!this.folded.size) return (bar) => bars.server[bar];
+      const keys = this.info.cluster.servers.map(({ site }, i) => (this.folded.has(site) ? site : i));
+      return (bar) => keys[bars.server[bar]] ?? bars.server[bar];
+    }
     if (this.order === 'jobs') return (bar) => bars.job[bar];
     if (this.order === 'sites') {
       const siteOf = this.info.cluster.servers.map((server) => server.site);
       return (bar) => (bars.server[bar] === CLOUD ? 'unlimited' : siteOf[bars.server[bar]]);
     }
     const { codes } = this.info[this.order];
-    return (bar) => codes[bars.job[bar]];
+    const { folded } = this;
+    if (!folded.size) return (bar) => codes[bars.job[bar]];
+    return (bar) => (folded.has(codes[bars.job[bar]]) ? JOB_KEY + bars.job[bar] : codes[bars.job[bar]]);
   }
 
   #serverRow(server, i) {
@@ -249,7 +302,6 @@ export class Rows {
   }
 
   #jobRows() {
-    if (this.order !== 'jobs') return;
     const { jobs } = this.store;
     for (let job = this.jobsSeen; job < jobs.length; job++) {
       const label = this.info.ids?.[job] ?? `job ${job}`;
@@ -258,9 +310,9 @@ export class Rows {
     this.jobsSeen = jobs.length;
   }
 
-  #add(row) {
+  #add(row, key = row.index) {
     this.list.push(row);
-    this.byIndex.set(row.index, row);
+    this.byIndex.set(key, row);
   }
 
   #index(first, bulk) {

@@ -36,6 +36,7 @@ import { hasMetrics, paintMetrics, untilText } from '../run/metrics-panel.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { printPanel, savePicture } from '../ui/png-button.js';
 import { ScheduleOptions } from '../run/gantt-options.js';
+import { GanttTools } from '../run/gantt-tools.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
 import { ChartPanels } from '../run/panels/mount.js';
@@ -102,9 +103,11 @@ async function main() {
       ganttLegend(gantt, info);
       return made;
     });
+  const tools = gantt && panel('#panel-gantt', () => new GanttTools(gantt, { store, view, playhead, transport }));
   charts.make({ runId, store, info, metrics, view, playhead, transport });
   const prices = () => charts.made('prices')?.source() ?? store;
-  panel('#readout', () => new Readout({ store, info, view, playhead, prices }));
+  const chosen = () => gantt?.chosen ?? [];
+  const readout = panel('#readout', () => new Readout({ store, info, view, playhead, prices, chosen }));
   const tiles = panel('#tiles', () => new Tiles($('#tiles'), store, info, metrics));
   const jobs = panel('#panel-jobs', () => new JobsTable(runId, pick, { info, then: () => transport.then }));
   const drawer = new Drawer($('#drawer'), runId, info, {
@@ -152,6 +155,7 @@ async function main() {
     ['Drag', 'Pan'],
     ['Drag along a time axis, or Shift and drag', 'Select a range: zoom all charts, and show its totals'],
     ['Shift and ← →', 'Select a range from the crosshair, in the focused chart; release Shift to zoom'],
+    ['Ctrl and click', 'Add a job to the selected ones, or remove it'],
     ['[ and ]', 'Move the crosshair, in the focused chart'],
     ['Shift and wheel', 'Pan'],
     ['Wheel', 'Scroll the rows of the schedule, or the page'],
@@ -179,6 +183,7 @@ async function main() {
             : '',
     );
     options?.refresh();
+    tools?.refresh();
     setText($('#gantt-count'), `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
   });
   const refreshTiles = atMost(TILES_MS, () => {
@@ -218,6 +223,7 @@ async function main() {
     transport.reach();
     steps.grown();
     gantt?.update();
+    tools?.update();
     charts.notify('update');
     refreshTiles();
     refreshJobs();
@@ -255,6 +261,7 @@ async function main() {
   const wantedJob = url.number('job');
   await stream.start();
   transport.keepAddress();
+  tools?.start();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
 
@@ -278,8 +285,13 @@ async function main() {
       new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
   }
 
-  function pick(job) {
+  function pick(job, more = false) {
+    if (more && gantt?.selected !== null && job !== null) {
+      gantt.add(job);
+      return readout?.update();
+    }
     gantt?.select(job);
+    readout?.update();
     jobs?.select(job);
     url.set({ job });
     if (job !== null) drawer.open(job);

@@ -53,7 +53,7 @@ export class JobsTable {
       columns: [...who(info), ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns), ...served(info), ...OUTCOME],
       keyOf: (row) => row.index,
       selected: (row) => row.index === this.selected,
-      onPick: (row) => onPick(row.index),
+      onPick: (row, more) => onPick(row.index, more),
       onChange: () => this.#change({}),
     });
     this.table.page = url.number('page') ?? 1;

@@ -1,5 +1,6 @@
 // The line below the clock: the jobs that run at the crosshair, or the totals of a selected range.
 
+import { lifeOf } from '../gantt/layers/life.js';
 import { heldAt, meanPrices, rangeTotals } from '../core/range-totals.js';
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, significant } from '../util/format.js';
@@ -9,12 +10,12 @@ const REST_MS = 90; // between two computations, which read every bar
 const MAX_NAMED = 12; // jobs named at the crosshair
 
 export class Readout {
-  /** prices(): {prices, defaultPrices} at the time shown. */
-  constructor({ store, info, view, playhead, prices }) {
-    Object.assign(this, { store, info, view, playhead, prices });
+  /** prices(): {prices, defaultPrices} at the time shown; chosen(): the selected jobs. */
+  constructor({ store, info, view, playhead, prices, chosen }) {
+    Object.assign(this, { store, info, view, playhead, prices, chosen });
     this.box = $('#readout-text');
     this.help = this.box.textContent;
-    const paint = atMost(REST_MS, () => this.#paint());
+    const paint = (this.update = atMost(REST_MS, () => this.#paint()));
     for (const name of ['cursor', 'selection']) view.addEventListener(name, paint);
     for (const name of ['move', 'state']) playhead.addEventListener(name, () => this.#shown() && paint());
     $('#range-clear').addEventListener('click', () => view.unselect());
@@ -32,7 +33,7 @@ export class Readout {
     $('#range-clear').hidden = !selected;
     this.box.setAttribute('aria-live', selected ? 'polite' : 'off');
     if (selected) fill(this.box, this.#totals(selected));
-    else if (cursor === null) fill(this.box, this.help);
+    else if (cursor === null) fill(this.box, this.chosen().length > 1 ? this.#several() : this.help);
     else fill(this.box, this.#at(cursor));
     this.box.title = this.#shown() ? this.box.textContent : '';
   }
@@ -49,6 +50,19 @@ export class Readout {
       held.length ? `: ${plural(held.length, 'job')}, ${plural(workers, 'worker')}: ` : ': no job runs.',
       names.join(', '),
       more,
+    ];
+  }
+
+  /** What several selected jobs have in common: their number, and from the first arrival to the last end. */
+  #several() {
+    const { store, info, playhead } = this;
+    const jobs = this.chosen();
+    const lives = jobs.map((job) => lifeOf(store, job, playhead.ms)).filter(Boolean);
+    const [from, to] = [Math.min(...lives.map(([a]) => a)), Math.max(...lives.map(([, b]) => b))];
+    return [
+      h('b', {}, `${plural(jobs.length, 'job')} selected`),
+      `: ${jobs.map((job) => info.ids[job]).join(', ')}`,
+      lives.length ? `; from ${clock(from)} to ${clock(to)}, ${duration(to - from)}` : '',
     ];
   }
 

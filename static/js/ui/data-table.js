@@ -9,7 +9,8 @@ const PAGE_ROWS = 100; // of a table that is paged in the browser
 
 /**
  * A table element. columns: [{title, cell(row) -> text or node, number, wide: long text, key: it can be sorted, hint,
- * class}]. onPick(row) makes rows clickable; selected(row); keyOf(row) names a row, so that the focus finds it again.
+ * class}]. onPick(row, whether Ctrl was held) makes rows clickable; selected(row); keyOf(row) names a row, so that the
+ * focus finds it again.
  * sort: the key of the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card.
  */
 export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSort } = {}) {
@@ -23,8 +24,8 @@ export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSor
       ? {
           class: 'pick',
           tabindex: 0,
-          onclick: () => onPick(row),
-          onkeydown: (event) => entered(event, () => onPick(row)),
+          onclick: (event) => onPick(row, event.ctrlKey || event.metaKey),
+          onkeydown: (event) => entered(event, () => onPick(row, event.ctrlKey || event.metaKey)),
         }
       : {};
     const properties = { ...pick, 'data-job': keyOf?.(row), 'aria-selected': selected?.(row) ? 'true' : null };

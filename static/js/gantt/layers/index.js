@@ -6,6 +6,8 @@
 import { Bars } from './bars.js';
 import { EditMarkers } from './edit-markers.js';
 import { JobMarks } from './job-marks.js';
+import { Life } from './life.js';
+import { Links } from './links.js';
 import { Occupancy } from './occupancy.js';
 import { Plan } from './plan.js';
 import { RowGrid } from './row-grid.js';
@@ -21,6 +23,8 @@ export function commonLayers({ store }) {
     bars.labels,
     new Plan(),
     new EditMarkers(store),
+    new Links(store),
+    new Life(store),
     new Selection(),
   ];
 }

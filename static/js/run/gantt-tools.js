@@ -1,0 +1,108 @@
+// Tools of the schedule beside its options: folded groups, arrows, the minimap, the first range, and going to a time.
+
+import { busyRange } from '../core/busy-range.js';
+import { url } from '../core/time-range.js';
+import { Minimap } from '../gantt/minimap.js';
+import { $, setText } from '../ui/dom.js';
+import { clock } from '../util/format.js';
+import { EXAMPLE, parseTime } from '../util/time-text.js';
+
+export class GanttTools {
+  constructor(gantt, { store, view, playhead, transport }) {
+    Object.assign(this, { gantt, store, view, playhead, transport });
+    this.map = new Minimap($('#minimap'), { store, view, playhead });
+    this.#folds();
+    this.#links();
+    this.#goTo();
+  }
+
+  /** Shows the range in which most happens, of a finished run whose address names none; after the first data. */
+  start() {
+    if (!this.store.finished || !this.view.fitted) return;
+    const range = busyRange(this.store);
+    if (!range) return;
+    this.view.set(...range);
+    url.set({ from: '', to: '' });
+    setText($('#zoom-fit'), `Full range (${clock(this.view.extent, 3_600_000)})`);
+  }
+
+  /** The store has changed. */
+  update() {
+    this.map.update();
+  }
+
+  /** Repaints what depends on the drawing: which groups can be folded, and whether arrows can be drawn. */
+  refresh() {
+    const { rows, frame } = this.gantt;
+    const some = rows.list.some(({ fold }) => fold !== undefined && fold !== null);
+    $('#gantt-fold').hidden = !some;
+    const open = rows.order === 'servers' ? !rows.folded.size : rows.folded.size > 0;
+    setText($('#gantt-fold'), open ? 'Collapse groups' : 'Expand groups');
+    const links = this.gantt.layer('links');
+    setText(
+      $('#gantt-links-note'),
+      !links.on
+        ? ''
+        : frame.detail === 'shade'
+          ? 'Arrows are drawn between single bars: zoom in.'
+          : links.drawn
+            ? 'Arrows lead from where a job was suspended to where it resumes.'
+            : 'No suspended job resumes in this part of the schedule.',
+    );
+  }
+
+  #folds() {
+    const { gantt } = this;
+    const kept = (url.get('fold') ?? '').split(',').filter(Boolean);
+    const keep = () => {
+      const codes = [...gantt.rows.folded].join(',');
+      url.set({ fold: codes });
+      this.refresh();
+    };
+    if (kept.length) {
+      gantt.rows.folded = new Set(kept.map((one) => (/^-?\d+$/.test(one) ? Number(one) : one)));
+      gantt.refold();
+    }
+    gantt.onFold = keep;
+    $('#gantt-fold').addEventListener('click', () => {
+      const open = gantt.rows.order === 'servers' ? !gantt.rows.folded.size : gantt.rows.folded.size > 0;
+      gantt.fold(gantt.rows.order === 'servers' ? open : !open);
+      keep();
+    });
+    $('#gantt-rows').addEventListener('click', keep);
+  }
+
+  #links() {
+    const links = this.gantt.layer('links');
+    const button = $('#gantt-links');
+    button.addEventListener('click', () => {
+      links.on = !links.on;
+      button.setAttribute('aria-pressed', String(links.on));
+      this.gantt.update();
+      requestAnimationFrame(() => requestAnimationFrame(() => this.refresh()));
+    });
+  }
+
+  /** A time that is typed is shown, and is the time of the page as far as the run has got. */
+  #goTo() {
+    const field = $('#go-to');
+    field.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter') return;
+      const ms = parseTime(field.value);
+      const beyond = ms !== null && ms > this.view.extent;
+      field.setCustomValidity(
+        ms === null
+          ? `“${field.value}” is no time: ${EXAMPLE}.`
+          : beyond
+            ? `The run ends at ${clock(this.view.extent)}.`
+            : '',
+      );
+      if (!field.reportValidity()) return;
+      const half = (this.view.to - this.view.from) / 2;
+      if (ms < this.view.from || ms > this.view.to) this.view.set(ms - half, ms + half);
+      if (ms <= this.playhead.liveMs) this.playhead.scrub(ms);
+      this.view.point(ms);
+    });
+    field.addEventListener('input', () => field.setCustomValidity(''));
+  }
+}

@@ -1,0 +1,101 @@
+// Tools of the schedule: folded rows, the life of a job, the range in which most happens, and the strip of the run.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { busyRange } from '../../static/js/core/busy-range.js';
+import { Store } from '../../static/js/core/store.js';
+import { lifeOf } from '../../static/js/gantt/layers/life.js';
+import { load } from '../../static/js/gantt/minimap.js';
+import { Rows } from '../../static/js/gantt/rows.js';
+import { frame, plan } from './builders.js';
+
+const H = 3_600_000;
+const bar = (job, server, start, end, count = 1) => [job, 0, server, start * H, end * H, count, -1, -1, -1];
+
+/** Three jobs of two queues on two edge servers and one in the cloud. */
+function three() {
+  const store = new Store();
+  store.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [2, 0, 'job_arrived', { job: 1 }],
+      [3, 0, 'job_arrived', { job: 2 }],
+      [4, 0, 'plan_changed', plan(0, 0, 2 * H, bar(0, 0, 0, 1, 2), bar(0, 0, 2, 3))],
+      [5, 0, 'plan_changed', plan(1, 0, 2 * H, bar(1, 1, 0, 2))],
+      [6, 0, 'plan_changed', plan(2, 0, 2 * H, bar(2, 2, 0, 4))],
+    ]),
+  );
+  return store;
+}
+
+const INFO = {
+  cluster: {
+    servers: [
+      { name: 'e1', site: 'edge' },
+      { name: 'e2', site: 'edge' },
+      { name: 'c1', site: 'cloud' },
+    ],
+  },
+  phases: [{ from_ms: 0, model: 'slotted', title: 'FIFO' }],
+  ids: ['a', 'b', 'c'],
+  groups: { words: ['big', 'small'], codes: [0, 1, 0] },
+  used: [true],
+  names: ['GPU'],
+};
+const labels = ({ list }) => list.map(({ kind, label, length }) => `${kind} ${label} ${length}`);
+
+test('a site folds into one row with all its bars, and opens again', () => {
+  const rows = new Rows(three(), INFO, 'servers');
+  assert.deepEqual(labels(rows), [
+    'site edge · 2 servers 0',
+    'server e1 2',
+    'server e2 1',
+    'site cloud · 1 server 0',
+    'server c1 1',
+  ]);
+  assert.ok(rows.toggle(rows.list[0]));
+  assert.deepEqual(labels(rows), ['many edge · 2 servers 3', 'site cloud · 1 server 0', 'server c1 1']);
+  assert.equal(rows.countText, '3 servers');
+  assert.ok(rows.toggle(rows.list[0]));
+  assert.equal(rows.list.length, 5);
+  assert.equal(rows.toggle(rows.list[1]), false, 'a server folds nothing');
+});
+
+test('a queue opens into a row for each of its jobs, also for one that arrives later', () => {
+  const store = three();
+  const rows = new Rows(store, INFO, 'groups');
+  assert.deepEqual(labels(rows), ['many big 3', 'many small 1']);
+  rows.toggle(rows.list[0]);
+  assert.deepEqual(labels(rows), ['site big · 2 jobs 0', 'job a 2', 'job c 1', 'many small 1']);
+  INFO.groups.codes.push(0);
+  store.feed(frame([[7, H, 'job_arrived', { job: 3 }]]));
+  assert.ok(rows.sync());
+  assert.equal(rows.list[0].label, 'big · 3 jobs');
+  INFO.groups.codes.pop();
+});
+
+test('a life goes from the arrival to the completion, or to what is planned', () => {
+  const store = three();
+  assert.deepEqual(lifeOf(store, 0, H), [0, 2 * H]);
+  store.feed(frame([[7, 5 * H, 'job_completed', { job: 0, utility: 1 }]]));
+  assert.deepEqual(lifeOf(store, 0, 6 * H), [0, 5 * H]);
+  assert.deepEqual(lifeOf(store, 0, H), [0, 2 * H], 'at 1 h it had not completed');
+  assert.equal(lifeOf(store, 9, H), null);
+});
+
+test('the first range holds the bulk of the bars, unless that is about the whole run', () => {
+  const store = new Store();
+  const bars = Array.from({ length: 200 }, (_, i) => bar(0, 0, i / 10, (i + 1) / 10));
+  store.feed(frame([[1, 0, 'plan_changed', plan(0, 0, H, ...bars)]]));
+  assert.equal(busyRange(store), null, 'bars fill the run');
+  store.feed(frame([[2, 0, 'plan_changed', plan(1, 0, H, bar(1, 0, 0, 600))]]));
+  const [from, to] = busyRange(store);
+  assert.equal(from, 0);
+  assert.ok(to > 19.5 * H && to < 23 * H, `${to / H} h`);
+  assert.equal(busyRange(three()), null, 'few bars all count');
+});
+
+test('the strip has the mean number of workers in each bin', () => {
+  assert.deepEqual([...load(three(), 4 * H, 4)], [4, 2, 2, 1]);
+});
