@@ -22,6 +22,7 @@ from twin.models import Run, Scenario
 from twin.runs import commands
 from twin.scenarios import forks, store
 from twin.scenarios.edits import MAX_EDITS, parse_one, verbs
+from twin.scenarios.edits.curves import curves
 from twin.scenarios.edits.effect import effect
 from twin.scenarios.edits.preview import marks, preview
 from twin.studies import ask, ask_mirror
@@ -129,6 +130,7 @@ class ScenarioEditsView(APIView):
             "rows": rows, "error": _whole(scenario, edits, rows), "effect": effect(base, state),
             "servers": marks(base.cluster, state.cluster),
             "sites": {server.name: server.site for server in state.cluster.servers[len(base.cluster.servers) :]},
+            "curves": curves(base, [edit for edit in possible if not rows[edit.number - 1]["error"]]),
         })  # fmt: skip
 
     @extend_schema(request=ScenarioEditSerializer, responses=OpenApiTypes.OBJECT)

@@ -19,6 +19,7 @@ from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
 from dashboard.auth.visible import OfTeams
 from dashboard.http.body import body
 from scheduling.kernel.registry import build, unavailable
+from twin.analysis.situation.past import loads_at
 from twin.files.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
 from twin.scenarios import store
@@ -63,6 +64,13 @@ class ScenarioViewSet(
         form = SuitabilitySerializer(data=request.query_params)
         form.is_valid(raise_exception=True)
         return Response(checked_form(request.user, **form.validated_data))
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def loads(self, request: Request, pk: str) -> Response:
+        """Load of the servers of the parent run at the time of the fork; {} without a parent."""
+        scenario = self.get_object()
+        return Response(loads_at(scenario.parent, scenario.fork_ms) if scenario.parent else {})
 
     @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True)

@@ -9,9 +9,10 @@ const LABEL_PX = 64; // a tick with less room right of it would be cut
 
 /**
  * edits with their at_ms; from, to: ms; least: earliest time of a flag; isPast(edit): its flag is fixed. onMove(place,
- * atMs) is called when a flag is dropped.
+ * atMs) is called when a flag is dropped; onSpan(fromMs, toMs) when a time is clicked or dragged over beside the flags
+ * (equal for a click).
  */
-export function paintStrip(element, { edits, from, to, least, isPast, fork, editable, onMove }) {
+export function paintStrip(element, { edits, from, to, least, isPast, fork, editable, onMove, onSpan }) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
   fill(
@@ -24,6 +25,33 @@ export function paintStrip(element, { edits, from, to, least, isPast, fork, edit
       : h('span', { class: 'past', css: { width: share(fork) }, title: `Past: up to ${clock(fork)}` }),
     edits.map((edit, place) => flag(edit, place)),
   );
+
+  const atOf = (clientX) => {
+    const box = element.getBoundingClientRect();
+    const round = step >= 60_000 ? 60_000 : 1000;
+    const raw = from + ((clientX - box.left) / box.width) * (to - from);
+    return Math.max(least, Math.min(Math.round(raw / round) * round, Math.floor(to)));
+  };
+  element.onpointerdown = (event) => {
+    if (!editable || event.target.closest('.flag')) return;
+    const first = atOf(event.clientX);
+    const band = h('span', { class: 'span' });
+    const show = ({ clientX }) => {
+      const [a, b] = [first, atOf(clientX)].sort((x, y) => x - y);
+      band.style.left = share(a);
+      band.style.width = `calc(${share(b)} - ${share(a)})`;
+      band.title = `${clock(a)} to ${clock(b)}`;
+      return [a, b];
+    };
+    show(event);
+    element.append(band);
+    element.setPointerCapture(event.pointerId);
+    element.onpointermove = show;
+    element.onpointerup = (last) => {
+      element.onpointermove = element.onpointerup = null;
+      onSpan(...show(last));
+    };
+  };
 
   function flag(edit, place) {
     const fixed = !editable || isPast(edit);
@@ -42,12 +70,9 @@ export function paintStrip(element, { edits, from, to, least, isPast, fork, edit
     if (fixed) return mark;
     mark.addEventListener('pointerdown', (event) => {
       mark.setPointerCapture(event.pointerId);
-      const box = element.getBoundingClientRect();
       let atMs = edit.at_ms;
       const move = ({ clientX }) => {
-        const raw = from + ((clientX - box.left) / box.width) * (to - from);
-        const round = step >= 60_000 ? 60_000 : 1000;
-        atMs = Math.max(least, Math.min(Math.round(raw / round) * round, Math.floor(to)));
+        atMs = atOf(clientX);
         mark.style.left = share(atMs);
         mark.title = clock(atMs);
       };

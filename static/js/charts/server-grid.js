@@ -1,13 +1,22 @@
 // The servers of a cluster as tiles, by site; chosen by click, by Ctrl-click, or by dragging a frame around them.
 
-import { onTheme } from '../util/colors.js';
-import { plural } from '../util/format.js';
+import { STEPS, colors, onTheme } from '../util/colors.js';
+import { percent, plural } from '../util/format.js';
 import { h } from '../ui/dom.js';
 
 const TILE = 18;
 const GAP = 3;
 const HEAD = 20;
+const MARK = 6; // height of the mark of an edit on a tile that is coloured by its load
 const MARKS = { added: 'added', removed: 'removed', away: 'unavailable', resized: 'resized' };
+
+/** @param {number} share above 0, at most 1 */
+const stepOf = (share) => colors().steps[Math.min(STEPS - 1, Math.floor(share * STEPS))];
+
+/** @param {{share: number, jobs: number, of: string} | undefined} load */
+function loadText(load) {
+  return load ? `${percent(load.share, 0)} of ${load.of} allocated at the fork, ${plural(load.jobs, 'job')}` : '';
+}
 
 export class ServerPicture {
   /** onChoose(names) is called with every new selection. */
@@ -16,6 +25,8 @@ export class ServerPicture {
     this.onChoose = onChoose;
     this.servers = [];
     this.marks = {};
+    /** @type {Map<string, {share: number, jobs: number, of: string}>} */
+    this.loads = new Map();
     this.chosen = new Set();
     this.frame = null;
     this.canvas = h('canvas', { class: 'picture', tabindex: 0, role: 'img' });
@@ -31,6 +42,29 @@ export class ServerPicture {
     this.canvas.addEventListener('keydown', (event) => event.key === 'Escape' && this.#choose([]));
     new ResizeObserver(() => this.paint()).observe(element);
     onTheme(() => this.paint());
+  }
+
+  /** Colours the servers by what was allocated of them: Map of name -> {share, jobs, of: what it is a share of}. */
+  setLoads(loads) {
+    this.loads = loads;
+    const [first] = loads.values();
+    const step = (i) => h('i', { class: 'mark', css: { background: colors().steps[i] } });
+    if (first)
+      this.legend.append(
+        h(
+          'span',
+          {},
+          'Allocated at the fork: ',
+          Array.from({ length: STEPS }, (_, i) => step(i)),
+          'up to 100 %',
+        ),
+      );
+    this.paint();
+  }
+
+  /** Selects the servers, as if by hand. @param {string[]} names */
+  choose(names) {
+    this.#choose(names);
   }
 
   /** servers: [{name, site, away}]; marks: {name: effect of the edits}. */
@@ -81,8 +115,14 @@ export class ServerPicture {
     const fills = { added: color('good'), removed: 'transparent', away: color('warn'), resized: color('accent') };
     for (const { server, x, y: top } of this.places) {
       const mark = this.marks[server.name];
-      ctx.fillStyle = mark ? fills[mark] : color('same');
+      const load = this.loads.get(server.name);
+      const filled = this.loads.size ? (load?.share > 0 ? stepOf(load.share) : color('band')) : color('same');
+      ctx.fillStyle = mark && (!this.loads.size || mark === 'removed') ? fills[mark] : filled;
       ctx.fillRect(x, top, TILE, TILE);
+      if (mark && mark !== 'removed' && this.loads.size) {
+        ctx.fillStyle = fills[mark];
+        ctx.fillRect(x, top + TILE - MARK, TILE, MARK);
+      }
       if (mark === 'removed') {
         ctx.strokeStyle = color('bad');
         ctx.lineWidth = 1.5;
@@ -127,7 +167,7 @@ export class ServerPicture {
     const [x, y] = this.#local(event);
     const server = this.#at(x, y);
     this.canvas.title = server
-      ? `${server.name}${this.marks[server.name] ? `: ${MARKS[this.marks[server.name]]}` : ''}`
+      ? [server.name, MARKS[this.marks[server.name]], loadText(this.loads.get(server.name))].filter(Boolean).join(', ')
       : '';
     if (!this.frame) return;
     Object.assign(this.frame, { x1: x, y1: y });

@@ -83,7 +83,7 @@ function siteRow(site) {
   );
 }
 
-/** How jobs hold servers under an execution model. @param {{picture: number[][]}} family */
+/** How jobs hold servers under an execution model. @param {{picture: number[][]}} head */
 export function glyph({ picture }) {
   const rects = picture.map(([x, y, width, height]) => s('rect', { x, y, width, height }));
   return s('svg', { viewBox: '0 0 28 17', class: 'glyph', 'aria-hidden': 'true' }, rects);

@@ -2,7 +2,7 @@
 
 import { h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
-import { FAMILIES, familyOf } from '../models/families.js';
+import { MODEL_HEADS, headOf } from '../models/heads.js';
 import { CardChoice } from './card-choice.js';
 import { glyph } from './pictures.js';
 
@@ -45,9 +45,9 @@ export class SchedulerCards extends CardChoice {
   /** @param {any[]} schedulers of the API @param {() => void} onChange */
   constructor(schedulers, onChange) {
     const heads = Object.fromEntries(
-      FAMILIES.map((family) => [
-        family.name,
-        [glyph(family), h('strong', {}, family.title), h('span', { class: 'small' }, family.rule)],
+      MODEL_HEADS.map((head) => [
+        head.name,
+        [glyph(head), h('strong', {}, head.title), h('span', { class: 'small' }, head.rule)],
       ]),
     );
     super({
@@ -62,15 +62,15 @@ export class SchedulerCards extends CardChoice {
     });
     this.schedulers = schedulers;
     this.fit = null;
-    const place = ({ model }) => FAMILIES.indexOf(familyOf(model));
+    const place = (scheduler) => MODEL_HEADS.indexOf(headOf(scheduler));
     const sorted = [...schedulers].sort((a, b) => place(a) - place(b) || a.title.localeCompare(b.title));
     this.set(
-      sorted.map(({ name, title, summary, model, unavailable }) => ({
-        value: name,
-        title,
-        lines: [h('span', { title: summary }, summary)],
-        group: familyOf(model).name,
-        disabled: Boolean(unavailable),
+      sorted.map((scheduler) => ({
+        value: scheduler.name,
+        title: scheduler.title,
+        lines: [h('span', { title: scheduler.summary }, scheduler.summary)],
+        group: headOf(scheduler).name,
+        disabled: Boolean(scheduler.unavailable),
       })),
     );
     for (const { name, unavailable } of schedulers)

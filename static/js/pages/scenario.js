@@ -3,17 +3,19 @@
 import { tick } from '../core/first-steps.js';
 import { get, patch, post } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
-import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { $, $$, debounce, fill, h, setText } from '../ui/dom.js';
 import { lowered, number, plural, wall } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
 import { inCharge } from '../models/phases.js';
 import { empty, table } from '../ui/data-table.js';
 import { url } from '../core/time-range.js';
 import { ServerPicture } from '../charts/server-grid.js';
+import { paintCurves } from '../charts/edit-curves.js';
 import { paintStrip } from '../charts/edit-timeline.js';
 import { deleteRun } from '../run/delete-run.js';
 import { EditForm } from '../scenarios/edit-form.js';
 import { effectWords, paintEdits, wasPlayed } from '../scenarios/edit-list.js';
+import { busiest, loadsOf } from '../scenarios/server-loads.js';
 import { showConflict } from '../scenarios/edit-conflict.js';
 import { momentText } from '../util/time-text.js';
 
@@ -38,13 +40,18 @@ const isPast = (edit) => wasPlayed(edit, scenario);
 const changed = () => JSON.stringify(edits()) !== JSON.stringify(scenario.edits);
 
 async function start() {
-  const [found, verbs] = await Promise.all([get(`/api/scenarios/${id}/`), get('/api/edits/')]);
+  const [found, verbs, schedulers] = await Promise.all([
+    get(`/api/scenarios/${id}/`),
+    get('/api/edits/'),
+    operator ? get('/api/schedulers/') : [],
+  ]);
   cluster = await get(`/api/clusters/${found.cluster}/`);
   take(found);
   picture = new ServerPicture($('#servers'), choose);
   if (operator) {
     form = new EditForm($('#add'), {
       verbs,
+      schedulers,
       leastMs: scenario.fork_ms ?? 0,
       laterMs: cluster.spec.slot_ms,
       wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `${momentText(scenario.fork_ms)} or later`,
@@ -63,7 +70,7 @@ async function start() {
     if (servers && verb) form.begin(verb, { servers });
     wire();
   }
-  await Promise.all([preview(), runs()]);
+  await Promise.all([preview(), runs(), loads()]);
 }
 
 /** Replaces the present state by that of the server. */
@@ -92,7 +99,29 @@ function take(found) {
   });
 }
 
+/** Colours the servers by what was allocated at the fork, so that the busiest can be selected. */
+async function loads() {
+  if (!scenario.parent) return;
+  const found = loadsOf(await get(`/api/scenarios/${id}/loads/`));
+  picture.setLoads(found);
+  if (!operator || !busiest(found, 1).length) return;
+  const count = $('#busiest-count');
+  $('#busiest').hidden = false;
+  $('#busiest button').addEventListener('click', () => {
+    const wanted = Math.max(1, Math.floor(Number(count.value) || 1));
+    picture.choose(busiest(found, wanted));
+  });
+}
+
 function wire() {
+  for (const button of $$('[data-verb]'))
+    button.addEventListener('click', () => {
+      const verb = form.verbs.find(({ name }) => name === button.dataset.verb);
+      form.begin(verb, { servers: [...picture.chosen].join(' '), at_ms: form.momentOf() ?? undefined });
+      $('#add').scrollIntoView({ block: 'nearest' });
+      $('#add [data-parameter]:not([data-parameter="servers"])')?.focus();
+    });
+
   $('#undo').addEventListener('click', () => history.undo());
   $('#redo').addEventListener('click', () => history.redo());
   addEventListener('keydown', (event) => {
@@ -241,6 +270,7 @@ function paint() {
     scenario.ends_ms ?? 0,
     scenario.fork_ms ?? 0,
     ...edits().map((edit) => edit.at_ms ?? 0),
+    answer?.curves?.to_ms ?? 0,
     3_600_000,
   );
   paintStrip($('#strip'), {
@@ -251,8 +281,10 @@ function paint() {
     isPast,
     fork: scenario.fork_ms,
     editable: operator,
+    onSpan: (fromMs, toMs) => form.span(fromMs, toMs),
     onMove: (place, atMs) => history.change(edits().map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))),
   });
+  if (current?.curves) paintCurves($('#curves'), current.curves, to);
   if (picture && current) paintServers(current);
   if (!operator) return;
   $('#undo').disabled = !history.past.length;
@@ -305,8 +337,9 @@ function choose(names) {
     $('#picked'),
     names.length
       ? `${plural(names.length, 'server')} selected: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' …' : ''}`
-      : 'Click or drag to select servers for the form above',
+      : 'Click or drag to select servers',
   );
+  for (const button of $$('[data-verb]')) button.hidden = !names.length;
   if (names.length) form?.choose(names);
 }
 

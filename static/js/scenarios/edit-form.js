@@ -6,11 +6,11 @@ import { parameterField } from '../ui/fields/parameter-field.js';
 
 export class EditForm {
   /**
-   * verbs: from /api/edits/; leastMs: the earliest moment of an edit, with which the form begins; laterMs: the same of
+   * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; leastMs: the earliest moment of an edit, with which the form begins; laterMs: the same of
    * a verb that cannot take effect from the beginning on; onDone(edit, place); onFilled() when `filled` changes
    */
-  constructor(element, { verbs, leastMs, laterMs, wholeTitle, onDone, onFilled }) {
-    Object.assign(this, { element, verbs, leastMs, laterMs, wholeTitle, onDone, onFilled });
+  constructor(element, { verbs, schedulers = [], leastMs, laterMs, wholeTitle, onDone, onFilled }) {
+    Object.assign(this, { element, verbs, schedulers, leastMs, laterMs, wholeTitle, onDone, onFilled });
     this.place = null; // of the edit that is changed; null: a new one
     this.filled = false; // whether it holds input that is not in the list of edits
     element.addEventListener('input', () => this.#fill(true));
@@ -70,6 +70,18 @@ export class EditForm {
     this.#fill(true);
   }
 
+  /** Enters a time, and the duration or the end of what lasts, as dragged over the time axis. */
+  span(fromMs, toMs) {
+    $('#e-at', this.element).value = timeText(fromMs);
+    const lasts = { for_ms: toMs - fromMs, from_ms: fromMs, to_ms: toMs };
+    if (toMs > fromMs)
+      for (const [name, ms] of Object.entries(lasts)) {
+        const control = $(`[data-parameter="${name}"]`, this.element);
+        if (control) control.value = timeText(ms);
+      }
+    this.#fill(true);
+  }
+
   show(verb, edit) {
     this.verb = verb;
     const choice = h(
@@ -85,7 +97,12 @@ export class EditForm {
     );
     const begins = timeText(this.begins(verb, edit));
     const at = h('input', { id: 'e-at', type: 'text', value: begins, 'aria-describedby': 'e-at-help' });
-    const fields = verb.parameters.map((declared) => this.field(declared, edit[declared.name]));
+    const ofScheduler = verb.parameters.some(({ name }) => name === 'scheduler') && this.schedulers.length > 0;
+    const fields = verb.parameters
+      .filter(({ name }) => !ofScheduler || name !== 'parameters')
+      .map((declared) => this.field(declared, edit[declared.name]));
+    const own = h('div', { class: 'form wide scheduler-fields' });
+    if (ofScheduler) this.#schedulerFields(own, fields, edit.parameters ?? '');
     this.error = h('p', { class: 'error wide', role: 'alert', hidden: true });
     const leave = this.place === null ? 'Clear' : 'Cancel';
     const hidden = !this.filled && this.place === null;
@@ -107,9 +124,29 @@ export class EditForm {
         h('span', { class: 'help', id: 'e-at-help' }, `${this.wholeTitle}; ${EXAMPLE}`),
       ),
       fields,
+      ofScheduler ? own : null,
       this.error,
       h('div', { class: 'wide' }, h('button', {}, this.place === null ? 'Add' : 'Change'), ' ', this.leave),
     );
+  }
+
+  /** Fields of the parameters of the chosen scheduler; text: those of the edit, name=value pairs. */
+  #schedulerFields(box, fields, text) {
+    const choice = fields.map((element) => $('[data-parameter="scheduler"]', element)).find(Boolean);
+    const show = (given) => {
+      const chosen = this.schedulers.find(({ name }) => name === choice.value);
+      fill(
+        box,
+        (chosen?.parameters ?? []).map((declared) => parameterField({ ...declared, id: `e-of-${declared.name}` })),
+      );
+      for (const control of $$('[data-parameter]', box)) {
+        control.dataset.ofScheduler = control.dataset.parameter;
+        delete control.dataset.parameter;
+        control.value = given[control.dataset.ofScheduler] ?? control.value;
+      }
+    };
+    choice.addEventListener('change', () => show({}));
+    show(Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/, 2))));
   }
 
   /** The time in the form of an edit. */
@@ -185,6 +222,8 @@ export class EditForm {
               ? control.value === 'true'
               : control.value;
     }
+    const own = $$('[data-of-scheduler]', this.element).filter((control) => control.value !== control.dataset.start);
+    if (own.length) edit.parameters = own.map(({ dataset, value }) => `${dataset.ofScheduler}=${value}`).join(' ');
     return edit;
   }
 

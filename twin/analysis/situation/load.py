@@ -14,6 +14,7 @@ import numpy as np
 from scheduling.model.values import LARGEST, RESOURCES, Cluster, Job, Server
 from twin.eventlog.fold import (
     BAR_FIELDS,
+    BORN,
     COUNT,
     DIED,
     END,
@@ -62,13 +63,18 @@ def held(
     at_ms: int,
     since_ms: int,
     until_ms: int | None = None,
+    known_ms: int | None = None,
 ) -> Held:
-    """What the bars of the window hold, by the measure of the model that runs at at_ms, by default its end."""
+    """What the bars of the window hold, by the measure of the model that runs at at_ms, by default its end.
+
+    known_ms: the bars as they were planned at the end of that time; by default as they are now.
+    """
     bars = state.bars.rows
     until_ms = at_ms if until_ms is None else until_ms
-    bars = bars[
-        (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= until_ms)
-    ]
+    valid = bars[:, DIED] == NEVER
+    if known_ms is not None:
+        valid = (bars[:, BORN] <= known_ms) & (valid | (bars[:, DIED] > known_ms))
+    bars = bars[valid & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= until_ms)]
     packed = store.packed(run, at_ms)
     servers = cluster.servers
     offered = np.array([not server.is_away(at_ms) for server in servers], dtype=bool)

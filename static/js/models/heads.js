@@ -8,7 +8,7 @@ const BLOCKS = [[0, 0, 13, 16], [15, 0, 13, 7], [15, 9, 13, 7]]; // prettier-ign
  * In the order shown; the last has the schedulers of a model that is not known here, and those that are not available.
  * picture: rectangles [x, y, width, height] in 28 by 17.
  */
-export const FAMILIES = [
+export const MODEL_HEADS = [
   { name: 'slotted', title: 'Slotted', rule: 'Jobs hold amounts of resources, slot by slot', picture: GRID },
   {
     name: 'typed_workers',
@@ -20,5 +20,6 @@ export const FAMILIES = [
   { name: 'other', title: 'Others', rule: '', picture: [] },
 ];
 
-/** @param {string} model as the API names it */
-export const familyOf = (model) => FAMILIES.find(({ name }) => name === model) ?? FAMILIES[FAMILIES.length - 1];
+/** @param {{model?: string}} scheduler as the API lists it */
+export const headOf = ({ model }) =>
+  MODEL_HEADS.find(({ name }) => name === model) ?? MODEL_HEADS[MODEL_HEADS.length - 1];
