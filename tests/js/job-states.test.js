@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { summary } from '../../static/js/run/tiles.js';
+import { summary } from '../../static/js/run/figures/tiles.js';
 import { ABSENT, JOB_STATES, MEANING, jobCounts, jobStates } from '../../static/js/core/job-state.js';
 import { statesOf } from '../../static/js/models/index.js';
 import { Store } from '../../static/js/core/store.js';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { tableOf, valueOf, valueText } from '../../static/js/core/metric-table.js';
-import { metricCells, untilText } from '../../static/js/run/metrics-panel.js';
+import { metricCells, untilText } from '../../static/js/run/figures/metrics-panel.js';
 
 const row = (key, title, unit, scope = 'run') => ({ key, title, unit, definition: `What ${title} is.`, scope });
 const TABLE = tableOf([

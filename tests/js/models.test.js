@@ -7,7 +7,7 @@ import test from 'node:test';
 
 import { modelOf, modelsOf, statesOf } from '../../static/js/models/index.js';
 import { phaseAt, whileIn } from '../../static/js/models/phases.js';
-import { marksOf } from '../../static/js/run/gantt-legend.js';
+import { marksOf } from '../../static/js/run/schedule/gantt-legend.js';
 
 const ROOT = new URL('../../static/js/', import.meta.url);
 const phases = (...names) => names.map((model, i) => ({ from_ms: i * 100, model }));

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { frame } from './builders.js';
 import { Store } from '../../static/js/core/store.js';
 import { samplesMessage, samplesText } from '../../static/js/live/condition.js';
-import { presentOf } from '../../static/js/run/sample-tiles.js';
+import { presentOf } from '../../static/js/run/figures/sample-tiles.js';
 import { sampledNote, usedShares } from '../../static/js/charts/allocated-used.js';
 
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@
 
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
-import { untilText } from '../run/metrics-panel.js';
+import { untilText } from '../run/figures/metrics-panel.js';
 import { h } from '../ui/dom.js';
 import { clock, number, wall } from '../util/format.js';
 

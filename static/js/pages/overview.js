@@ -14,7 +14,7 @@ import { RunFilters } from '../home/run-filters.js';
 import { runColumns } from '../home/run-table.js';
 import { LiveClusters } from '../live/on-overview.js';
 import { startTemplates } from '../scenarios/templates.js';
-import { hasMetrics, untilText } from '../run/metrics-panel.js';
+import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
 import { plural } from '../util/format.js';
 
 const ACTIVE = ['running', 'paused'];

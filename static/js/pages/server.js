@@ -26,7 +26,7 @@ import { Activity } from '../run/activity.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
 import { EventStep } from '../run/event-stepper.js';
 import { forkAt } from '../run/forks.js';
-import { presentOf, sampleTiles } from '../run/sample-tiles.js';
+import { presentOf, sampleTiles } from '../run/figures/sample-tiles.js';
 import { tile } from '../ui/tile.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { pictureButton } from '../ui/png-button.js';

@@ -1,12 +1,12 @@
 // Status tiles of a run at the moment shown, with sparklines over the whole run so far.
 
-import { fill, h } from '../ui/dom.js';
-import { sparkline } from '../charts/sparkline.js';
-import { setTileText, tile } from '../ui/tile.js';
-import { capital, duration, number, percent } from '../util/format.js';
-import { ABSENT, COMPLETED, JOB_STATES, jobCounts, jobStates } from '../core/job-state.js';
-import { modelsOf, stateMeaning, stateWord, statesOf } from '../models/index.js';
-import { whileIn } from '../models/phases.js';
+import { fill, h } from '../../ui/dom.js';
+import { sparkline } from '../../charts/sparkline.js';
+import { setTileText, tile } from '../../ui/tile.js';
+import { capital, duration, number, percent } from '../../util/format.js';
+import { ABSENT, COMPLETED, JOB_STATES, jobCounts, jobStates } from '../../core/job-state.js';
+import { modelsOf, stateMeaning, stateWord, statesOf } from '../../models/index.js';
+import { whileIn } from '../../models/phases.js';
 
 const BINS = 60;
 const SPARK_MS = 1000; // sparklines change slowly, and read every bar

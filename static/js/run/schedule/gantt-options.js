@@ -1,13 +1,13 @@
 // Options of the schedule: rows by server, site, job, user or queue; colours of bars; highlighted jobs.
 
-import { stateWord } from '../models/index.js';
-import { get } from '../core/api.js';
-import { colors, onTheme } from '../util/colors.js';
-import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { number, plural } from '../util/format.js';
-import { Later } from '../util/throttle.js';
-import { url } from '../core/time-range.js';
-import { byAge, byJob, byName, byPayoff, byState } from '../gantt/bar-colors.js';
+import { stateWord } from '../../models/index.js';
+import { get } from '../../core/api.js';
+import { colors, onTheme } from '../../util/colors.js';
+import { $, debounce, fill, h, setText } from '../../ui/dom.js';
+import { number, plural } from '../../util/format.js';
+import { Later } from '../../util/throttle.js';
+import { url } from '../../core/time-range.js';
+import { byAge, byJob, byName, byPayoff, byState } from '../../gantt/bar-colors.js';
 
 const REST_MS = 2000;
 

@@ -1,8 +1,8 @@
 // Note of a run of which every decided job was rejected: the most frequent reason with its number of jobs.
 
-import { get } from '../core/api.js';
-import { setText } from '../ui/dom.js';
-import { number, plural } from '../util/format.js';
+import { get } from '../../core/api.js';
+import { setText } from '../../ui/dom.js';
+import { number, plural } from '../../util/format.js';
 
 /**
  * {decided, code, count} of a run whose decided jobs are all rejected; null otherwise.

@@ -1,8 +1,8 @@
 // Metrics of a finished run, as in summary.json.
 
-import { valueOf, valueText } from '../core/metric-table.js';
-import { fill, h, setText } from '../ui/dom.js';
-import { clock, plural } from '../util/format.js';
+import { valueOf, valueText } from '../../core/metric-table.js';
+import { fill, h, setText } from '../../ui/dom.js';
+import { clock, plural } from '../../util/format.js';
 
 /** [{title, text, help}] of the metrics that the run has; worth: whether jobs have a utility. */
 export function metricCells(table, metrics, decisions, worth) {

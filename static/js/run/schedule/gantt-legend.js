@@ -1,7 +1,7 @@
 // The legend of the schedule: the marks of the execution models of the run, for the rows that are shown.
 
-import { modelsOf } from '../models/index.js';
-import { $, fill, h } from '../ui/dom.js';
+import { modelsOf } from '../../models/index.js';
+import { $, fill, h } from '../../ui/dom.js';
 
 /** The marks for an order of rows, each once: [{mark, text}]. */
 export function marksOf(info, order) {

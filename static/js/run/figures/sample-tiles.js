@@ -1,9 +1,9 @@
 // Tiles of the newest sample of a server: what it really used, and how old that is.
 
-import { UNKNOWN } from '../util/samples.js';
-import { capital, duration, number, percent } from '../util/format.js';
-import { h } from '../ui/dom.js';
-import { tile } from '../ui/tile.js';
+import { UNKNOWN } from '../../util/samples.js';
+import { capital, duration, number, percent } from '../../util/format.js';
+import { h } from '../../ui/dom.js';
+import { tile } from '../../ui/tile.js';
 
 const USED = ['gpu', 'cpu', 'memory']; // [resource]
 
@@ -22,7 +22,7 @@ export function presentOf(status, receivedAt) {
 /**
  * Tiles of the newest sample at moment p; none where the server was never sampled.
  *
- * @param {import('../core/store.js').Store} store
+ * @param {import('../../core/store.js').Store} store
  * @param {any} info
  * @param {number} server
  * @param {number} p
