@@ -77,9 +77,10 @@ const round = (value) => Math.round(value * 10) / 10;
 const level = (value, most) => round(HEIGHT - 2 - (value / most) * (HEIGHT - 6));
 
 /** The path of steps up to the end. */
-function steps(list, most, to, start = 'M') {
+function steps(list, most, to) {
   const x = (ms) => round((Math.min(ms, to) / to) * WIDTH);
-  return `${start}${list.map(([at, amount], i) => `${i ? `H${x(at)}V` : `${x(at)} `}${level(amount, most)}`).join('')}H${WIDTH}`;
+  const points = list.map(([at, amount], i) => `${i ? `H${x(at)}V` : `${x(at)} `}${level(amount, most)}`);
+  return `M${points.join('')}H${WIDTH}`;
 }
 
 /** Between both curves: where they differ. */
@@ -97,5 +98,6 @@ function area({ before, after }, most, to) {
 }
 
 function outline(counts, peak, step) {
-  return `M0 ${level(counts[0], peak)}${counts.map((count, i) => `V${level(count, peak)}H${round((i + 1) * step)}`).join('')}`;
+  const points = counts.map((count, i) => `V${level(count, peak)}H${round((i + 1) * step)}`);
+  return `M0 ${level(counts[0], peak)}${points.join('')}`;
 }

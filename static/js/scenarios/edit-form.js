@@ -6,7 +6,8 @@ import { parameterField } from '../ui/fields/parameter-field.js';
 
 export class EditForm {
   /**
-   * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; leastMs: the earliest moment of an edit, with which the form begins; laterMs: the same of
+   * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; leastMs: the
+   * earliest moment of an edit, with which the form begins; laterMs: the same of
    * a verb that cannot take effect from the beginning on; onDone(edit, place); onFilled() when `filled` changes
    */
   constructor(element, { verbs, schedulers = [], leastMs, laterMs, wholeTitle, onDone, onFilled }) {
