@@ -32,9 +32,8 @@ WORKBENCH = ("benchmarks",)  # they measure the twin and are no part of it
 WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
 MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command
-    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/alerts/rules",
-    "twin/management/commands",
-    "twin/scenarios/edits", "twin/traces/importers",
+    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "static/js/gantt/layers",
+    "twin/alerts/rules", "twin/management/commands", "twin/scenarios/edits", "twin/traces/importers",
 }  # fmt: skip
 
 

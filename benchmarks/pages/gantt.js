@@ -3,7 +3,7 @@
 
 import { Gantt } from '/static/js/gantt/gantt.js';
 import { Tip } from '/static/js/ui/tooltip.js';
-import { View } from '/static/js/core/time-range.js';
+import { View } from '/static/js/core/ranges/time-range.js';
 import { Playhead } from '/static/js/core/playhead.js';
 import { Store } from '/static/js/core/store.js';
 import { frame, moved } from './frames.js';

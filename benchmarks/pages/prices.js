@@ -3,7 +3,7 @@
 
 import { Curves } from '/static/js/charts/line-panel.js';
 import { LongCurve } from '/static/js/util/step-series.js';
-import { View } from '/static/js/core/time-range.js';
+import { View } from '/static/js/core/ranges/time-range.js';
 import { Playhead } from '/static/js/core/playhead.js';
 import { frame, moved } from './frames.js';
 

@@ -9,18 +9,14 @@ import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
+from tests.dashboard.openapi_operations import operations
+
 METHODS = ("post", "put", "patch")
 
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
     return SchemaGenerator().get_schema(request=None, public=True)
-
-
-def operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for path, found in schema["paths"].items():
-        for method, operation in found.items():
-            yield f"{method} {path}", operation
 
 
 def objects(schema: dict[str, Any], node: Any, path: str, seen: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -22,7 +22,7 @@ from schemathesis import GenerationMode
 
 from dashboard.http import throttles
 from tests.dashboard.builders import downloaded
-from tests.dashboard.test_openapi import operations
+from tests.dashboard.openapi_operations import operations
 from twin.runs import commands
 from twin.studies import sweeps
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { busyRange } from '../../static/js/core/busy-range.js';
+import { busyRange } from '../../static/js/core/ranges/busy-range.js';
 import { Store } from '../../static/js/core/store.js';
 import { lifeOf } from '../../static/js/gantt/layers/life.js';
 import { load } from '../../static/js/gantt/minimap.js';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { gestures } from '../../static/js/charts/gestures.js';
-import { View } from '../../static/js/core/time-range.js';
+import { View } from '../../static/js/core/ranges/time-range.js';
 
 const H = 3_600_000;
 

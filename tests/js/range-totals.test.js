@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { heldAt, meanPrices, rangeTotals } from '../../static/js/core/range-totals.js';
+import { heldAt, meanPrices, rangeTotals } from '../../static/js/core/ranges/range-totals.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { View, url } from '../../static/js/core/time-range.js';
+import { View, url } from '../../static/js/core/ranges/time-range.js';
 
 function view(extent = 1000) {
   const made = new View();

@@ -7,7 +7,7 @@ import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './c
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 
 const PAGE_SIZE = 25;
 const TITLES = {

@@ -3,7 +3,7 @@
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 import { CardChoice } from './card-choice.js';
 import { SchedulerCards, timeText } from './scheduler-cards.js';
 import { arrivals, servers } from './pictures.js';

@@ -7,7 +7,7 @@ import { number } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 
 const PAGE_SIZE = 50;
 const FILTERS = ['q', 'user', 'action', 'since', 'until'];

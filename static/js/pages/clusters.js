@@ -7,7 +7,7 @@ import { RESOURCES, alike, gpusOverTime } from '../scenarios/cluster-builder.js'
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown, table } from '../ui/data-table.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 import { clusterForm } from '../scenarios/cluster-form.js';
 
 const operator = document.body.dataset.role === 'operator';

@@ -9,7 +9,7 @@ import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
-import { View, url } from '../core/time-range.js';
+import { View, url } from '../core/ranges/time-range.js';
 import { redraw } from '../core/render-loop.js';
 import { Playhead } from '../core/playhead.js';
 import { Gantts } from '../gantt/stacked-gantts.js';

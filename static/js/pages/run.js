@@ -14,7 +14,7 @@ import { clock, plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
-import { View, url } from '../core/time-range.js';
+import { View, url } from '../core/ranges/time-range.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';

@@ -8,7 +8,7 @@ import { lowered, number, plural, wall } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
 import { inCharge } from '../models/phases.js';
 import { empty, table } from '../ui/data-table.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 import { ServerPicture } from '../charts/server-grid.js';
 import { paintCurves } from '../charts/edit-curves.js';
 import { paintStrip } from '../charts/edit-timeline.js';

@@ -11,7 +11,7 @@ import { get } from '../core/api.js';
 import { modelsOf } from '../models/index.js';
 import { phaseAt } from '../models/phases.js';
 import { runInfo } from '../core/run-info.js';
-import { View, url } from '../core/time-range.js';
+import { View, url } from '../core/ranges/time-range.js';
 import { Playhead } from '../core/playhead.js';
 import { trueAt } from '../core/bars.js';
 import { Store } from '../core/store.js';

@@ -8,7 +8,7 @@ import { number, plural, rounded, telling } from '../util/format.js';
 import { table } from '../ui/data-table.js';
 import { Poll } from '../util/poll.js';
 import { cells, named } from '../scenarios/sweep-axes.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 import { bands } from '../charts/confidence-bands.js';
 import { heatmap } from '../charts/heatmap.js';
 import { connectionBadge } from '../ui/connection-badge.js';

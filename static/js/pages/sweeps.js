@@ -5,7 +5,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { editFieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 
 const operator = document.body.dataset.role === 'operator';
 const HELP = 'Such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';

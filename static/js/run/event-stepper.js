@@ -5,7 +5,7 @@ import { eventTitle } from '../models/titles.js';
 import { $, setText } from '../ui/dom.js';
 import { lowered, number } from '../util/format.js';
 import { Later } from '../util/throttle.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 
 const LOOK_MS = 200;
 

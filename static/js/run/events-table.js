@@ -6,7 +6,7 @@ import { $, fill, h } from '../ui/dom.js';
 import { eventTitle } from '../models/titles.js';
 import { clock, number, plural } from '../util/format.js';
 import { empty, table } from '../ui/data-table.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 
 const KINDS = [
   ['', 'All types'],

@@ -3,7 +3,7 @@
 import { reasonLabel } from './drawer/reason-label.js';
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';

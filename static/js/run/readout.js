@@ -1,7 +1,7 @@
 // The line below the clock: the jobs that run at the crosshair, or the totals of a selected range.
 
 import { lifeOf } from '../gantt/layers/life.js';
-import { heldAt, meanPrices, rangeTotals } from '../core/range-totals.js';
+import { heldAt, meanPrices, rangeTotals } from '../core/ranges/range-totals.js';
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, significant } from '../util/format.js';
 import { atMost } from '../util/throttle.js';
@@ -69,18 +69,18 @@ export class Readout {
   #totals({ from, to }) {
     const { store, info, playhead } = this;
     const sum = rangeTotals(store, info, playhead.ms, from, to);
-    const [hours, unit] = sum.gpu
-      ? [sum.gpu, 'GPU hours']
+    const [hours, kind] = sum.gpu
+      ? [sum.gpu, 'GPU']
       : sum.machines
-        ? [sum.machines, 'machine hours']
-        : [sum.workers, 'worker hours'];
+        ? [sum.machines, 'machine']
+        : [sum.workers, 'worker'];
     const r = Math.max(0, info.used.indexOf(true));
     const prices = meanPrices(this.prices(), info.cluster.slot_ms, r, from, to);
     const bold = (value, text) => [h('b', {}, number(value, value < 10 ? 2 : 0)), ` ${text}`];
     return [
       h('b', {}, `${clock(from)} to ${clock(to)}`),
       ` (${duration(to - from)}${to > playhead.ms ? ', with what is planned' : ''}): `,
-      bold(hours, unit),
+      bold(hours, `${kind} hours`),
       prices.map(({ site, price }) => [`, mean ${info.names[r]} price ${site} `, h('b', {}, significant(price))]),
       '; jobs: ',
       bold(sum.arrived, 'arrived, '),

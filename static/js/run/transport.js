@@ -3,7 +3,7 @@
 import { animate, redraw } from '../core/render-loop.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, duration } from '../util/format.js';
-import { url } from '../core/time-range.js';
+import { url } from '../core/ranges/time-range.js';
 import { SPEEDS, clockAt } from '../core/playhead.js';
 
 export class Transport {

@@ -1,7 +1,7 @@
 // Prices of the sites, or of one server, over time.
 
 import { pricesChart } from '../../charts/prices.js';
-import { url } from '../../core/time-range.js';
+import { url } from '../../core/ranges/time-range.js';
 import { h, setText } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';

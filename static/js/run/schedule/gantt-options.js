@@ -6,7 +6,7 @@ import { colors, onTheme } from '../../util/colors.js';
 import { $, debounce, fill, h, setText } from '../../ui/dom.js';
 import { number, plural } from '../../util/format.js';
 import { Later } from '../../util/throttle.js';
-import { url } from '../../core/time-range.js';
+import { url } from '../../core/ranges/time-range.js';
 import { byAge, byJob, byName, byPayoff, byState } from '../../gantt/bar-colors.js';
 
 const REST_MS = 2000;

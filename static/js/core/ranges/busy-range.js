@@ -1,6 +1,6 @@
 // The range of time in which most of a run happens: the first range that a page shows.
 
-import { NEVER, OPEN } from './bars.js';
+import { NEVER, OPEN } from '../bars.js';
 
 const BULK = 0.98; // share of the bars that end in it
 const SLACK = 1.08;
@@ -10,7 +10,7 @@ const FEW = 50; // bars of which each counts
 /**
  * [from, to] in ms that holds the bulk of the bars; null where that is about the whole run, or bars are few.
  *
- * @param {import('./store.js').Store} store
+ * @param {import('../store.js').Store} store
  * @returns {[number, number] | null}
  */
 export function busyRange({ bars, horizonMs }) {

@@ -1,10 +1,10 @@
 // What a range of time amounts to, and who holds servers at one time; both as known at a moment.
 
-import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, trueAt } from './bars.js';
-import { spansOf } from './job-spans.js';
+import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, trueAt } from '../bars.js';
+import { spansOf } from '../job-spans.js';
 
-/** @typedef {import('./store.js').Store} Store */
-/** @typedef {import('./run-info.js').RunInfo} RunInfo */
+/** @typedef {import('../store.js').Store} Store */
+/** @typedef {import('../run-info.js').RunInfo} RunInfo */
 /** @typedef {{prices: Map<number | string, any>, defaultPrices: any}} PriceSource */
 
 const HOUR_MS = 3_600_000;
