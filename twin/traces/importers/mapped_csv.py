@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importing.fields import DATETIME, FIELDS
 from twin.traces.importing.reading import UNITS, Reading
 from twin.traces.uploads import cells as forms
 from twin.traces.uploads.bulk import BulkTable
@@ -26,22 +27,6 @@ from twin.traces.uploads.tables import Chunk, delimiter, header
 
 FORMAT = "mapped_csv"
 TITLE = "CSV with mapped columns"
-FIELDS = (
-    "id",
-    "arrival",
-    "run",
-    "start",
-    "end",
-    "workers",
-    "gpus",
-    "cpus",
-    "memory_gb",
-    "model",
-    "group",
-    "user",
-    "status",
-)
-DATETIME = "datetime"  # a date and a time
 MEMORY = {"GB": 1e9, "GiB": 2.0**30, "MB": 1e6, "MiB": 2.0**20, "KB": 1e3, "KiB": 2.0**10, "B": 1.0}
 SETTINGS = {
     "arrival_unit": (*UNITS, DATETIME), "run_unit": tuple(UNITS), "memory_unit": tuple(MEMORY),

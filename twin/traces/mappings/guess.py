@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from twin.traces.importers.mapped_csv import DATETIME, FIELDS
+from twin.traces.importing.fields import DATETIME, FIELDS
 from twin.traces.importing.reading import AS_STATED, UNITS
 from twin.traces.uploads import cells as forms
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.mapped_csv import DATETIME, Rows, checked, running
+from twin.traces.importers.mapped_csv import Rows, checked, running
 from twin.traces.importing.drafts import ImportRefused, ReadOptions, Skipped, Source
+from twin.traces.importing.fields import DATETIME
 from twin.traces.importing.reading import Reading
 from twin.traces.uploads.tables import Table
 
