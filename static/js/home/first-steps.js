@@ -28,7 +28,7 @@ export class FirstSteps {
   constructor(card, opener) {
     this.card = card;
     this.opener = opener;
-    this.runs = [];
+    this.runs = null; // not known yet: the card stays as the server has sent it
     card.querySelector('#skip-steps').addEventListener('click', () => {
       skip(true);
       this.paint();
@@ -44,6 +44,7 @@ export class FirstSteps {
 
   /** Shows the progress. runs: from which the links are made. */
   paint(runs = this.runs) {
+    if (!runs) return;
     this.runs = runs;
     const shown = wanted();
     document.documentElement.dataset.firstSteps = shown ? 'on' : 'off';

@@ -154,7 +154,6 @@ class CertificatePanel {
     this.request = h('button', { type: 'button', hidden: true, onclick: () => this.#request() }, 'Compute certificate');
     this.failure = h('p', { class: 'error', role: 'alert', hidden: true });
     note.after(this.cancel, this.request, this.failure);
-    this.status({ certificate: null });
   }
 
   #cancel() {

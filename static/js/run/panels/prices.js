@@ -25,7 +25,7 @@ export const pricesPanel = {
     const sources = { one: () => server.prices, source: () => past.source };
     const chart = pricesChart(canvas, { store, info, view, playhead, legend, log, ...sources });
     const refresh = () => {
-      element.hidden = !store.prices.size && !store.defaultPrices;
+      element.hidden = store.lastSeq > 0 && !store.prices.size && !store.defaultPrices;
       setText(note, noteOf(server.prices, transport.then, info.names[chart.focus ?? 0]));
     };
     chart.onFocus = refresh;
