@@ -73,6 +73,12 @@ def operator_session(contexts: Contexts, twin: Twin) -> StorageState:
         return context.storage_state()
 
 
+def open_controls(page: Page) -> None:
+    """The controls of a run page are behind a button on a phone."""
+    if page.locator("#fold").is_visible():
+        page.locator("#fold").click()
+
+
 def posted(page: Page, path: str, body: dict) -> dict:
     """The answer to a POST of the API, as a page sends it."""
     script = """async ([path, body]) => {

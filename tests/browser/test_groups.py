@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, StorageState, expect
 
+from tests.browser.conftest import open_controls
 from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -50,6 +51,7 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     online, instant = grouped_runs
     page = open_page(f"/runs/{online}/", viewport={"width": width, "height": 900})
     finished(page)
+    open_controls(page)
     page.locator("#panel-gantt").scroll_into_view_if_needed()
     band = page.evaluate(
         "() => window.twin.store.groups.find(([from, until, data]) => data.jobs.length > 1 && until > from)"

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import open_controls
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FLIGHTS = """() => { const { gantt } = window.twin; const out = [];
   for (const row of gantt.rows.list) if (row.kind === 'server')
@@ -75,6 +77,7 @@ def test_lanes_cloud_uploads_and_reasons_are_on_the_page(
     page.evaluate(
         "() => { const { view, gantt } = window.twin; view.set(31 * 864e5, 36 * 864e5); gantt.scrollTo(1e9); }"
     )
+    open_controls(page)
     page.locator("#gantt-table").click()
     expect(page.locator("#gantt-numbers tr", has_text="upload").filter(has_text="cloud").first).to_contain_text("j0002")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import posted
+from tests.browser.conftest import open_controls, posted
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -43,6 +43,7 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     page.wait_for_function("() => window.twin?.store.simMs > 10 * 3.6e6 && window.twin.store.bars.length > 4")
     # a job runs from 12 to 17 h; the run itself may be far beyond by now
     page.evaluate("() => window.twin.playhead.scrub(10 * 3.6e6)")
+    open_controls(page)
     page.get_by_role("button", name="What-if", exact=True).click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
     expect(page.locator("#about")).to_contain_text(f"continues run {run['id']}")
@@ -92,6 +93,7 @@ def test_a_job_is_asked_about_and_nothing_changes(
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
+    open_controls(page)
     page.get_by_role("button", name="Pause run").click()
     expect(page.locator("#status")).to_have_text("paused")
     page.wait_for_function("() => window.twin.store.lastSeq > 0")

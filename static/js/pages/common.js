@@ -27,7 +27,7 @@ button?.addEventListener('click', () => {
   themeChanged();
 });
 // a narrow toolbar scrolls
-document.querySelector('.top nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+document.querySelector('.top > nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   label();
   themeChanged();

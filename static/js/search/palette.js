@@ -164,7 +164,7 @@ export const more = ({ count, hits }) =>
 
 /** @returns {Group[]} the pages in the bar on top */
 function pages() {
-  const links = $$('.top nav[aria-label="Pages"] a, .top .right a');
+  const links = $$('.top > nav[aria-label="Pages"] a, .top .right a');
   const named = links.map((link) => ({ title: link.firstChild.textContent.trim(), href: link.href }));
   return [{ title: 'Pages', hits: [...named, { title: 'Wall display', href: '/wall/' }] }];
 }
