@@ -1,4 +1,4 @@
-"""Gavel: shares of time on each type of machine by a linear program, kept in rounds (Narayanan et al., OSDI 2020).
+"""Gavel: shares of time on each type of machine by a linear program, in rounds (Narayanan et al., OSDI 2020).
 
 At every round that follows an arrival, a completion or a change of the machines, a policy gives each job a share of
 time on each type of machine, from the throughputs of the jobs on the types (rounds/share_programs.py). In each round
@@ -47,11 +47,15 @@ class GavelParameters(Parameters):
         choices={MAX_MIN: "Max-min fairness", MAX_SUM: "Total throughput", MAKESPAN: "Makespan"},
     )
     round_min: float = parameter(
-        6.0, "Time for which the machines are assigned to jobs", low=0.01, high=10_080.0, unit="min",
+        6.0, "Time for which machines are assigned to jobs", low=0.01, high=10_080.0, unit="min",
         title="Length of a round",
     )  # fmt: skip
     machines: int = parameter(
-        0, "Machines of each job; 0: as many as its workers fill", low=0, high=100_000, title="Machines per job"
+        0,
+        "Number of machines of a job; 0: as many as its workers fill",
+        low=0,
+        high=100_000,
+        title="Machines per job",
     )
     weights: str = parameter(
         EQUAL,
@@ -79,7 +83,8 @@ def _runs(values: Any) -> str:
     away = f" Reading its model and input takes {duration(values['away_ms'])}." if values["away_ms"] else ""
     return (
         f"Runs this round on {count(values['machines'], 'machine')} of the type of {values['like']}: its share of time "
-        f"there is {due}, and it has had {received} so far. Time per iteration: {duration(values['pace_ms'])}.{away}"
+        f"there is {due}, and it has received {received} so far. Time per iteration: {duration(values['pace_ms'])}."
+        f"{away}"
     )
 
 
@@ -93,8 +98,8 @@ class Gavel(GroupedScheduler):
         "for Deep Learning Workloads, OSDI 2020"
     )
     summary = (
-        "Gives each job a share of time on each type of machine by a linear program over its speed there, and keeps "
-        "the shares in rounds."
+        "Computes for each job a share of time on each type of machine, by a linear program over its throughput there, "
+        "and assigns machines in rounds so that each job receives its shares."
     )
     Parameters = GavelParameters
     spill = False
@@ -102,9 +107,9 @@ class Gavel(GroupedScheduler):
     reasons = {
         "gavel.runs": _runs,
         "gavel.waits": lambda v: (
-            f"Suspended after {v['iterations']:,.1f} iterations: this round belongs to jobs that are further behind "
-            f"their shares. Its share of time is {100 * v['share']:.3g} %, and it has had {100 * v['received']:.3g} % "
-            "so far."
+            f"Suspended after {v['iterations']:,.1f} iterations: jobs that are further behind their shares run in this "
+            f"round. Its share of time is {100 * v['share']:.3g} %, and it has received {100 * v['received']:.3g} % so "
+            "far."
         ),
         "gavel.no_type": lambda v: (
             f"Rejected: needs {v['need']:.4g} GB of memory on machines of one type; the type with the most memory has "
@@ -157,7 +162,7 @@ class Gavel(GroupedScheduler):
         found = super()._impossible(job)
         if found is None or found.code != "memory_too_small":
             return found
-        # memory of all machines of a type, after what the runtime keeps, and what the job needs on machines of it
+        # memory of all machines of a type without what the runtime keeps, and what the job needs on them
         most, need = max(
             (len(one.servers) * one.usable_gb, least_machines(one, self.facts(job)) * one.usable_gb)
             for site in self.sites
@@ -175,7 +180,7 @@ class Gavel(GroupedScheduler):
         site.fits.pop(job, None)
 
     def _next_alarm(self, now_ms: int) -> int | None:
-        """The next round, if its choice could differ from that of this one."""
+        """Start of the next round, if its choice could differ from that of this one."""
         return now_ms + 1 if any(site.standings.may_change() for site in self.sites) else None
 
     def _cause(self, finished: Sequence[tuple[int, int]], moved: Sequence[int]) -> str:
@@ -197,7 +202,7 @@ class Gavel(GroupedScheduler):
             self._round(pool, site, change)
 
     def _round(self, pool: Pool, site: Site, change: Change) -> None:
-        """A new round: accounts of the rounds before, new shares if something has changed, and the choice."""
+        """Start of a round: accounts of the earlier rounds, new shares if something has changed, and the choice."""
         own = site.standings
         own.account(change.now_ms, self.round_ms)
         jobs = own.jobs.tolist()

@@ -49,15 +49,15 @@ Tries = Mapping[str, list[tuple[Key, Kind | None]]]  # of each queue, a heap of 
 class QuotaParameters(GangParameters):
     queue_by: str = parameter(
         QUEUE,
-        "What the queue of a job is: the queue that it was sent to, or its user",
-        choices={QUEUE: "Queue of the job", USER: "User of the job"},
+        "Queue to which a job belongs: the one that its trace names, or its user",
+        choices={QUEUE: "Queue in the trace", USER: "User"},
         title="Queues",
     )
     quotas: str = parameter(
-        "", "Share of the cluster of each queue, for example prod=60,dev=40", unit="%", title="Quotas"
+        "", "Share of the cluster for each queue, for example prod=60,dev=40", unit="%", title="Quotas"
     )
     other_percent: int = parameter(
-        25, "Share of the cluster of each queue that is not named", low=0, high=100, unit="%", title="Other quotas"
+        25, "Share of the cluster for each queue that is not named", low=0, high=100, unit="%", title="Other quotas"
     )
     borrow_percent: int = parameter(
         100,
@@ -74,7 +74,7 @@ class QuotaParameters(GangParameters):
     )
     reclaim: str = parameter(
         ANY,
-        "Which borrowing jobs a job within the quota of its queue may preempt",
+        "Borrowing jobs that a job within the quota of its queue may preempt",
         choices={NEVER: "None", ANY: "Any"},
         title="Reclaiming",
     )
@@ -85,7 +85,7 @@ class QuotaParameters(GangParameters):
         title="Order of a queue",
     )
     strict: bool = parameter(
-        False, "The first job of a queue that cannot start holds up the queue", title="Strict order"
+        False, "The first job of a queue that cannot start blocks the jobs behind it", title="Strict order"
     )
 
     def __post_init__(self) -> None:
@@ -109,11 +109,11 @@ def _gang(values: Any) -> str:
 
 
 def _queue(values: Any) -> str:
-    return f"queue {values['queue']}" if values["queue"] else "the queue of jobs without a name of one"
+    return f"queue {values['queue']}" if values["queue"] else "the queue of jobs without a queue name"
 
 
 class QuotaQueues(GangQueue):
-    """The queues, each in lines of one kind of gang: of a line only the first job has to be tried."""
+    """Queues, each in lines of one kind of gang: of a line only the first job has to be tried."""
 
     name = "quota_queues"
     title = "Quota queues"
@@ -127,7 +127,7 @@ class QuotaQueues(GangQueue):
         "quota_queues.within_quota": _within,
         "quota_queues.borrowing": _borrowing,
         "quota_queues.reclaimed": lambda v: (
-            f"Preempted: {_queue(v)} borrows, and job {v['by']} needs the room within the quota of its own queue. "
+            f"Preempted: {_queue(v)} borrows, and job {v['by']} needs this capacity within the quota of its own queue. "
             "Completed work is kept."
         ),
         "quota_queues.exceeds_quota": lambda v: (
@@ -169,7 +169,7 @@ class QuotaQueues(GangQueue):
         return sorted(job for kinds in self.lines.values() for keys in kinds.values() for _, job in keys)
 
     def freed(self) -> None:
-        """Every slot with a change tries all lines."""
+        """Attempt to start jobs of all lines, in each slot with a change."""
 
     def hold(self, job: int, units: Units, begun_ms: int) -> None:
         super().hold(job, units, begun_ms)
@@ -214,7 +214,7 @@ class QuotaQueues(GangQueue):
         return not self.book.within(queue, self._amounts(key[1])), key, queue
 
     def _try(self, starts: Starts, now_ms: int, job: int, stopped: set[int]) -> bool:
-        """Start of a waiting job, if quota and room allow it; false if it waits on."""
+        """Start of a waiting job, if quota and free capacity allow it; false if it keeps waiting."""
         queue, amounts, gang = self._queue_of(job), self._amounts(job), self.gangs[job]
         within = self.book.within(queue, amounts)
         units = None
@@ -242,7 +242,7 @@ class QuotaQueues(GangQueue):
         return True
 
     def _preempt(self, starts: Starts, now_ms: int, other: int, job: int) -> None:
-        """Returns a running job to its queue for another one; one that would start now does not."""
+        """Return of a running job to its queue, to make room for another; a job that would start now waits."""
         if other in starts.plan:
             del starts.plan[other]
             starts.finishes.pop(other, None)
@@ -293,7 +293,7 @@ class QuotaQueues(GangQueue):
         return victims
 
     def _leave(self, job: int) -> None:
-        """Removes a job from its queue."""
+        """Removal of a job from its queue."""
         queue, kind = self._queue_of(job), self._kind(job)
         keys = self.lines[queue][kind]
         del keys[bisect_left(keys, self._key(job))]

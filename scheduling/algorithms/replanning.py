@@ -6,10 +6,10 @@ until it pays, and plans change:
 - Quotes are those of OASiS (slotted/oasis/quote.py) with a discount for near slots (slotted/replanning/lead_quote.py).
 - In each slot that begins with waiting jobs, they are offered in the order of utility density, the best utility that a
   job can still have by the cost of its remaining work at the price floor.
-- With new arrivals two more candidates are tried: all jobs that are not denser than the densest arrival planned anew,
+- With new arrivals two more candidates are tried: all jobs that are not denser than the densest arrival planned again,
   and those of them without a promise. Denser jobs keep their plans (warm start): they would be planned first. The
   candidate with the highest total utility of all plans is taken; of equal ones the first, which changes least.
-- A promised finish is never made worse (parameter `promise`): the job is planned anew by then, at any cost, or the
+- A promised finish is never made worse (parameter `promise`): the job is planned again by then, at any cost, or the
   candidate is dropped. Without a promise a job can lose its plan; it keeps its work, and waits.
 - A waiting job is rejected when it would not pay on an empty cluster: by today's price bounds it never will.
 
@@ -43,14 +43,14 @@ class ReplanningParameters(OasisParameters):
 
     promise: str = parameter(
         START,
-        "From when on the planned finish of a job is never made worse: start (its start), arrival (its first plan), or "
+        "Time from which the planned finish of a job never gets worse: start (its start), arrival (its first plan), or "
         "never (a job can lose its plan at any time)",
         choices={START: "From its start", FIRST_PLAN: "From its first plan", NEVER: "Never"},
         title="Promise of the planned finish",
     )
     lead_slots: int = parameter(
         10,
-        "Slots ahead in which prices are lower, rising to the full price; 1: the prices of OASiS",
+        "Number of slots ahead over which prices rise to the full price; 1: the prices of OASiS",
         low=1,
         high=1000,
         unit="slots",
@@ -66,13 +66,14 @@ class Candidate(NamedTuple):
 
 
 class Replanning(Oasis):
-    """Unfinished jobs are planned anew, by utility density."""
+    """Re-planning of unfinished jobs, by utility density."""
 
     name = "replanning"
     title = "Re-planning"
     paper = "Ours, on the prices of Bao, Peng, Wu, Li: OASiS, INFOCOM 2018"
     summary = (
-        "Prices resources as OASiS does, lets jobs wait until they pay, and plans open jobs anew as others arrive."
+        "Prices resources as OASiS does, lets jobs wait until they pay, and plans unfinished jobs again as others "
+        "arrive."
     )
     reasons = REASONS
     Parameters = ReplanningParameters
@@ -152,13 +153,13 @@ class Replanning(Oasis):
                 self.open[job] = replace(own, promised=own.plan.finish)
 
     def _orders(self, now_ms: int, slot: int, waiting: Collection[int], fresh: Collection[int]) -> list[list[int]]:
-        """Jobs to plan anew, in order: the waiting ones, and with new arrivals two more sets."""
+        """Jobs to plan again, in order: the waiting ones, and with new arrivals two more sets."""
         density = {job: self._density(now_ms, slot, job) for job in (self.open if fresh else waiting)}
         sets = [list(waiting)]
         if fresh:
             most = max(density[job] for job in fresh)
-            anew = [job for job, own in self.open.items() if own.plan is None or density[job] <= most]
-            sets += [anew, [job for job in anew if self.open[job].promised is None]]
+            again = [job for job, own in self.open.items() if own.plan is None or density[job] <= most]
+            sets += [again, [job for job in again if self.open[job].promised is None]]
         orders = [sorted(jobs, key=lambda job: (-density[job], job)) for jobs in sets]
         return [order for i, order in enumerate(orders) if order not in orders[:i]]
 

@@ -1,19 +1,22 @@
 """Themis: finish-time fairness by partial auctions (Mahajan et al., NSDI 2020).
 
 The finish-time fairness of a job is rho = T_SH / T_ID: the time from its arrival to its completion in the shared
-cluster, over the time that it would take with an equal part of the cluster; T_ID is the time alone on the empty
+cluster, divided by the time that it would take with an equal share of the cluster. T_ID is the time alone on the empty
 cluster, times the mean number of jobs that were active since its arrival. Workers are allocated for leases. When leases
-have ended or room is free, the jobs without a lease are ordered by rho; the fraction 1 - f of them with the greatest
-rho takes part in an auction for all that is free (slotted/auction/partial_allocation.py). The rest goes to the other
-jobs without a lease [Sections 3 to 5].
+have ended or there is free capacity, the jobs without a lease are ordered by rho; the fraction 1 - f of them with the
+greatest rho takes part in an auction of all free capacity (slotted/auction/partial_allocation.py). What is left goes to
+the other jobs without a lease.
 
-Differs from the paper: each job is an app, without a search for hyperparameters. A bid follows from the record of the
-job: rho with w workers is elapsed time + work that is left / speed of w workers, over T_ID. Of a job without a lease,
-rho is what it would be with all its workers from now on: for jobs without workers the paper has no finite value, and
-all would be equal. A job whose lease has not ended does not bid for more. A winner keeps whole workers, at least one.
-What is left goes to the other jobs in turn, the greatest rho first, and then to the winners, instead of at random.
-Where a gang on one server is faster (training model PD-ORS), gangs are placed on one server if they can be, and the
-auction is a heuristic. Workers come with their parameter servers, and several resources limit them.
+Not checked against the paper: its text was not available, only its abstract. The definitions of rho and T_ID, the
+mechanism with hidden payments, the default of f and the length of a lease are as generally described.
+
+Differs from the method as described: each job is an app, without a search for hyperparameters. A bid follows from the
+record of the job: rho with w workers is (elapsed time + work left / speed of w workers) / T_ID. For a job without a
+lease, rho is computed with all its workers from now on: without workers rho is infinite, and all such jobs would be
+equal. A job whose lease has not ended does not bid for more. A winner keeps whole workers, at least one. What is left
+goes to the other jobs in turn, the greatest rho first, and then to the winners, instead of at random. Where a gang on
+one server is faster (training model PD-ORS), gangs are placed on one server if possible, and the auction is a
+heuristic. Workers come with their parameter servers, and several resources limit them.
 """
 
 from __future__ import annotations
@@ -43,24 +46,24 @@ EPSILON = 1e-9  # bidders
 class ThemisParameters(GangParameters):
     fairness: float = parameter(
         0.8,
-        "Part of the jobs without a lease that an auction leaves out: the ones that are treated best so far. 0: all "
-        "jobs bid; near 1: only the job that is treated worst",
+        "Share of the jobs without a lease that are excluded from an auction: those treated best so far. 0: all jobs "
+        "bid; near 1: only the job treated worst bids",
         low=0.0,
         high=1.0,
         title="Fairness knob f",
     )
     lease_slots: int = parameter(
-        1, "Time for which a job keeps the workers that it has got", low=1, high=10_000, unit="slots", title="Lease"
+        1, "Time for which a job keeps the workers that it got", low=1, high=10_000, unit="slots", title="Lease"
     )
     demand: str = parameter(
         REQUESTED,
         "Most workers of a job: those that it requests, or as many as it can use",
-        choices={REQUESTED: "Requested workers", USABLE: "All it can use"},
+        choices={REQUESTED: "Requested workers", USABLE: "Usable workers"},
         title="Demand of a job",
     )
     payments: bool = parameter(
         True,
-        "Winners give back a part of their workers, so that honest bids are the best ones",
+        "Winners give back some of their workers, so that no job gains by a dishonest bid",
         title="Hidden payments",
     )
 
@@ -71,22 +74,22 @@ def _gang(values: Any) -> str:
 
 def _rho(values: Any) -> str:
     return (
-        f"With all its workers it would finish {values['rho']:.3g} times as late as on 1/{values['jobs']:.3g} of the "
+        f"With all its workers it would take {values['rho']:.3g} times as long as with 1/{values['jobs']:.3g} of the "
         "cluster"
     )
 
 
 def _won(values: Any) -> str:
     more = values["workers"] - values["won"]
-    left = f" {count(more, 'worker')} more {'was' if more == 1 else 'were'} left over." if more > 0 else ""
+    left = f" It also got {count(more, 'worker')} that no winner kept." if more > 0 else ""
     return (
         f"Holds {_gang(values)}: won {count(values['won'], 'worker')} in an auction among "
-        f"{count(values['bidders'], 'job')}, {100 * values['part']:.3g} % of its fair part.{left} {_rho(values)}."
+        f"{count(values['bidders'], 'job')}, {100 * values['part']:.3g} % of its fair share.{left} {_rho(values)}."
     )
 
 
 class Themis(GangScheduler):
-    """Themis over gangs that are allocated anew when leases end."""
+    """Themis over gangs, which are allocated again when leases end."""
 
     name = "themis"
     title = "Themis"
@@ -95,18 +98,18 @@ class Themis(GangScheduler):
         "GPU Cluster Scheduling, NSDI 2020"
     )
     summary = (
-        "Auctions free servers for short leases among the jobs that would finish latest compared with an equal part of "
-        "the cluster."
+        "Auctions free workers for short leases among the jobs that are furthest behind what they would reach with an "
+        "equal share of the cluster."
     )
     Parameters = ThemisParameters
     reasons = {
         "themis.won": _won,
         "themis.left_over": lambda v: (
-            f"Got {_gang(v)} that the auction left. {_rho(v)}, which is better than for the jobs in the auction."
+            f"Got {_gang(v)} that the auction left over. {_rho(v)}, a lower ratio than that of the jobs in the auction."
         ),
         "themis.lease_over": lambda v: (
-            f"Preempted: its lease has ended, and nothing is left of what other jobs won. {_rho(v)}. Completed work is "
-            "kept."
+            f"Preempted: its lease has ended, and the other jobs leave no capacity for its workers. {_rho(v)}. "
+            "Completed work is kept."
         ),
     }
 
@@ -162,7 +165,7 @@ class Themis(GangScheduler):
         share_left(auction.places, ranked[number:])
         share_left(auction.places, ranked[:number])
         places = self._as_before(leased, auction.places)
-        if places is not auction.places:  # what is free may be enough in other places
+        if places is not auction.places:  # free capacity may be enough on other servers
             share_left(places, [*ranked[number:], *ranked[:number]])
         found = places.units()
         self.notes = {job: self._note(now_ms, job, rho[job], job in found, auction, won, number) for job in rho}
@@ -173,7 +176,7 @@ class Themis(GangScheduler):
     def _note(
         self, now_ms: int, job: int, rho: float, holds: bool, auction: Auction, won: Mapping[int, int], bidders: int
     ) -> tuple[str, dict[str, Any]]:
-        """Code and numbers of the reason for what a job without a lease has got."""
+        """Code and numbers of the reason for the workers that a job without a lease got."""
         values = {"rho": rho, "jobs": self._contenders(now_ms, job)}
         if job in auction.parts:
             return "themis.won", values | {"bidders": bidders, "part": auction.parts[job], "won": won[job]}
@@ -254,7 +257,7 @@ class Themis(GangScheduler):
         return Bidder(job, shape, self._most(job), elapsed, together, spread, max(EPSILON, max(demands, default=0.0)))
 
     def _as_before(self, leased: Mapping[int, Units], places: Places) -> Places:
-        """The same numbers of workers, in their places before where these are as fast; others in what is free then."""
+        """The same numbers of workers, on their previous servers if these are as fast, else on free capacity."""
         found = places.units()
         stays = {
             job: units for job, units in self.held.items()

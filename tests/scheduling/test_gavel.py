@@ -289,13 +289,13 @@ def test_reasons_are_sentences():
         "group": 0,
     }
     assert sentence("gavel.runs", values) == (
-        "Runs this round on 2 machines of the type of m0: its share of time there is 50 %, and it has had 33.3 % so "
-        "far. Time per iteration: 4 s."
+        "Runs this round on 2 machines of the type of m0: its share of time there is 50 %, and it has received 33.3 % "
+        "so far. Time per iteration: 4 s."
     )
     assert sentence("gavel.runs", values | {"away_ms": 16_667}).endswith("Reading its model and input takes 16.7 s.")
     assert sentence("gavel.waits", {"iterations": 15.0, "share": 0.25, "received": 1.0}) == (
-        "Suspended after 15.0 iterations: this round belongs to jobs that are further behind their shares. Its share "
-        "of time is 25 %, and it has had 100 % so far."
+        "Suspended after 15.0 iterations: jobs that are further behind their shares run in this round. Its share "
+        "of time is 25 %, and it has received 100 % so far."
     )
     assert sentence("gavel.no_type", {"need": 108.8, "most": 54.4}) == (
         "Rejected: needs 108.8 GB of memory on machines of one type; the type with the most memory has 54.4 GB."

@@ -133,12 +133,12 @@ def test_reasons_are_sentences():
         "Started with 3 workers and 1 parameter server, without waiting, within the quota of queue dev, 40 %."
     )
     assert sentence("quota_queues.borrowing", values | {"queue": ""}) == (
-        "Started with 3 workers and 1 parameter server, without waiting; the queue of jobs without a name of one "
+        "Started with 3 workers and 1 parameter server, without waiting; the queue of jobs without a queue name "
         "borrows beyond its quota of 40 %."
     )
     assert sentence("quota_queues.reclaimed", {"queue": "dev", "by": "p"}) == (
-        "Preempted: queue dev borrows, and job p needs the room within the quota of its own queue. Completed work is "
-        "kept."
+        "Preempted: queue dev borrows, and job p needs this capacity within the quota of its own queue. Completed "
+        "work is kept."
     )
     assert sentence("quota_queues.exceeds_quota", values | {"borrow": 20}) == (
         "Rejected: its request of 3 workers and 1 parameter server exceeds what queue dev may hold, 40 % of the "

@@ -209,18 +209,18 @@ def test_demand_is_what_a_job_requests_or_all_it_can_use():
 
 def test_reasons_are_sentences():
     values = {"workers": 5, "ps": 3, "bidders": 2, "part": 0.75, "won": 4, "rho": 1.25, "jobs": 2.5}
-    fairness = "With all its workers it would finish 1.25 times as late as on 1/2.5 of the cluster"
+    fairness = "With all its workers it would take 1.25 times as long as with 1/2.5 of the cluster"
     assert sentence("themis.won", values) == (
-        "Holds 5 workers and 3 parameter servers: won 4 workers in an auction among 2 jobs, 75 % of its fair part. "
-        f"1 worker more was left over. {fairness}."
+        "Holds 5 workers and 3 parameter servers: won 4 workers in an auction among 2 jobs, 75 % of its fair share. "
+        f"It also got 1 worker that no winner kept. {fairness}."
     )
     assert sentence("themis.left_over", values) == (
-        f"Got 5 workers and 3 parameter servers that the auction left. {fairness}, which is better than for the jobs "
-        "in the auction."
+        f"Got 5 workers and 3 parameter servers that the auction left over. {fairness}, a lower ratio than that of "
+        "the jobs in the auction."
     )
     assert sentence("themis.lease_over", values) == (
-        f"Preempted: its lease has ended, and nothing is left of what other jobs won. {fairness}. Completed work is "
-        "kept."
+        f"Preempted: its lease has ended, and the other jobs leave no capacity for its workers. {fairness}. "
+        "Completed work is kept."
     )
 
 

@@ -1,6 +1,6 @@
-"""Partial allocation of Themis (Section 5): proportionally fair shares, of which bidders pay a part with what they win.
+"""Partial allocation of Themis: proportionally fair shares, of which each winner gives back a part as its payment.
 
-A bid is the valuation 1 / rho of a job for each number of workers; a job without workers values that at nothing. Every
+A bid is the valuation 1 / rho of a job for each number of workers; the valuation without workers is 0. Every
 bidder gets a worker, the first bidders first, as far as there is room; then the product of the winners' valuations is
 maximized [Nash welfare], one worker at a time to the bidder whose valuation grows most for the resources that it takes.
 That is the greatest product where all workers need the same and speed does not depend on places, since the logarithm of

@@ -44,7 +44,7 @@ REASONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"for a utility of {v['utility']:.2f}."
     ),
     "replanning.moved": lambda v: (
-        f"Planned anew: finishes in slot {v['finish_slot']:,} instead of {v['before_slot']:,}, with a utility of "
+        f"Planned again: finishes in slot {v['finish_slot']:,} instead of {v['before_slot']:,}, with a utility of "
         f"{v['utility']:.2f}. The utility of all plans rises by {v['gain']:.2f}."
     ),
     "replanning.withdrawn": lambda v: (
@@ -52,6 +52,6 @@ REASONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"utility of all plans rises by {v['gain']:.2f}. Completed work is kept."
     ),
     "replanning.hopeless": lambda v: (
-        f"Rejected: its payoff would be {v['payoff']:.2f} even on an empty cluster, and it falls as time passes."
+        f"Rejected: its payoff would be {v['payoff']:.2f} even on an empty cluster, and falls as time passes."
     ),
 }

@@ -22,7 +22,7 @@ function keep(state) {
   try {
     localStorage.setItem(KEY, JSON.stringify(state));
   } catch {
-    // without storage the steps begin anew on each page
+    // without storage the steps start again on each page
   }
 }
 
