@@ -13,7 +13,7 @@ from tests.dashboard.conftest import person
 from twin.models import ActingRule, AuditEntry, Connection
 
 GOOD, OTHER = "correct horse battery", "staple of the same horse"
-EXPIRED = "This link has expired"
+EXPIRED = "This link is no longer valid"
 
 
 def patch(client, address, **values):
@@ -103,7 +103,7 @@ def test_people_change_their_own_password(made):
     words = {"old_password": "wrong", "new_password1": OTHER, "new_password2": OTHER}
     assert "Your old password was entered incorrectly" in client.post("/settings/account/", words).content.decode()
     changed = client.post("/settings/account/", words | {"old_password": GOOD})
-    assert "Your password is changed" in changed.content.decode()
+    assert "Your password was changed" in changed.content.decode()
     assert client.get("/api/runs/").status_code == 200, "this session goes on"
     assert elsewhere.get("/api/runs/").status_code == 403, "the others end"
 

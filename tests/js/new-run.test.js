@@ -45,5 +45,5 @@ test('the time of earlier runs is said for those that have any', () => {
     timeText(chosen, { fifo: { runs: 1, least_s: 2, most_s: 2 } }),
     'Earlier runs of about this size took 2 s with FIFO (1 run); none with the other one.',
   );
-  assert.equal(timeText(chosen, {}), 'No earlier run of about this size shows how long it takes.');
+  assert.equal(timeText(chosen, {}), 'No earlier run of about this size gives an estimate of the time.');
 });

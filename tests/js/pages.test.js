@@ -173,11 +173,11 @@ test(
     await until(() => !$('#f-warnings').hidden, 'the warning is shown');
     assert.equal(text('#f-warnings'), line);
     assert.match($('#f-horizon').placeholder, /^empty: 132 slots/);
-    assert.match(text('#f-fit'), /^0 of 80 jobs can run with PD-ORS\./);
+    assert.match(text('#f-fit'), /^PD-ORS can run 0 of 80 jobs\./);
     assert.match(text('#f-fit'), /Not in the trace, sampled: Epochs, Chunks \(80 jobs\); Utility \(3 jobs\)\./);
     tick('oasis');
     await until(() => $('#f-warnings').hidden, 'it goes with its cause');
-    await until(() => /^All 80 jobs can run with OASiS\./.test(text('#f-fit')), 'the scheduler is chosen');
+    await until(() => /^OASiS can run all 80 jobs\./.test(text('#f-fit')), 'the scheduler is chosen');
     proposal.cluster = null;
     tick('fifo');
     assert.equal(text('#start-run'), 'Race 2 schedulers');

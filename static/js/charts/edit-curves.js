@@ -18,12 +18,12 @@ export function capacityText({ before, after }, unit) {
   return `highest ${number(most[1])} instead of ${number(usual)} ${unit}, from ${momentText(most[0])}`;
 }
 
-/** 'in all 120 instead of 80 jobs', or '' if no interval differs. */
+/** '120 instead of 80 jobs in total', or '' if no interval differs. */
 export function arrivalsText({ before, after }) {
   const sum = (counts) => counts.reduce((a, b) => a + b, 0);
   if (before.every((count, i) => count === after[i])) return '';
   if (sum(before) === sum(after)) return `${plural(sum(after), 'job')} at other times`;
-  return `in all ${number(sum(after), 0)} instead of ${plural(sum(before), 'job')}`;
+  return `${number(sum(after), 0)} instead of ${plural(sum(before), 'job')} in total`;
 }
 
 /** element: filled with two charts over the time from 0 to `to`. */
@@ -54,7 +54,7 @@ export function paintCurves(element, curves, to) {
 }
 
 function chart(title, range, text, paths) {
-  const label = `${title}: ${text ? `with the edits ${text}` : 'not changed by the edits'}`;
+  const label = `${title}: ${text ? `with the edits: ${text}` : 'not changed by the edits'}`;
   return h(
     'figure',
     { class: 'curve' },
@@ -63,7 +63,7 @@ function chart(title, range, text, paths) {
       { class: 'small' },
       h('strong', {}, title),
       h('span', { class: 'muted' }, ` ${range}. `),
-      text ? h('span', { class: 'edited' }, `With the edits ${text}`) : h('span', { class: 'muted' }, 'Not changed'),
+      text ? h('span', { class: 'edited' }, `With the edits: ${text}`) : h('span', { class: 'muted' }, 'Not changed'),
     ),
     s(
       'svg',

@@ -38,7 +38,7 @@ export function paretoChart({ x, y, points }, front, runs) {
       {
         viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
         role: 'img',
-        'aria-label': `${y.title} by ${x.title}. No other run is better in both than: ${beats}.`,
+        'aria-label': `${y.title} against ${x.title}. No other run is better in both than: ${beats}.`,
       },
       s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: 'base' }),
       s('line', { x1: LEFT, x2: LEFT, y1: TOP, y2: HEIGHT - BOTTOM, class: 'base' }),
@@ -68,8 +68,8 @@ export function paretoChart({ x, y, points }, front, runs) {
     h(
       'figcaption',
       { class: 'muted small' },
-      `${y.title} (higher is better) by ${x.title}. `,
-      'The line joins the runs that no other run beats in both.',
+      `${y.title} (higher is better) against ${x.title}. `,
+      'The line joins the runs that no other run beats in both metrics.',
     ),
   );
 }

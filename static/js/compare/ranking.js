@@ -96,8 +96,10 @@ export class Ranking {
     const parts = [
       definition,
       direction === 'higher' ? 'Higher is better.' : 'Lower is better.',
-      middles.some(Boolean) ? 'The line through a bar covers the middle half of the jobs.' : '',
-      missing ? `${number(missing, 0)} of ${plural(this.answer.runs.length, 'run')} cannot be ranked by it.` : '',
+      middles.some(Boolean) ? 'The line through a bar spans the middle half of the jobs.' : '',
+      missing
+        ? `${number(missing, 0)} of ${plural(this.answer.runs.length, 'run')} cannot be ranked by this metric.`
+        : '',
     ];
     this.panel.querySelector('#ranking-note').textContent = parts.filter(Boolean).join(' ');
   }
@@ -144,7 +146,14 @@ export class Ranking {
     const extra = of ? [of.x, of.y] : [];
     const places = ranked(row);
     return {
-      head: ['Run', 'Rank', row.title, '25 % of jobs', '75 % of jobs', ...extra.map(({ title }) => title)],
+      head: [
+        'Run',
+        'Rank',
+        row.title,
+        '25th percentile of jobs',
+        '75th percentile of jobs',
+        ...extra.map(({ title }) => title),
+      ],
       rows: places.map(({ index, value, rank }) => [
         `${this.answer.runs[index].title} · ${this.answer.runs[index].id}`,
         String(rank),

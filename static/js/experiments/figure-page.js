@@ -7,7 +7,7 @@ import { connectionBadge } from '../ui/connection-badge.js';
 import { empty, table } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { numbersButton } from '../ui/table-toggle.js';
-import { capital, duration, plural, wall } from '../util/format.js';
+import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 import { checkColumns } from './checks.js';
 import { seriesOf } from './series.js';
@@ -37,7 +37,10 @@ function paint(answer) {
   );
   fill($('#facts'), facts(answer));
   $('#outdated').hidden = !outdated;
-  setText($('#outdated'), 'This result is from an older version of the code; start the experiment again to renew it.');
+  setText(
+    $('#outdated'),
+    'This result was computed by an older version of the code; start the experiment again to update it.',
+  );
   if ($('#options')) paintOptions(answer);
   for (const chart of drawn) chart.destroy();
   drawn = [];
@@ -61,10 +64,10 @@ function facts({ claim, setting, command, result, finished_at: at, seconds, defa
   const pairs = [
     ['The paper', capital(claim)],
     ['Our setting', capital(setting)],
-    ['Seeds', result ? `${plural(result.seeds, 'seed')}, from 0` : `${plural(own, 'seed')} by default`],
-    result?.trace ? ['Arrivals', `of the trace ${result.trace}`] : null,
+    ['Seeds', result ? `${plural(result.seeds, 'seed')}, starting at 0` : `${plural(own, 'seed')} by default`],
+    result?.trace ? ['Arrivals', `from the trace ${result.trace}`] : null,
     result
-      ? ['Computed', `${wall(at)}, ${duration(seconds * 1000)} of computing in ${plural(result.parts, 'part')}`]
+      ? ['Computed', `${wall(at)}; ${duration(seconds * 1000)} of computing time in ${plural(result.parts, 'part')}`]
       : null,
     result ? ['Code', `digest ${result.code}`] : null,
     ['Command', h('code', {}, command)],
@@ -101,7 +104,7 @@ function checksCard({ checks }) {
       'header',
       {},
       h('h2', {}, 'Checks'),
-      h('span', { class: 'muted small' }, 'The bands are ours: they test the claim'),
+      h('span', { class: 'muted small' }, 'The bands are ours; they test the claim of the paper'),
     ),
     h('div', { class: 'scroll' }, table(checkColumns, checks)),
   );
@@ -133,7 +136,7 @@ function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
   const trace = h(
     'select',
     { id: 'trace' },
-    h('option', { value: '' }, arrivals === 'required' ? 'select a trace' : 'none: arrivals are drawn'),
+    h('option', { value: '' }, arrivals === 'required' ? 'select a trace' : 'none: random arrivals'),
     traces.map(({ id, name: title, job_count: jobs }) =>
       h('option', { value: id }, `${title}, ${plural(jobs, 'job')}`),
     ),
@@ -141,8 +144,8 @@ function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
   $('#options').hidden = false;
   fill(
     $('#options'),
-    h('label', {}, 'Seeds of the next start ', seeds),
-    arrivals ? h('label', {}, 'Arrivals of trace ', trace) : null,
+    h('label', {}, 'Number of seeds ', seeds),
+    arrivals ? h('label', {}, 'Arrivals from trace ', trace) : null,
   );
 }
 
@@ -164,8 +167,8 @@ function paintProgress({ progress, parts, finished_at: at }) {
 }
 
 const endText = ({ status, message, done, total }) =>
-  `The newest start was ${status === 'failed' ? 'not completed' : 'cancelled'}: ${done} of ${plural(total, 'part')} ` +
-  `computed${message ? `, ${message}` : ''}. Resuming keeps these parts.`;
+  `The last start ${status === 'failed' ? 'failed' : 'was cancelled'}${message ? `: ${message}` : ''}. ` +
+  `${number(done, 0)} of ${plural(total, 'part')} computed; resuming keeps them.`;
 
 function start() {
   const [seeds, trace] = [$('#seeds').value, $('#trace')?.value];

@@ -60,7 +60,7 @@ function tile(title, rows) {
 }
 
 /** Title of the experiments of a paper. */
-const titleOf = (paper) => (paper === 'ours' ? 'Our own' : paper);
+const titleOf = (paper) => (paper === 'ours' ? 'Our own schedulers' : paper);
 
 function card(paper, rows) {
   return h(
@@ -98,8 +98,8 @@ const columns = [
       row.finished_at
         ? [
             h('span', { class: 'nowrap' }, wall(row.finished_at)),
-            h('span', { class: 'why small' }, `${duration(row.seconds * 1000)} of computing`),
-            row.outdated ? h('span', { class: 'mark old' }, 'older code') : null,
+            h('span', { class: 'why small' }, `${duration(row.seconds * 1000)} of computing time`),
+            row.outdated ? h('span', { class: 'mark old' }, 'older version of the code') : null,
           ]
         : '–',
   },

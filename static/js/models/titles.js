@@ -50,8 +50,8 @@ const ACTIONS = {
   'scenario.race': 'Race schedulers',
   'scenario.template': 'Start from template',
   'team.join': 'Add member to team',
-  'team.leave': 'Take member out of team',
-  'team.move': 'Move to team',
+  'team.leave': 'Remove member from team',
+  'team.move': 'Move object to team',
   'trace.announce': 'Begin upload of trace',
 };
 

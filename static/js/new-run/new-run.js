@@ -31,11 +31,11 @@ export async function newRun() {
 }
 
 const noTraces = () =>
-  empty('A run needs a trace: the jobs that arrive', [
+  empty('A run needs a trace with its jobs', [
     h('a', { href: '/traces/#generate' }, 'Generate a trace'),
     ', ',
     h('a', { href: '/traces/' }, 'upload one'),
-    ', or start from a template above, which brings its own.',
+    ', or start from a template above, which includes one.',
   ]);
 
 class NewRun {

@@ -34,8 +34,8 @@ export class Options {
     this.mode = h(
       'select',
       { id: 'f-mode', name: 'mode' },
-      option('batch', 'batch: as fast as possible'),
-      option('live', 'live: paced by a clock'),
+      option('batch', 'Batch: as fast as possible'),
+      option('live', 'Live: paced by a clock'),
     );
     this.speedSelect = h(
       'select',
@@ -66,7 +66,7 @@ export class Options {
     this.advanced = h('details', { class: 'wide', id: 'advanced' }, this.summary, fields);
     // a hidden field cannot be corrected
     this.advanced.addEventListener('invalid', () => (this.advanced.open = true), true);
-    const seedHelp = 'Runs with equal seeds have equal logs, byte for byte';
+    const seedHelp = 'Runs with equal inputs and seeds have equal logs, byte for byte';
     this.nodes = [
       this.servers,
       field('Name', this.name),

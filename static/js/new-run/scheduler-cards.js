@@ -29,7 +29,7 @@ export function verdict(name, fit) {
  */
 export function timeText(chosen, earlier) {
   const known = chosen.filter(({ name }) => earlier[name]);
-  if (!known.length) return 'No earlier run of about this size shows how long it takes.';
+  if (!known.length) return 'No earlier run of about this size gives an estimate of the time.';
   const seconds = (value) => `${number(value, value < 10 ? 1 : 0)} s`;
   const spans = known.map(({ name, title }) => {
     const { runs, least_s: least, most_s: most } = earlier[name];
@@ -97,7 +97,7 @@ export class SchedulerCards extends CardChoice {
       const against = this.schedulers.find((one) => one.name === this.value)?.title;
       this.note(name, [
         text ? h('span', { class: kind || 'muted' }, text) : null,
-        alone ? h('span', { class: 'muted', title: fit.race[name] }, ` Not in a race with ${against}`) : null,
+        alone ? h('span', { class: 'muted', title: fit.race[name] }, ` Cannot race with ${against}`) : null,
       ]);
     }
   }
@@ -110,6 +110,7 @@ export class SchedulerCards extends CardChoice {
     if (!before.length || !this.fit?.race?.[last]) return;
     const title = this.schedulers.find(({ name }) => name === last).title;
     this.choose([last]);
-    this.help.textContent = `${title} cannot race with the others: ${this.fit.race[last]}. It is chosen alone.`;
+    const why = `${title} cannot race with the others: ${this.fit.race[last]}`;
+    this.help.textContent = `${why}. Only this scheduler is selected now.`;
   }
 }

@@ -46,7 +46,7 @@ export class Readout {
     const more = held.length > MAX_NAMED ? `, and ${number(held.length - MAX_NAMED, 0)} more` : '';
     return [
       h('b', {}, clock(t)),
-      t > this.playhead.ms ? ' as planned' : '',
+      t > this.playhead.ms ? ' (planned)' : '',
       held.length ? `: ${plural(held.length, 'job')}, ${plural(workers, 'worker')}: ` : ': no job runs.',
       names.join(', '),
       more,
@@ -79,14 +79,14 @@ export class Readout {
     const bold = (value, text) => [h('b', {}, number(value, value < 10 ? 2 : 0)), ` ${text}`];
     return [
       h('b', {}, `${clock(from)} to ${clock(to)}`),
-      ` (${duration(to - from)}${to > playhead.ms ? ', with what is planned' : ''}): `,
+      ` (${duration(to - from)}${to > playhead.ms ? ', including planned bars' : ''}): `,
       bold(hours, `${kind} hours`),
       prices.map(({ site, price }) => [`, mean ${info.names[r]} price ${site} `, h('b', {}, significant(price))]),
       '; jobs: ',
       bold(sum.arrived, 'arrived, '),
       bold(sum.started, 'started, '),
       bold(sum.ran, 'ran, '),
-      bold(sum.completed, 'finished, '),
+      bold(sum.completed, 'completed, '),
       bold(sum.rejected, 'rejected'),
     ];
   }

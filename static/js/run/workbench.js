@@ -198,7 +198,7 @@ export class Workbench {
       this.#change(structuredClone(this.usual));
       this.list.hidePopover();
     };
-    fill(this.list, boxes, h('button', { type: 'button', class: 'quiet', onclick: reset }, 'Usual arrangement'));
+    fill(this.list, boxes, h('button', { type: 'button', class: 'quiet', onclick: reset }, 'Default arrangement'));
   }
 
   /** A drag of the title puts the panel before the one under the pointer. */

@@ -27,8 +27,8 @@ export class FitCheck {
         'p',
         { class: all ? 'good' : 'bad' },
         all
-          ? `All ${plural(fit.jobs, 'job')} can run with ${chosen.title}.`
-          : `${number(fit.runnable, 0)} of ${plural(fit.jobs, 'job')} can run with ${chosen.title}.`,
+          ? `${chosen.title} can run all ${plural(fit.jobs, 'job')}.`
+          : `${chosen.title} can run ${number(fit.runnable, 0)} of ${plural(fit.jobs, 'job')}.`,
       ),
       Object.entries(fit.made)
         .filter(([, counts]) => Object.keys(counts).length)

@@ -83,19 +83,19 @@ async function done(action) {
 const change = (account, values) => done(() => patch(`/api/accounts/${account.id}/`, values));
 
 async function disable(account) {
-  const question = `Disable the account ${account.name}? It is logged out, and its tokens are refused.`;
+  const question = `Disable the account ${account.name}? Its sessions end, and its tokens are refused.`;
   if (await confirmed(question, 'Disable')) await change(account, { active: false });
 }
 
 async function reset(account) {
-  const question = `Reset the password of ${account.name}? The present one and all sessions end at once.`;
+  const question = `Reset the password of ${account.name}? The current password and all sessions end at once.`;
   if (!(await confirmed(question, 'Reset password'))) return;
   const made = await done(() => post(`/api/accounts/${account.id}/reset/`));
-  if (made) show(made, `The password of ${made.name} is reset.`);
+  if (made) show(made, `The password of ${made.name} was reset.`);
 }
 
 function form(root) {
-  const name = field('Name', h('input', { id: 'name', maxlength: 150, autocomplete: 'off' }), 'With which to log in');
+  const name = field('Name', h('input', { id: 'name', maxlength: 150, autocomplete: 'off' }), 'Used to log in');
   const role = field(
     'Role',
     h(
@@ -127,7 +127,7 @@ function form(root) {
 }
 
 function show(account, sentence) {
-  const more = `Send this link to its owner, who sets a password with it: once, within a day. It is not shown again.`;
+  const more = `Send this link to its owner, who can set a password with it once, within a day. It is not shown again.`;
   showOnce($('#made'), `${sentence} ${more}`, 'Link that sets the password', location.origin + account.link);
 }
 

@@ -43,7 +43,7 @@ function membersOf(team) {
     { class: 'actions' },
     team.members.map((member) =>
       member.provided
-        ? h('span', { class: 'chip', title: 'By a group of the OpenID provider' }, member.name)
+        ? h('span', { class: 'chip', title: 'Member through a group of the OpenID provider' }, member.name)
         : button(`${member.name} ×`, out(member)),
     ),
     others.length
@@ -63,7 +63,7 @@ async function load() {
   const [page, people] = await Promise.all([get('/api/teams/?size=200'), get('/api/accounts/?size=200')]);
   accounts = people.results;
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'team' : 'teams');
-  list.paint(page.results, { none: empty('No teams yet', 'Without teams everybody sees everything.') });
+  list.paint(page.results, { none: empty('No teams yet', 'Without teams all users see all objects.') });
   const kept = choice.value;
   const options = page.results.map((team) => h('option', { value: team.id }, team.name));
   fill(choice, h('option', { value: '' }, 'Everybody'), options);
@@ -117,9 +117,9 @@ form($('#new'), [name.element], 'Create team', async () => {
 const options = KINDS.map(([value, text]) => h('option', { value }, text));
 const kind = field('Kind', h('select', { id: 'kind' }, options));
 const key = field(
-  'Number',
+  'Number or name',
   h('input', { id: 'key', maxlength: 80 }),
-  'As in its address; the name of a followed cluster',
+  'As in the address of its page; for a followed cluster, its name',
 );
 const target = field('To', choice);
 form($('#move'), [kind.element, key.element, target.element], 'Move', async () => {

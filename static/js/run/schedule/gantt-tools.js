@@ -44,9 +44,9 @@ export class GanttTools {
       !links.on
         ? ''
         : frame.detail === 'shade'
-          ? 'Arrows are drawn between single bars: zoom in.'
+          ? 'Zoom in until single bars are visible to see the arrows.'
           : links.drawn
-            ? 'Arrows lead from where a job was suspended to where it resumes.'
+            ? 'Arrows lead from the suspension of a job to its resumption.'
             : 'No suspended job resumes in this part of the schedule.',
     );
   }
@@ -92,7 +92,7 @@ export class GanttTools {
       const beyond = ms !== null && ms > this.view.extent;
       field.setCustomValidity(
         ms === null
-          ? `“${field.value}” is no time: ${EXAMPLE}.`
+          ? `“${field.value}” is not a time: ${EXAMPLE}.`
           : beyond
             ? `The run ends at ${clock(this.view.extent)}.`
             : '',
