@@ -21,7 +21,7 @@ NAME = OpenApiParameter("experiment", str, OpenApiParameter.PATH, description="i
 
 
 class StartSerializer(serializers.Serializer[Any]):
-    """Options of a start; without seeds, the experiment's own number."""
+    """Options of a start; without seeds, the default number of the experiment."""
 
     seeds = serializers.IntegerField(required=False, allow_null=True, default=None)
     trace = serializers.PrimaryKeyRelatedField(
@@ -30,7 +30,7 @@ class StartSerializer(serializers.Serializer[Any]):
 
 
 class StartAllSerializer(serializers.Serializer[Any]):
-    """Experiments to start; without names, all that have no result of the present code."""
+    """Experiments to start; without names, all that have no result of the current code."""
 
     names = serializers.ListField(child=serializers.CharField(max_length=80), required=False, default=list)
 
@@ -64,13 +64,13 @@ class ExperimentViewSet(viewsets.ViewSet):
     @extend_schema(parameters=[NAME], request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, experiment: str) -> Response:
-        """Cancels an experiment; finished parts stay."""
+        """Cancels an experiment; finished parts are kept."""
         return Response({"parts": starting.cancel(_known(experiment), request.user)})
 
     @extend_schema(request=StartAllSerializer, responses={201: OpenApiTypes.OBJECT})
     @action(detail=False, methods=["post"], url_path="start-all")
     def start_all(self, request: Request) -> Response:
-        """Starts several experiments; those that need a trace, or are under way, are left out."""
+        """Starts several experiments, except those that need a trace or are in progress."""
         form = StartAllSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         names = list(map(_known, form.validated_data["names"])) or [
@@ -82,11 +82,11 @@ class ExperimentViewSet(viewsets.ViewSet):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=False, methods=["post"], url_path="cancel-all")
     def cancel_all(self, request: Request) -> Response:
-        """Cancels all experiments under way."""
+        """Cancels all experiments in progress."""
         return Response({"parts": starting.cancel_all(request.user)})
 
 
 def _known(name: str) -> str:
     if name not in experiments.names():
-        raise NotFound(f"There is no experiment {name}; the page Experiments lists them.")
+        raise NotFound(f"The experiment {name} does not exist; the page Experiments lists all experiments.")
     return name

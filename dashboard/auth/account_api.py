@@ -36,7 +36,7 @@ class AccountSerializer(serializers.Serializer[Any]):
         return role_of(account)
 
     def get_login(self, account: Any) -> str:
-        """links: that of a role's login links; provider: OpenID; password; none: its password is not set yet."""
+        """links: that of a role's login links; provider: OpenID; password; none: no password has been set yet."""
         if hasattr(account, "identity"):
             return "provider"
         if account.username in ROLES and not account.has_usable_password():
@@ -59,7 +59,7 @@ class AccountChangeSerializer(KnownFields):
 
 
 class LinkedAccountSerializer(AccountSerializer):
-    """Account with the path of a link that sets its password, which is shown only once."""
+    """Account with the path of a link for setting its password, which is shown only once."""
 
     link = serializers.CharField()
 
@@ -78,7 +78,7 @@ class AccountViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
 
     @extend_schema(request=NewAccountSerializer, responses={201: LinkedAccountSerializer})
     def create(self, request: Request) -> Response:
-        """Creates an account; the answer is the only place that has its link."""
+        """Creates an account; only this answer contains its link."""
         made = accounts.create(**body(NewAccountSerializer, request), by=request.user)
         return self._linked(made.pk, accounts.password_link(made), status.HTTP_201_CREATED)
 
@@ -95,7 +95,7 @@ class AccountViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
     @extend_schema(request=None, responses=LinkedAccountSerializer)
     @action(detail=True, methods=["post"])
     def reset(self, request: Request, pk: str) -> Response:
-        """Ends the password and the sessions of an account, and makes a link that sets a new one."""
+        """Invalidates the password and the sessions of an account, and creates a link for setting a new password."""
         account = self.get_object()
         return self._linked(account.pk, accounts.reset(account, request.user), status.HTTP_200_OK)
 

@@ -30,7 +30,7 @@ def create(name: str, role: str, by: Any) -> Any:
     _check_role(role)
     with transaction.atomic():
         if users.filter(username__iexact=name).exists():
-            raise ModelError(f"name must be new; there is an account {name!r}")
+            raise ModelError(f"name must be new; the account {name!r} already exists")
         made = users.create_user(name)  # its password is unusable
         _give(made, role)
         _record(by, "account.create", made, {"role": role})
@@ -85,7 +85,7 @@ def record_password(account: Any) -> None:
 
 
 def _give(account: Any, role: str) -> None:
-    """Puts the account into the group of the role alone; a superuser that gets another role is one no more."""
+    """Membership in the group of the role alone; a superuser that gets another role is no longer a superuser."""
     account.groups.remove(*Group.objects.filter(name__in=ROLES))
     account.groups.add(Group.objects.get_or_create(name=role)[0])
     if account.is_superuser:
@@ -95,11 +95,11 @@ def _give(account: Any, role: str) -> None:
 
 def _check_name(name: str) -> None:
     if name.lower() in ROLES:
-        raise ModelError(f"name must not be {name!r}; the account of the login links for this role is called so")
+        raise ModelError(f"name must not be {name!r}; this name is reserved for the login links of the role")
     try:
         UnicodeUsernameValidator()(name)
     except ValidationError as error:
-        raise ModelError(f"name must be of letters, digits and @ . + - _; got {shorten(name)!r}") from error
+        raise ModelError(f"name must consist of letters, digits and @ . + - _, got {shorten(name)!r}") from error
     if len(name) > MAX_NAME:
         raise ModelError(f"name must have at most {MAX_NAME} characters, got {len(name)}")
 
@@ -111,7 +111,7 @@ def _check_role(role: str) -> None:
 
 def _not_own(account: Any, by: Any, what: str) -> None:
     if account.pk == getattr(by, "pk", None):
-        raise Refused(f"another admin has to change the {what} of your own account")
+        raise Refused(f"only another admin can change the {what} of your account")
 
 
 def _record(by: Any, action: str, account: Any, detail: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ class PasswordLogin(LoginView):
 
 @method_decorator(login_not_required, name="dispatch")
 class PasswordSet(PasswordResetConfirmView):
-    """First or new password of an account, by the one-time link that an admin made; its owner is then logged in."""
+    """First or new password of an account, by the one-time link of an admin; its owner is then logged in."""
 
     http_method_names = ("get", "head", "post")
     template_name = "password_set.html"

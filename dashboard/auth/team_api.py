@@ -54,7 +54,7 @@ class MemberSerializer(KnownFields):
 
 
 class MoveSerializer(KnownFields):
-    """An object by kind and number (of a connection: its name), and the number of its new team; null: everybody's."""
+    """An object by kind and number (a connection: by name), and the number of its new team; null: everybody."""
 
     kind = choice_field(list(teams.KINDS))
     key = serializers.CharField(max_length=80)
@@ -95,7 +95,7 @@ class TeamViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
     @extend_schema(request=MemberSerializer, responses=TeamSerializer)
     @action(detail=True, methods=["post"])
     def leave(self, request: Request, pk: str) -> Response:
-        """Takes a member out."""
+        """Removes a member."""
         team = self.get_object()
         teams.take_out(team, body(MemberSerializer, request)["account"], request.user)
         return Response(self.get_serializer(team).data)
@@ -103,7 +103,7 @@ class TeamViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
     @extend_schema(request=MoveSerializer, responses=MoveSerializer)
     @action(detail=False, methods=["post"], pagination_class=None)
     def move(self, request: Request) -> Response:
-        """Moves an object, with what depends on it, to a team or to everybody."""
+        """Moves an object, with all that depends on it, to a team or to everybody."""
         given = body(MoveSerializer, request)
         name = teams.move(given["kind"], given["key"], given["team"], request.user)
         return Response({**given, "team": given["team"] and given["team"].pk, "name": name})

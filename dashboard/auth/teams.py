@@ -42,7 +42,7 @@ def create(name: str, by: Any) -> Team:
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
         raise ModelError(f"name must have 1 to {MAX_NAME} printable characters, got {shorten(name)!r}")
     if Team.objects.filter(name__iexact=name).exists():
-        raise ModelError(f"name must be new; there is a team {name!r}")
+        raise ModelError(f"name must be new; the team {name!r} already exists")
     with transaction.atomic():
         made = Team.objects.create(name=name)
         _record(by, "team.create", made, {})
@@ -56,38 +56,38 @@ def remove(team: Team, by: Any) -> None:
         texts = [counted(count, noun) for noun, count in owned.items() if count]
         raise Refused(f"team {team.name} owns {', '.join(texts)}; move them to another team first")
     if any(model.objects.filter(team=team).exists() for model in (AuditEntry, Alert, AlertRule)):
-        raise Refused(f"team {team.name} has entries in the audit list, which stay; take its members out instead")
+        raise Refused(f"team {team.name} has entries in the audit list, which are kept; remove its members instead")
     with transaction.atomic():
         _record(by, "team.delete", team, {})
         team.delete()
 
 
 def add(team: Team, user: Any, by: Any, provided: bool = False) -> None:
-    """Adds a member; a second call has no effect. provided: by a group of the OpenID provider."""
+    """New member; a second call has no effect. provided: by a group of the OpenID provider."""
     with transaction.atomic():
         if Membership.objects.get_or_create(team=team, user=user, defaults={"provided": provided})[1]:
             _record(by, "team.join", team, {"account": user.get_username()})
 
 
 def take_out(team: Team, user: Any, by: Any) -> None:
-    """Takes a member out; a second call has no effect."""
+    """Removal of a member; a second call has no effect."""
     with transaction.atomic():
         if Membership.objects.filter(team=team, user=user).delete()[0]:
             _record(by, "team.leave", team, {"account": user.get_username()})
 
 
 def move(kind: str, key: str, team: Team | None, by: Any) -> str:
-    """Moves an object to a team, None = everybody's, with what depends on it; its name.
+    """Move of an object, with all that depends on it, to a team, or to everybody (None); the name of the object.
 
     A trace or cluster cannot leave scenarios of another team behind: those are moved first.
     """
     field = "name" if kind == "connection" else "pk"
     if field == "pk" and not key.isdecimal():
-        raise ModelError(f"a {kind} is named by its number, got {shorten(key)!r}")
+        raise ModelError(f"a {kind} is identified by its number, got {shorten(key)!r}")
     with transaction.atomic():
         found: Any = KINDS[kind].objects.filter(**{field: key}).first()
         if found is None:
-            raise ModelError(f"there is no {kind} {shorten(key)}")
+            raise ModelError(f"{kind} {shorten(key)} does not exist")
         _check(kind, found, team)
         for rows in _dependent(kind, found):
             rows.update(team=team)
@@ -100,18 +100,18 @@ def move(kind: str, key: str, team: Team | None, by: Any) -> str:
 
 
 def _check(kind: str, found: Any, team: Team | None) -> None:
-    """Refused where one of the objects would refer to one that the team does not see."""
+    """Check that no object would refer to one that the team does not see; Refused otherwise."""
     if kind == "scenario":
         inputs = {"trace": found.trace, "cluster": found.cluster}
         hidden = [f"{noun} {one.pk}" for noun, one in inputs.items() if one.team_id not in (None, _pk(team))]
         if hidden:
-            raise Refused(f"scenario {found.pk} uses {' and '.join(hidden)} of another team; move that first")
+            raise Refused(f"scenario {found.pk} uses {' and '.join(hidden)} of another team; move it first")
     elif kind in ("trace", "cluster") and team is not None:
         others = Scenario.objects.filter(**{kind: found}).exclude(team=team).values_list("pk", flat=True)
         if number := others.first():
-            raise Refused(f"{kind} {found.pk} is used by scenario {number} of another team or of everybody")
+            raise Refused(f"scenario {number} of another team or of everybody uses {kind} {found.pk}")
     elif kind == "sweep" and found.scenario.team_id not in (None, _pk(team)):
-        raise Refused(f"sweep {found.pk} is of scenario {found.scenario_id} of another team; move that first")
+        raise Refused(f"sweep {found.pk} uses scenario {found.scenario_id} of another team; move it first")
 
 
 def _dependent(kind: str, found: Any) -> list[QuerySet[Any]]:

@@ -1,4 +1,4 @@
-"""The one rule of what people see: objects of everybody, and those of their teams; admins see all."""
+"""Visibility of objects: users see those of everybody and those of their teams; admins see all."""
 
 from __future__ import annotations
 

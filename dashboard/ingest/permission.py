@@ -1,4 +1,4 @@
-"""Who may post events of a source: tokens of the source whose account is an operator and sees its cluster."""
+"""Permission to post events of a source: tokens of the source whose account is an operator and sees its cluster."""
 
 from __future__ import annotations
 

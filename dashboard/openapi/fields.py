@@ -22,7 +22,9 @@ def _map(about: str) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": VALUE, "description": about}
 
 
-@extend_schema_field(_map("Values by name of the parameter; the list of schedulers, connectors or rules has them"))
+@extend_schema_field(
+    _map("Values by name of the parameter; names are in the lists of schedulers, connectors and rules")
+)
 class ParametersField(serializers.DictField):
     """Parameters that an answer of the API declares: of a scheduler, a connector, a sampler, a rule."""
 
@@ -48,7 +50,7 @@ class JobChangesField(serializers.DictField):
 
 @extend_schema_field({"$ref": "#/components/schemas/Edit"})
 class EditField(serializers.DictField):
-    """An edit of a scenario; its verb says what it has (GET /api/edits/)."""
+    """An edit of a scenario; its verb determines its fields (GET /api/edits/)."""
 
 
 @extend_schema_field({"$ref": "#/components/schemas/Axis"})

@@ -184,7 +184,7 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
 
 @_looked_at
 def experiments(request: HttpRequest) -> HttpResponse:
-    """Experiments of the papers: what holds."""
+    """Experiments of the papers, with their verdicts."""
     return _page(request, "experiments.html")
 
 
@@ -192,7 +192,7 @@ def experiments(request: HttpRequest) -> HttpResponse:
 def experiment(request: HttpRequest, experiment: str) -> HttpResponse:
     """Experiment with its charts, checks and table."""
     if experiment not in of_papers.names():
-        raise Http404(f"There is no experiment {experiment}; the page Experiments lists them.")
+        raise Http404(f"The experiment {experiment} does not exist; the page Experiments lists all experiments.")
     module = of_papers.experiment(experiment)
     return _page(request, "experiment.html", name=experiment, paper=module.PAPER, title=module.TITLE)
 

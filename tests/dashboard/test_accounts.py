@@ -140,16 +140,16 @@ def test_nobody_locks_themselves_out(admin, values):
     answer = patch(admin, f"/api/accounts/{admin.user.pk}/", **values)
     assert answer.status_code == 400
     what = "role" if "role" in values else "state"
-    assert answer.json()["detail"] == f"another admin has to change the {what} of your own account"
+    assert answer.json()["detail"] == f"only another admin can change the {what} of your account"
     assert admin.get("/api/accounts/").status_code == 200
 
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("VERONICA", "name must be new; there is an account 'VERONICA'"),
-        ("operator", "name must not be 'operator'; the account of the login links for this role is called so"),
-        ("a b", "name must be of letters, digits and @ . + - _; got 'a b'"),
+        ("VERONICA", "name must be new; the account 'VERONICA' already exists"),
+        ("operator", "name must not be 'operator'; this name is reserved for the login links of the role"),
+        ("a b", "name must consist of letters, digits and @ . + - _, got 'a b'"),
         ("", "name may not be blank."),
     ],
 )

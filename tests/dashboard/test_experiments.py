@@ -87,7 +87,7 @@ def test_operators_start_and_cancel_and_viewers_do_not(operator, viewer):
         "status": "queued", "message": "", "done": 0, "total": 5, "active": True, "by": "", "seeds": 1, "trace": None,
     }  # fmt: skip
     again = post(operator, f"{ADDRESS}start/", {})
-    assert (again.status_code, "is under way" in again.json()["detail"]) == (400, True)
+    assert (again.status_code, "is in progress" in again.json()["detail"]) == (400, True)
     assert post(operator, f"{ADDRESS}cancel/", {}).json() == {"parts": 5}
     assert row(viewer)["progress"]["status"] == "cancelled"
 

@@ -106,15 +106,15 @@ def refuses(answer, status: int, sentence: str) -> None:
     [
         ({"token": {"nonce": "another"}}, "The token of the provider is not valid: JWT Nonce verification failed."),
         ({"token": {"exp": int(time.time()) - 60}}, "The token of the provider has expired"),
-        ({"token": {"iss": "https://other"}}, "The token of the provider is not valid: its issuer is another one."),
+        ({"token": {"iss": "https://other"}}, "The token of the provider is not valid: it is from another issuer."),
         ({"token": {"aud": "other"}}, "The token of the provider is not valid: it is for another client."),
         ({"key": rsa.generate_private_key(public_exponent=65_537, key_size=2_048)}, "JWS token verification failed."),
-        ({"userinfo": {"sub": "u-2"}}, "The claims of the provider are about somebody else."),
+        ({"userinfo": {"sub": "u-2"}}, "The claims of the provider are about another account."),
         ({"userinfo": {"groups": ["strangers"]}}, "Your groups at the provider (strangers) give you no role here"),
-        ({"userinfo": {"groups": []}}, "The provider names no group that gives you a role here"),
+        ({"userinfo": {"groups": []}}, "The provider sent no groups, so you have no role here"),
         ({"userinfo": {"preferred_username": None}}, "The provider sent no name"),
-        ({"userinfo": {"preferred_username": "admin"}}, "No account can be made for admin: name must not be"),
-        ({"back": {"state": "another"}}, "This login was not begun here, or it is over; log in again."),
+        ({"userinfo": {"preferred_username": "admin"}}, "No account can be created for admin: name must not be"),
+        ({"back": {"state": "another"}}, "This login was not started here, or it has expired; log in again."),
         ({"back": {"error": "access_denied"}}, "The provider refused the login (access_denied)."),
     ],
 )
@@ -129,14 +129,16 @@ def test_a_login_that_is_not_right_is_refused_in_one_sentence(op, faults, senten
 def test_a_way_back_works_once_and_in_its_own_browser(op):
     client = Client()
     address = back(client)
-    refuses(Client().get(address), 403, "This login was not begun here")
+    refuses(Client().get(address), 403, "This login was not started here")
     assert client.get(address).status_code == 302
-    refuses(client.get(address), 403, "This login was not begun here")
+    refuses(client.get(address), 403, "This login was not started here")
 
 
 def test_a_name_that_is_taken_makes_no_account_and_takes_none_over(op, operator):
     op.claims["preferred_username"] = "olga"
-    refuses(logged_in()[1], 403, "No account can be made for olga: name must be new; there is an account 'olga'.")
+    refuses(
+        logged_in()[1], 403, "No account can be created for olga: name must be new; the account 'olga' already exists."
+    )
 
 
 def test_a_code_that_is_not_of_this_login_is_refused(op):

@@ -245,7 +245,7 @@ def test_inputs_of_two_teams_make_no_scenario(blue, red, admin):
     refused = post(admin, "/api/scenarios/", form)
     assert (refused.status_code, refused.json()["detail"]) == (
         400,
-        "objects of different teams (blue and red) cannot be joined; move one of them first",
+        "objects of different teams (blue and red) cannot be combined; move one of them first",
     )
 
 
@@ -272,7 +272,7 @@ def test_admins_make_teams_and_move_objects(of_red, admin, bob, blue, red):
     assert refused.status_code == 400
     assert refused.json()["detail"].startswith("team red owns 1 trace, 1 cluster, 1 scenario, ")
     first = {"kind": "trace", "key": str(of_red["traces"]), "team": blue.pk}
-    assert "is used by scenario" in post(admin, "/api/teams/move/", first).json()["detail"]
+    assert "of another team or of everybody uses" in post(admin, "/api/teams/move/", first).json()["detail"]
     for kind, key in (("scenario", of_red["scenarios"]), ("trace", of_red["traces"]), ("cluster", of_red["clusters"])):
         answer = post(admin, "/api/teams/move/", {"kind": kind, "key": str(key), "team": None})
         assert answer.status_code in (200, 400), answer.content
@@ -288,7 +288,7 @@ def test_admins_make_teams_and_move_objects(of_red, admin, bob, blue, red):
 
 
 @pytest.mark.parametrize(("name", "sentence"), [
-    ("RED", "name must be new; there is a team 'RED'"), (" ", "name may not be blank."),
+    ("RED", "name must be new; the team 'RED' already exists"), (" ", "name may not be blank."),
 ])  # fmt: skip
 def test_a_name_that_cannot_be_is_refused(admin, red, name, sentence):
     assert post(admin, "/api/teams/", {"name": name}).json()["detail"] == sentence

@@ -113,14 +113,14 @@ test('an edit in words: its title, and times as people read them', () => {
   const edit = { verb: 'drain_servers', servers: 'a', from_ms: 3_600_000, to_ms: null, at_ms: 1000, off: true };
   assert.equal(editLine(edit, verbs), '(off) Drain servers at 00:00:01: servers a, from 01:00:00');
   const other = { verb: 'change_scheduler', scheduler: 'drf', parameters: '', at_ms: 1000 };
-  assert.equal(editLine(other, verbs), 'change scheduler at 00:00:01: scheduler drf', 'nothing about an empty field');
+  assert.equal(editLine(other, verbs), 'Change scheduler at 00:00:01: scheduler drf', 'nothing about an empty field');
 });
 
 test('the audit list states times and edits in words', () => {
   const edit = { verb: 'fail_servers', at_ms: 120_000_000, servers: 'w00', for_ms: 10_800_000 };
   assert.equal(
     detailText({ version: 2, before: { edits: [] }, after: { edits: [edit] } }),
-    'version 2, before: no edits, after: fail servers at 1d 09:20:00: servers w00, for 3h',
+    'version 2, before: no edits, after: Fail servers at 1d 09:20:00: servers w00, for 3h',
   );
   assert.equal(
     detailText({ seconds: 24.1, reason: 'no worker', clock_ms: 50_400_000 }),
@@ -141,7 +141,7 @@ test('the audit list states times and edits in words', () => {
   );
   assert.equal(
     detailText({ ending: 'off', changed: 'sites, interval_ms' }),
-    'ending: rule switched off, changed sites, interval ms',
+    'ending: rule switched off, changed sites, interval',
   );
 });
 

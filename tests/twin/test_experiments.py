@@ -165,7 +165,7 @@ def test_requests_are_repeated_only_after_a_pause(no_broker):
 
 def test_what_cannot_be_started_is_refused_with_the_reason():
     starting.start(NAME)
-    with pytest.raises(Refused, match="is under way; cancel it"):
+    with pytest.raises(Refused, match="is in progress; cancel it"):
         starting.start(NAME)
     with pytest.raises(ModelError, match="replays the arrivals of a trace; select one"):
         starting.start("pd_ors_fig12_trace_by_servers")

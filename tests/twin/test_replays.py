@@ -109,7 +109,7 @@ def test_a_job_that_waits_for_a_dependency_arrives_when_it_became_eligible():
     assert {job.id: job.arrival_ms for job in jobs}["late"] == 1_800 * S + EPOCH - round(
         connection.run.clock_wall.timestamp() * S
     )
-    assert any("1 job waited for something else than resources first" in text for text in of.facts["sentences"])
+    assert any("1 job first waited for something other than resources" in text for text in of.facts["sentences"])
 
 
 @pytest.mark.parametrize(

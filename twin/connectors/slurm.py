@@ -221,7 +221,7 @@ class SlurmConnector(Connector):
         return (
             f"squeue shows no job, yet slurmctld counted {counts.pending:,} waiting and {counts.running:,} running "
             f"ones at {counted:%Y-%m-%d %H:%M:%S} UTC: "
-            "they have ended since (it counts every 30 s), or PrivateData hides them from this account"
+            "they have ended since then (slurmctld counts every 30 s), or PrivateData hides them from this account"
         )
 
     def _reservations(self) -> tuple[ReservationFact, ...] | None:

@@ -11,7 +11,7 @@ from scheduling.model.values import ModelError
 
 
 class Team(models.Model):
-    """People who see the objects of the team; objects without a team are everybody's (dashboard/auth/visible.py)."""
+    """Users who see the objects of the team; objects without a team belong to everybody (dashboard/auth/visible.py)."""
 
     name = models.CharField(max_length=80, unique=True)
     members: models.ManyToManyField[Any, Membership] = models.ManyToManyField(
@@ -24,7 +24,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A member of a team. The first team that somebody joined owns what that person makes."""
+    """Member of a team. The first team that a user joined owns what the user creates."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
@@ -36,14 +36,14 @@ class Membership(models.Model):
 
 
 def home_of(user: Any) -> int | None:
-    """The team that owns what the user makes from nothing; None: everybody."""
+    """Team that owns new objects of the user that have no inputs; None: everybody."""
     if getattr(user, "pk", None) is None:
         return None
     return Membership.objects.filter(user=user.pk).values_list("team_id", flat=True).first()
 
 
 class Owned(models.Model):
-    """Base of objects with a team. A new one belongs to the team of what it is made of, else of who makes it."""
+    """Base of objects with a team. A new one belongs to the team of its inputs, else to that of its creator."""
 
     team = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="+")
     settled = False  # the maker has chosen the team, None included
@@ -60,7 +60,7 @@ class Owned(models.Model):
         return []
 
     def save(self, *args: Any, **given: Any) -> None:
-        """Stores the object; ModelError where it joins objects of different teams."""
+        """Stores the object; ModelError if it combines objects of different teams."""
         if self._state.adding and self.team_id is None and not self.settled:
             self.team_id = self._inherited()
         super().save(*args, **given)
@@ -69,5 +69,5 @@ class Owned(models.Model):
         teams = {source.team_id for source in self.made_of() if source is not None and source.team_id is not None}
         if len(teams) > 1:
             names = " and ".join(Team.objects.filter(pk__in=teams).values_list("name", flat=True))
-            raise ModelError(f"objects of different teams ({names}) cannot be joined; move one of them first")
+            raise ModelError(f"objects of different teams ({names}) cannot be combined; move one of them first")
         return teams.pop() if teams else home_of(getattr(self, "created_by", None))

@@ -96,7 +96,7 @@ class Engine:
             self._published(events)
             if not events:
                 raise Diverged(
-                    f"the log ends at event {run.last_seq:,} ({moment(run.sim_ms)}), a replay "
+                    f"the log ends at event {run.last_seq:,} ({moment(run.sim_ms)}), but a replay "
                     f"of the scenario at event {self.seq:,}: "
                     "the scheduler or the scenario has changed since this run started; start a new run"
                 )

@@ -45,7 +45,7 @@ class ProviderBackend(OIDCAuthenticationBackend):
     get_settings = staticmethod(setting)
 
     def __init__(self) -> None:
-        """Reads no address yet: Django makes a backend for each request."""
+        """Backend that has read no address yet: Django creates one for each request."""
         self.OIDC_RP_CLIENT_ID, self.OIDC_RP_CLIENT_SECRET = settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET
         self.OIDC_RP_SIGN_ALGO, self.OIDC_RP_IDP_SIGN_KEY = "RS256", None
         self.UserModel = get_user_model()
@@ -66,7 +66,7 @@ class ProviderBackend(OIDCAuthenticationBackend):
         return discovered("userinfo_endpoint")
 
     def authenticate(self, request: HttpRequest | None, **given: Any) -> Any:
-        """The account of a login by the provider; LoginRefused and ProviderDown in words. Passwords are others'."""
+        """The account of a login by the provider, else LoginRefused or ProviderDown; None for other logins."""
         if "nonce" not in given:
             return None
         try:
@@ -84,18 +84,18 @@ class ProviderBackend(OIDCAuthenticationBackend):
         claims = dict(super().verify_token(token, **given))
         audience = claims.get("aud")
         if claims.get("iss") != settings.OIDC_ISSUER:
-            raise SuspiciousOperation("its issuer is another one.")
+            raise SuspiciousOperation("it is from another issuer.")
         if settings.OIDC_CLIENT_ID not in (audience if isinstance(audience, list) else [audience]):
             raise SuspiciousOperation("it is for another client.")
         if "exp" not in claims:
-            raise SuspiciousOperation("it has no end.")
+            raise SuspiciousOperation("it has no expiry.")
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> Any:
-        """The account of the claims of the token and of the provider's further ones."""
+        """Account of the claims in the token and at the userinfo endpoint."""
         more = self.get_userinfo(access_token, id_token, payload)
         if more.get("sub") != payload.get("sub"):
-            raise LoginRefused("The claims of the provider are about somebody else.")
+            raise LoginRefused("The claims of the provider are about another account.")
         return account_of(person_of({**more, **payload}))
 
     def get_user(self, user_id: int) -> Any:
@@ -112,7 +112,7 @@ def account_of(person: Person) -> Any:
             try:
                 user = accounts.create(person.name, person.role, by=None)
             except ModelError as error:
-                raise LoginRefused(f"No account can be made for {person.name}: {error}.") from error
+                raise LoginRefused(f"No account can be created for {person.name}: {error}.") from error
             Identity.objects.create(issuer=settings.OIDC_ISSUER, subject=person.subject, user=user)
         else:
             user = known.user
@@ -124,7 +124,7 @@ def account_of(person: Person) -> Any:
 
 
 def _set_teams(user: Any, names: tuple[str, ...]) -> None:
-    """Memberships by groups as the groups are now; those that an admin has made stay."""
+    """Memberships according to the current groups; those that an admin added are kept."""
     for name in names:
         team = Team.objects.filter(name=name).first() or teams.create(name, by=None)
         teams.add(team, user, by=None, provided=True)

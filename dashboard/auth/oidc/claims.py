@@ -14,7 +14,7 @@ MAX_SHOWN = 5  # groups in a message
 
 
 class Person(NamedTuple):
-    """Who logs in: number and name at the provider, role and names of teams here."""
+    """User who logs in: subject and name at the provider, role and names of teams here."""
 
     subject: str
     name: str
@@ -23,19 +23,19 @@ class Person(NamedTuple):
 
 
 def person_of(claims: Mapping[str, Any]) -> Person:
-    """The person of the claims; LoginRefused where a claim is missing or no group gives a role."""
+    """User of the claims; LoginRefused if a claim is missing or no group gives a role."""
     subject, name = claims.get("sub"), claims.get(settings.OIDC_NAME_CLAIM)
     if not isinstance(subject, str) or not subject:
-        raise LoginRefused("The provider sent no subject (sub) of the account.")
+        raise LoginRefused("The provider sent no subject (claim sub) for this account.")
     if not isinstance(name, str) or not name.strip():
-        raise LoginRefused(f"The provider sent no name; the setting OIDC_NAME_CLAIM names {settings.OIDC_NAME_CLAIM}.")
+        raise LoginRefused(f"The provider sent no name (claim {settings.OIDC_NAME_CLAIM}, by OIDC_NAME_CLAIM).")
     groups = _groups(claims.get(settings.OIDC_GROUPS_CLAIM))
     roles = {settings.OIDC_ROLES[group] for group in groups if group in settings.OIDC_ROLES}
     role = next((role for role in reversed(ROLES) if role in roles), None)
     if role is None:
         shown = ", ".join(groups[:MAX_SHOWN]) + (" and others" if len(groups) > MAX_SHOWN else "")
         if not groups:
-            raise LoginRefused("The provider names no group that gives you a role here; ask an admin.")
+            raise LoginRefused("The provider sent no groups, so you have no role here; ask an admin.")
         raise LoginRefused(f"Your groups at the provider ({shown}) give you no role here; ask an admin.")
     teams = dict.fromkeys(settings.OIDC_TEAMS[group] for group in groups if group in settings.OIDC_TEAMS)
     return Person(subject, name.strip(), role, tuple(teams))

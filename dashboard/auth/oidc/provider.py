@@ -36,7 +36,7 @@ def discovered(name: str) -> str:
         found = _read(issuer)
         _known[issuer] = time.monotonic(), found
     if not isinstance(found.get(name), str):
-        raise ProviderDown(f"The OpenID provider {issuer} names no {name}.")
+        raise ProviderDown(f"The OpenID provider {issuer} states no {name}.")
     return str(found[name])
 
 
@@ -56,5 +56,5 @@ def _read(issuer: str) -> dict[str, Any]:
     except (requests.RequestException, ValueError) as error:
         raise ProviderDown(f"The OpenID provider {issuer} does not answer; try again later.") from error
     if not isinstance(found, dict) or found.get("issuer") != issuer:
-        raise ProviderDown(f"The OpenID provider {issuer} says that it is another issuer; check OIDC_ISSUER.")
+        raise ProviderDown(f"The OpenID provider {issuer} identifies itself as another issuer; check OIDC_ISSUER.")
     return found

@@ -21,19 +21,19 @@ from dashboard.auth.oidc import provider
 from dashboard.auth.oidc.backend import ProviderBackend, setting
 from dashboard.http.throttles import too_often
 
-NOT_BEGUN = "This login was not begun here, or it is over; log in again."
+NOT_BEGUN = "This login was not started here, or it has expired; log in again."
 log = logging.getLogger(__name__)
 BACKEND = f"{ProviderBackend.__module__}.{ProviderBackend.__qualname__}"
 
 
 class _InWords:
-    """Mixin of the two views: whatever goes wrong is one page with one sentence."""
+    """Mixin of the two views: every error is one page with one sentence."""
 
     get_settings = staticmethod(setting)
 
     def dispatch(self, request: HttpRequest, *args: Any, **given: Any) -> HttpResponseBase:
         if not provider.is_on():
-            raise Http404("No OpenID provider is set.")
+            raise Http404("No OpenID provider is configured.")
         refused = too_often(request)
         if refused is not None:
             return refused

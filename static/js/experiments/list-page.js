@@ -135,7 +135,7 @@ function paintProgress(active) {
   const sum = (key) => active.reduce((total, { progress }) => total + progress[key], 0);
   $('#progress').value = sum('total') ? sum('done') / sum('total') : 0;
   const parts = `${number(sum('done'), 0)} of ${plural(sum('total'), 'part')} computed`;
-  setText($('#going'), `${plural(active.length, 'experiment')} under way, ${parts}`);
+  setText($('#going'), `${plural(active.length, 'experiment')} in progress, ${parts}`);
   if ($('#cancel-all')) $('#cancel-all').hidden = !active.length;
 }
 

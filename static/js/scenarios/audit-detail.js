@@ -6,7 +6,10 @@ import { editLine } from './edit-conflict.js';
 import { named } from './sweep-axes.js';
 
 /** Labels of what an entry states, where its key in words is none. */
-const LABELS = { in_place_of: 'in place of run', live: 'as live run' };
+const LABELS = { in_place_of: 'in place of run', live: 'as live run', max_jobs: 'limit of jobs' };
+
+/** Titles of connectors, as in twin/connectors. */
+const CONNECTORS = { slurm: 'Slurm', kubernetes: 'Kubernetes', push: 'Push', replay: 'Replay' };
 
 /** Fields whose value is a list of names of fields. */
 const NAMES = ['changed'];
@@ -31,7 +34,8 @@ function field(key, value, known) {
   if (key === 'ending') return `ending: ${endingText(value)}`;
   if (key === 'mode') return `mode ${modeText(value)}`;
   if (key === 'scheduler') return `scheduler ${known?.schedulers.find(({ name }) => name === value)?.title ?? value}`;
-  if (NAMES.includes(key)) return `${key} ${String(value).replaceAll('_', ' ')}`;
+  if (key === 'connector') return `connector ${CONNECTORS[value] ?? value}`;
+  if (NAMES.includes(key)) return `${key} ${String(value).replace(/_ms\b/g, '').replaceAll('_', ' ')}`;
   const { title, text } = named({ field: key }, LABELS[key] ?? key);
   return `${title} ${typeof value === 'number' ? text(value) : plain(value, known)}`;
 }

@@ -1,7 +1,7 @@
 // Choice between two versions of the edits, after a conflict with another window or user.
 
 import { fill, h } from '../ui/dom.js';
-import { clock } from '../util/format.js';
+import { capital, clock, lowered } from '../util/format.js';
 import { named } from './sweep-axes.js';
 
 /**
@@ -46,12 +46,13 @@ export function showConflict(box, { verbs, theirs, mine, onCopy, onTheirs, onMin
 /** 'Fail servers at 10:00:00: servers edge-0, for 6h'. */
 export function editLine(edit, verbs) {
   const verb = verbs.find(({ name }) => name === edit.verb);
-  const title = verb?.title ?? edit.verb.replaceAll('_', ' ');
-  const label = (key) => verb?.parameters?.find(({ name }) => name === key)?.title.toLowerCase() ?? key;
+  const title = verb?.title ?? capital(edit.verb.replaceAll('_', ' '));
+  const declared = (key) => verb?.parameters?.find(({ name }) => name === key);
   const fields = Object.entries(edit)
     .filter(([key, value]) => !['verb', 'at_ms', 'off'].includes(key) && value !== null && value !== '')
     .map(([key, value]) => {
-      const { title: name, text } = named({ field: key }, label(key));
+      const { title: label = key, titles = {} } = declared(key) ?? {};
+      const { title: name, text } = named({ field: key }, declared(key) ? lowered(label) : key, titles);
       return `${name} ${text(value)}`;
     });
   const detail = fields.length ? `: ${fields.join(', ')}` : '';

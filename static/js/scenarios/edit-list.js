@@ -1,7 +1,7 @@
 // Edits in their order: one line each, which can be switched off, moved, changed and removed.
 
 import { fill, h } from '../ui/dom.js';
-import { percent, plural } from '../util/format.js';
+import { capital, percent, plural } from '../util/format.js';
 
 const UNITS = { gpu: 'GPU', cpu: 'vCPU', memory: 'memory', storage: 'storage', bandwidth: 'bandwidth' };
 
@@ -60,7 +60,11 @@ export function paintEdits(list, { edits, rows, titles = {}, isPast, editable, o
           return h(
             'li',
             { class: edit.off ? 'off' : null, 'data-place': place },
-            h('span', { class: 'sentence' }, row.sentence || `${titles[edit.verb] ?? edit.verb} …`),
+            h(
+              'span',
+              { class: 'sentence' },
+              row.sentence || `${titles[edit.verb] ?? capital(edit.verb.replaceAll('_', ' '))} …`,
+            ),
             h(
               'span',
               { class: 'chips' },

@@ -85,7 +85,7 @@ class Command(HeadlessCommand):
             "sampled",
         )
         parser.add_argument(
-            "--speed", type=place, help="file of measure_speed: jobs keep their length, and train at the measured speed"
+            "--speed", type=place, help="file of measure_speed: jobs train at the measured speed and keep their length"
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

@@ -32,12 +32,12 @@ def start(name: str, seeds: int | None = None, trace: Trace | None = None, user:
 
 
 def start_all(names: Sequence[str], user: Any = None) -> list[Reproduction]:
-    """Those that can run without more inputs and are not under way; all or none."""
+    """Start of the experiments that need no further inputs and are not in progress; all or none."""
     with transaction.atomic():
         busy = set(_active().values_list("experiment", flat=True))
         wanted = [name for name in names if name not in busy and arrivals_use(name) != REQUIRED]
         if not wanted:
-            raise Refused("none of these experiments can be started: they are under way, or need a trace")
+            raise Refused("none of these experiments can be started: each is in progress or needs a trace")
         made = [_started(name, None, None, user) for name in wanted]
     task.request()
     return made
@@ -49,7 +49,7 @@ def cancel(name: str, user: Any = None) -> int:
 
 
 def cancel_all(user: Any = None) -> int:
-    """The same of every experiment."""
+    """End of the active reproductions of all experiments."""
     return _cancel(_active(), user)
 
 
@@ -62,7 +62,7 @@ def _started(name: str, seeds: int | None, trace: Trace | None, user: Any) -> Re
     code = experiments.code_digest(name)
     before = Reproduction.objects.filter(experiment=name).first()
     if before is not None and before.status in Reproduction.ACTIVE:
-        raise Refused(f"the experiment {name} is under way; cancel it before starting it again")
+        raise Refused(f"the experiment {name} is in progress; cancel it before starting it again")
     same = before is not None and (before.seeds, before.trace_id, before.code) == (seeds, trace and trace.pk, code)
     if before is not None and same and before.status in (Reproduction.CANCELLED, Reproduction.FAILED):
         before.parts.filter(status=ReproductionPart.FAILED).update(status=ReproductionPart.WAITING)
@@ -89,7 +89,7 @@ def _check(name: str, seeds: int | None, trace: Trace | None) -> None:
         raise ModelError(f"seeds must be from 1 to {MAX_SEEDS}, got {seeds}")
     takes = arrivals_use(name)
     if trace is not None and not takes:
-        raise ModelError(f"the experiment {name} takes no trace: its arrivals are drawn")
+        raise ModelError(f"the experiment {name} takes no trace: its arrivals are random")
     if trace is None and takes == REQUIRED:
         raise ModelError(f"the experiment {name} replays the arrivals of a trace; select one")
     if trace is not None and (trace.status != Trace.READY or not trace.job_count):

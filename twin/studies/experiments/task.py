@@ -99,7 +99,7 @@ def conclude(reproduction_id: int) -> None:
         table = tables.stored(experiments.table_of_parts(of.experiment, options_of(of), values))
     except (ArithmeticError, LookupError, TypeError, ValueError, Refused) as error:
         log.exception("the table of the experiment %s failed", of.experiment)
-        end(of, Reproduction.FAILED, f"its table could not be made: {type(error).__name__}: {error}"[:300])
+        end(of, Reproduction.FAILED, f"its table could not be computed: {type(error).__name__}: {error}"[:300])
         return
     end(of, Reproduction.FINISHED, table=table)
     old = Reproduction.objects.filter(experiment=of.experiment).exclude(status__in=Reproduction.ACTIVE)

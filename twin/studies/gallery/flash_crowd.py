@@ -11,7 +11,7 @@ HOURS, CROWD, TIMES, SHORTER = 48, (20, 21), 30.0, 10
 
 
 class FlashCrowd(Template):
-    """Flash crowd: each hour of it has 30 times the arrivals of another hour."""
+    """Workload with a flash crowd, whose hours have 30 times the arrivals of other hours."""
 
     name, title = "flash_crowd", "Flash crowd"
     about = "150 jobs in two days on 80 servers; more than half of them come within two hours."

@@ -92,8 +92,8 @@ def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0
     ]
     if blocked:
         found.append(
-            f"{count(blocked, 'job')} waited for something else than resources first (a dependency, a begin time, a "
-            "release, a licence, a reservation or a limit): in the replay they arrive when that was over on the "
+            f"{count(blocked, 'job')} first waited for something other than resources (a dependency, a begin time, a "
+            "release, a licence, a reservation or a limit): in the replay they arrive at the end of that wait on the "
             "cluster."
         )
     if pause_ms and known.passes:
