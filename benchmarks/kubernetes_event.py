@@ -47,7 +47,7 @@ class Kubernetes:
         folder.mkdir()
 
     def start(self) -> None:
-        """Starts it, and ends its stand-in for kubelets."""
+        """Start of the server, and end of its stand-in for kubelets."""
         env = os.environ | {"KUBE_BASE_PORT": str(_free_ports())}
         with (self.folder / "start.log").open("wb") as log:
             command = [str(self.script), "start", str(self.folder), "4"]
@@ -64,7 +64,7 @@ class Kubernetes:
         self.connection = http.client.HTTPSConnection(settings["KUBE_URL"].removeprefix("https://"), context=tls)
 
     def stop(self) -> None:
-        """Ends all of it."""
+        """End of all processes."""
         subprocess.run([self.script, "stop", self.folder], timeout=60, check=True)
 
     def ask(self, method: str, path: str, body: Any) -> float:

@@ -15,7 +15,7 @@ class DashboardConfig(AppConfig):
 
 
 def make_groups(using: str, **kwargs: Any) -> None:
-    """Creates the groups of the roles after migrations."""
+    """Creation of the groups of the roles after migrations."""
     from django.contrib.auth.models import Group
 
     from dashboard.auth.roles import ROLES

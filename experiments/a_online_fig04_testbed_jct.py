@@ -10,7 +10,7 @@ from experiments._lanes import PLAYERS, SEEDS, TESTBED_JOBS, TESTBED_NOTE, rates
 
 TITLE = "total completion time relative to SRTF on the testbed, by number of jobs"
 PAPER = "A_online, Fig. 4"
-CLAIM = "A_online outperforms SRTF, Tiresias-L and BatchSche; as the jobs are few, the improvement is not noticeable"
+CLAIM = "A_online outperforms SRTF, Tiresias-L and BatchSche; with few jobs the improvement is not noticeable"
 SETTING = TESTBED_NOTE
 CHARTS = (Chart("total completion time", "of SRTF"),)
 RIVALS = ("SRTF", "Tiresias-L", "BatchSche")

@@ -9,7 +9,10 @@ from experiments._lanes import SEEDS, ratios, small
 
 TITLE = "competitive ratio by number of jobs, at four speeds"
 PAPER = "A_online, Fig. 12"
-CLAIM = "below 1.7, falls with epsilon, near 1 at epsilon = 0.5; the number of jobs has little influence"
+CLAIM = (
+    "the ratio is below 1.7, falls with epsilon, and is near 1 at epsilon = 0.5; the number of jobs has little "
+    "influence"
+)
 SETTING = (
     "10 servers, chunks of 4 to 13 h, 3 seeds; fractional flow of A_online at speed 1 + epsilon / relaxed ILP (4) at "
     "speed 1, all in one location. The ratio can be below 1, because the algorithm has the higher speed"

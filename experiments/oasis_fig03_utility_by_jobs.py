@@ -9,7 +9,7 @@ from experiments._grid import SEPARATE, compare, lead, means, oasis_workload, ta
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
 PAPER = "OASiS, Fig. 3"
-CLAIM = "OASiS has the highest utility, and its lead grows with the number of jobs."
+CLAIM = "OASiS has the highest utility, and its lead grows with the number of jobs"
 JOBS, SLOTS, DORM_JOBS = (100, 200, 300, 400), 300, 200
 SETTING = (
     f"T = {SLOTS}, 50 + 50 servers, calibrated, from history, 3 seeds; "

@@ -14,7 +14,7 @@ from scheduling.workloads import generate
 
 TITLE = "completion - target, time-sensitive and time-critical jobs"
 PAPER = "OASiS, Fig. 4"
-CLAIM = "Under OASiS jobs complete closest to their targets, with the least variance."
+CLAIM = "Under OASiS jobs complete closest to their targets, with the least variance"
 SLOTS, JOBS = 100, 100
 SETTING = (
     f"T = {SLOTS}, 50 + 50 servers, {JOBS} sensitive and {JOBS} critical jobs, calibrated, "

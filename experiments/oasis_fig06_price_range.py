@@ -9,7 +9,7 @@ from experiments._grid import compare, means, oasis_workload, table_of
 
 TITLE = "total utility with wrong estimates of U / L"
 PAPER = "OASiS, Fig. 6"
-CLAIM = "Where resources are scarce it is better to under-estimate U / L than to over-estimate it."
+CLAIM = "If resources are scarce, it is better to underestimate U / L than to overestimate it"
 JOBS, SLOTS, PERCENT = (100, 400), 300, (20, 50, 100, 300, 500, 1000)
 SETTING = (
     f"T = {SLOTS}, 50 + 50 servers, calibrated, from history, L is varied (the paper does not state which), 2 "

@@ -8,7 +8,7 @@ from experiments._testbed import JOBS, SLOTS, testbed
 
 TITLE = "total utility on the testbed"
 PAPER = "OASiS, Fig. 7"
-CLAIM = "OASiS has the highest utility on real machines, too, by a smaller margin."
+CLAIM = "OASiS also has the highest utility on real machines, by a smaller margin"
 SETTING = f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, from history, 10 seeds"
 BAND = 0.95
 SEEDS = 10

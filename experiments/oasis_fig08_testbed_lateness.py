@@ -8,7 +8,7 @@ from experiments._testbed import JOBS, SLOTS, testbed
 
 TITLE = "completion - target on the testbed"
 PAPER = "OASiS, Fig. 8"
-CLAIM = "Under OASiS jobs complete closest to their targets on real machines, too."
+CLAIM = "Under OASiS jobs complete closest to their targets also on real machines"
 SETTING = (
     f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, from history, 10 seeds; completed jobs only"
 )

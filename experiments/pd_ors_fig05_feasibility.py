@@ -1,4 +1,4 @@
-"""When the probabilistic feasibility of the rounding says something."""
+"""Range in which the probabilistic feasibility of the rounding is informative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduling.slotted.solvers.rounding import gain
 
 TITLE = "right-hand side of the condition delta >= 3 m / e^(G W_a / 2)"
 PAPER = "PD-ORS, Fig. 5"
-CLAIM = "The larger W_a is, the smaller is the delta from which on the condition holds."
+CLAIM = "The larger W_a is, the smaller is the least delta for which the condition holds"
 DELTAS = tuple(step / 100 for step in range(2, 11))
 WIDTHS = (10, 20, 30, 40, 60)  # W_a
 ROWS, PACKING_WIDTH, COVERS = 401, 15, 1  # r = R H + 1, W_b, m

@@ -18,7 +18,7 @@ from experiments._grid import (
 
 TITLE = "total utility compared with FIFO, DRF, RRH, Dorm and OASiS, by number of servers"
 PAPER = "PD-ORS, Fig. 6"
-CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of servers."
+CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of servers"
 SERVERS, JOBS, SLOTS = (10, 20, 30, 60, 100), 50, 20
 SETTING = (
     f"T = {SLOTS}, {JOBS} jobs, 5 seeds, calibrated and literal, from history; thinned: "

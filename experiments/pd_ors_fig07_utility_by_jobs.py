@@ -18,7 +18,7 @@ from experiments._grid import (
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, by number of jobs"
 PAPER = "PD-ORS, Fig. 7"
-CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of jobs."
+CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of jobs"
 JOBS, SERVERS, SLOTS = (10, 30, 50), 100, 20
 SETTING = (
     f"T = {SLOTS}, {SERVERS} servers, calibrated and literal (K as printed), from history, 5 seeds; thinned: three "

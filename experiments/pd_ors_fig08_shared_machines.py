@@ -9,7 +9,7 @@ from experiments._grid import SHARED, compare, means, pd_ors_workload, table_of
 
 TITLE = "total utility compared with OASiS on machines divided half and half"
 PAPER = "PD-ORS, Fig. 8"
-CLAIM = "PD-ORS has a higher utility than OASiS, and the gap widens with the number of jobs."
+CLAIM = "PD-ORS has a higher utility than OASiS, and the gap widens with the number of jobs"
 JOBS, SERVERS, SLOTS = (10, 20, 30, 40, 50), 100, 20
 SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 5 seeds"
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}

@@ -14,7 +14,7 @@ from scheduling.model.values import Event
 
 TITLE = "median training time"
 PAPER = "PD-ORS, Fig. 9"
-CLAIM = "Jobs have the lowest median training time under PD-ORS."
+CLAIM = "Jobs have the lowest median training time under PD-ORS"
 JOBS, SERVERS, SLOTS = 100, 30, 80
 SETTING = (
     f"T = {SLOTS}, {SERVERS} servers, {JOBS} jobs, calibrated, from history, 3 seeds; jobs that do not "

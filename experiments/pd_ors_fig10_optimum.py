@@ -10,7 +10,7 @@ from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of PD-ORS"
 PAPER = "PD-ORS, Fig. 10"
-CLAIM = "The optimum is 1.0 to 1.4 times the utility of PD-ORS."
+CLAIM = "The optimum is 1.0 to 1.4 times the utility of PD-ORS"
 SLOTS, JOBS, SERVERS = 10, 10, (2, 4, 8)
 SETTING = (
     f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 5 seeds; "

@@ -12,7 +12,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 
 TITLE = "total utility by rounding gain G"
 PAPER = "PD-ORS, Fig. 11"
-CLAIM = "The ratio is best at G = 1 and far below its bound everywhere."
+CLAIM = "The ratio is best at G = 1 and far below its bound everywhere"
 GAINS, JOBS, SLOTS, SETTINGS = (0.2, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2), 50, 20, ((100, 10.0), (20, 1.0))
 SETTING = (
     f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, mode paper, 1 seed; thinned: 50 roundings instead of 5000, "

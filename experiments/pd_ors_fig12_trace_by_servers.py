@@ -9,7 +9,7 @@ from experiments._replay import trace_table
 
 TITLE = "total utility with the arrivals of a trace, by number of servers"
 PAPER = "PD-ORS, Fig. 12"
-CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
+CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm"
 SERVERS, JOBS, SLOTS = (10, 30, 50), 100, 80
 SETTING = (
     f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 2 seeds, --arrivals FILE (the paper's is Google "

@@ -8,9 +8,9 @@ from experiments import Chart, Options, Steps
 from experiments._grid import SHARED, compare, means, pd_ors_workload, table_of
 from experiments._replay import in_order
 
-TITLE = "total utility by number of jobs, with drawn arrivals and K as printed"
-PAPER = "PD-ORS, Fig. 13, drawn arrivals"
-CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
+TITLE = "total utility by number of jobs, with random arrivals and K as printed"
+PAPER = "PD-ORS, Fig. 13, random arrivals"
+CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm"
 JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
 SETTING = (
     f"T = {SLOTS}, {SERVERS} servers, literal (K as printed), from history, 2 seeds; the paper replays the arrivals of "

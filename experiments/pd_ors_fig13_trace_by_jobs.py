@@ -9,7 +9,7 @@ from experiments._replay import trace_table
 
 TITLE = "total utility with the arrivals of a trace, by number of jobs"
 PAPER = "PD-ORS, Fig. 13"
-CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
+CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm"
 JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
 SETTING = (
     f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 2 seeds, --arrivals FILE (the paper's is Google 2011); "

@@ -11,7 +11,7 @@ TITLE = "total utility of re-planning compared with OASiS, separate servers"
 PAPER = "ours, on the settings of OASiS, Fig. 3"
 CLAIM = (
     "Without knowledge of the future, re-planning earns at least 1.15 times the utility of OASiS at T = 100 and 300 "
-    "jobs with promises and 1.30 times without, and never less than 0.98 times."
+    "jobs with promises and 1.30 times without, and never less than 0.98 times"
 )
 POINTS = ((100, 100), (100, 300), (300, 100), (300, 200), (300, 300), (300, 400))  # T, jobs
 SETTING = "50 + 50 servers, calibrated, from history, 3 seeds"

@@ -38,7 +38,7 @@ def create(name: str, role: str, by: Any) -> Any:
 
 
 def set_role(account: Any, role: str, by: Any) -> None:
-    """Replaces the role of the account; refused for one's own account, so that an admin always remains."""
+    """Replacement of the role of the account; refused for one's own account, so that an admin always remains."""
     _check_role(role)
     with transaction.atomic():
         _not_own(account, by, "role")

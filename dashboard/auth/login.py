@@ -110,7 +110,7 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def leave(request: HttpRequest) -> HttpResponse:
-    """Ends the session, and that at the OpenID provider by which it began."""
+    """End of the session, and that at the OpenID provider by which it began."""
     onward = logout_address(request)
     logout(request)
     return redirect(onward or settings.LOGIN_URL)

@@ -67,7 +67,7 @@ def of_source(source: str) -> list[ApiToken]:
 
 
 def note_use(token: ApiToken) -> None:
-    """Records the use of a token, at most once a minute."""
+    """Record of the use of a token, at most once a minute."""
     now = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_AGAIN)
     if token.last_used_at is None or token.last_used_at < now - USED_AGAIN:

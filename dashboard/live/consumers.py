@@ -100,7 +100,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         return True
 
     async def greet(self) -> None:
-        """Sends the initial messages to a client."""
+        """Delivery of the initial messages to a client."""
 
     async def repair(self, gap: Gap) -> None:
         """Notifies the client of missing messages, so that it fetches them."""
@@ -129,7 +129,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         await self.say({"type": "error", "message": "this stream has no log"})
 
     async def say(self, message: dict[str, Any]) -> None:
-        """Sends one message."""
+        """Delivery of one message."""
         await self.send(text_data=orjson.dumps(message).decode())
 
     async def _forward(self) -> None:
@@ -195,7 +195,7 @@ class RunConsumer(StreamConsumer):
         await super().receive(text_data, bytes_data)
 
     async def _mark(self) -> None:
-        """Records that the run has a reader, as long as the client responds."""
+        """Record that the run has a reader, as long as the client responds."""
         if time.monotonic() - self.marked >= readers.RENEW_S:
             self.marked = time.monotonic()
             await asyncio.to_thread(readers.mark, self.run_id)

@@ -35,7 +35,7 @@ class Hub:
         self.task: asyncio.Task[None] | None = None
 
     async def join(self, box: Mailbox, *channels: str) -> None:
-        """Adds `box` as a listener of the channels.
+        """Addition of `box` as a listener of the channels.
 
         Returns when the server has confirmed that, so that a later read of the log leaves no gap; without a bus it
         returns after PATIENCE_S and the box is notified later.
@@ -53,7 +53,7 @@ class Hub:
             box.stale = True
 
     async def leave(self, box: Mailbox, *channels: str) -> None:
-        """Removes the listener added by `join`."""
+        """Removal of the listener added by `join`."""
         for channel in channels:
             listeners = self.boxes.get(channel, set())
             listeners.discard(box)

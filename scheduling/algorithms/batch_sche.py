@@ -116,7 +116,7 @@ class BatchSche(BaseScheduler):
         return self._alarm(now_ms) if self.waiting else NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """Starts a batch with all waiting jobs."""
+        """Start of a batch with all waiting jobs."""
         if self.parameters.rule == "sequential" and self.running:
             return NOTHING
         self.batch += 1

@@ -153,7 +153,7 @@ class Conservative(BackfillScheduler):
                 self._book(job, *(self.available.earliest(self.gangs[job], demands, slots, before[0]) or before))
 
     def _reserve_anew(self, slot: int) -> None:
-        """Removes all reservations."""
+        """Removal of all reservations."""
         self.unreserved |= self.reserved.keys()
         self.reserved, self.next_starts, self.changed = {}, [], True
         self._rebuild(slot)
@@ -179,7 +179,7 @@ class Conservative(BackfillScheduler):
         self.available.take(self._demands(job), units, slot, slot + self.estimates[job], sign=1)
 
     def _begin_reserved(self, starts: Starts, now_ms: int, job: int) -> None:
-        """Starts a job on its reserved units: what is reserved for it becomes what it holds."""
+        """Start of a job on its reserved units: what is reserved for it becomes what it holds."""
         _, units = self.reserved.pop(job)
         self.next_starts.pop(0)
         self.packing.take(self.gangs[job].shape, units)

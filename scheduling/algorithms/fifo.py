@@ -97,7 +97,7 @@ class Fifo(GangQueue):
         return any(self.lines[kind][0] < job for kind in self.blocked)
 
     def _leave(self, kind: Kind | None) -> bool:
-        """Removes the head of a line; true if the line continues."""
+        """Removal of the head of a line; true if the line continues."""
         line = self.lines[kind]
         line.popleft()
         if not line:

@@ -334,7 +334,7 @@ class Harmony(GroupedScheduler):
     # --- completions ---
 
     def _completed(self, pool: Pool, change: Change, id_: int, job: int) -> None:
-        """Replaces the completed job by one, two or three similar ones.
+        """Replacement of the completed job by one, two or three similar ones.
 
         Without any, its group is regrouped, with others if that pays.
         """

@@ -293,7 +293,7 @@ class GroupedScheduler(BaseScheduler, ABC):
         self, pool: Pool, change: Change, job: int, before: Record, plan: dict[int, list[Placement]],
         finishes: dict[int, int], verdicts: list[Verdict],
     ) -> None:  # fmt: skip
-        """Records the consequences of a job's new record: its bar, its end and its decision."""
+        """Record of the consequences of a job's new record: its bar, its end and its decision."""
         record, now_ms = pool.of[job], change.now_ms
         if record == before:
             return

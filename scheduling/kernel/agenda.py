@@ -31,7 +31,7 @@ class Agenda:
         self.due: list[dict[int, int]] = [{} for _ in Priority]  # of each priority: id -> at_ms
 
     def schedule(self, at_ms: int, priority: Priority, id_: int = 0) -> None:
-        """Adds an entry at that time; it replaces an earlier one."""
+        """Addition of an entry at that time; it replaces an earlier one."""
         due = self.due[priority]
         if due.get(id_) != at_ms:  # else the heap has it
             due[id_] = at_ms

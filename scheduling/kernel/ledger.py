@@ -54,11 +54,11 @@ class Ledger(ABC):
         return dropped
 
     def replace_workers(self, now_ms: int, plan: WorkerPlan) -> None:
-        """Replaces the plans of the workers in `plan`; Overbooked in models with plans of jobs only."""
+        """Replacement of the plans of the workers in `plan`; Overbooked in models with plans of jobs only."""
         raise Overbooked("this execution model does not accept plans of workers, only of jobs")
 
     def forget(self, job: int) -> None:
-        """Removes a completed job and its bars."""
+        """Removal of a completed job and its bars."""
         self._plans.pop(job, None)
 
     def bars(self, now_ms: int) -> list[Placement]:

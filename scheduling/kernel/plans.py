@@ -31,22 +31,22 @@ class Plans:
         return self.agenda.due[Priority.COMPLETION]
 
     def forget(self, job: int) -> None:
-        """Removes a job that has ended."""
+        """Removal of a job that has ended."""
         self.begun_ms.pop(job, None)
         self.ledger.forget(job)
 
     def record_starts(self, jobs: Iterable[Sequence[int]]) -> None:
-        """Records the starts of [job, start_ms, finish_ms] in plans of workers: a hand-over keeps started jobs."""
+        """Record of the starts of [job, start_ms, finish_ms] in plans of workers: a hand-over keeps started jobs."""
         for job, start_ms, _ in jobs:
             if start_ms != NONE:
                 self.begun_ms.setdefault(job, start_ms)
 
     def end(self, at_ms: int, job: int) -> None:
-        """Ends the plan of the job now, before its work is done."""
+        """End of the plan of the job now, before its work is done."""
         self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), NONE]], [])
 
     def cut(self, at_ms: int, job: int) -> list[Placement]:
-        """Ends the plan of a job whose work is done now; the bars that it had left, which may have begun."""
+        """End of the plan of a job whose work is done now; the bars that it had left, which may have begun."""
         dropped = self.ledger.replace(at_ms, {job: []})
         self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), at_ms]], [])
         return dropped

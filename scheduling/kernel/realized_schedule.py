@@ -25,7 +25,7 @@ class Futures:
         self.plans: dict[str, list[_Plan]] = {"job": [], "worker": []}  # by scope
 
     def feed(self, event: Event) -> None:
-        """Adds an event; events without plans change nothing."""
+        """Addition of an event; events without plans change nothing."""
         if event.kind == "plan_changed":
             data = event.data
             self.plans[data["scope"]].append((event.at_ms, data["keys"], data["bars"]))

@@ -80,7 +80,7 @@ class Simulation:
         self.plans.ledger = scheduler.model.ledger(cluster, jobs, scheduler)
 
     def enter(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> None:
-        """Starts the scheduler on the current cluster and jobs, with the remaining work of the jobs."""
+        """Start of the scheduler on the current cluster and jobs, with the remaining work of the jobs."""
         self.cluster, self.records, self.scheduler = cluster, jobs, scheduler
         jobs = self.jobs = self.plans.jobs = with_shares(jobs, self.shares) if self.shares else jobs
         for earlier, later in pairwise(jobs):
@@ -150,16 +150,16 @@ class Simulation:
         return max(self.now_ms, self.horizon_ms or 0) if waits else self.now_ms, _END, 0
 
     def close(self) -> None:
-        """Ends additions: the run ends when no entries remain."""
+        """End of additions: the run ends when no entries remain."""
         self.open_ended = False
 
     def add_jobs(self, jobs: Sequence[Job]) -> list[Event]:
-        """Adds jobs, logged now with all their fields; they arrive after now, behind the others."""
+        """Addition of jobs, logged now with all their fields; they arrive after now, behind the others."""
         added = [("job_added", {"job": len(self.jobs) + i, "fields": asdict(job)}) for i, job in enumerate(jobs)]
         return growth.extend(self, added, self.cluster, [*self.records, *jobs])
 
     def add_server(self, server: Server) -> list[Event]:
-        """Adds a server; the scheduler plans again as after an edit of the cluster."""
+        """Addition of a server; the scheduler plans again as after an edit of the cluster."""
         added = [("server_added", {"server": len(self.cluster.servers), "fields": asdict(server)})]
         return growth.extend(self, added, replace(self.cluster, servers=(*self.cluster.servers, server)), self.records)
 
@@ -202,13 +202,13 @@ class Simulation:
             self.agenda.schedule(self.phases[self.phase].at_ms, Priority.PHASE, self.phase)
 
     def owe_slot(self, at_ms: int) -> None:
-        """Requests a call of `on_slot` at the next start of a slot, from at_ms on."""
+        """Request for a call of `on_slot` at the next start of a slot, from at_ms on."""
         if self.on_slot:
             slot = -(-at_ms // self.slot_ms)
             if slot not in self.agenda.due[_SLOT]:
                 self.schedule(slot * self.slot_ms, Priority.SLOT, slot)
 
     def emit(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
-        """Adds an event at the end of the log."""
+        """Addition of an event at the end of the log."""
         self.seq += 1
         self.out.append(Event(self.seq, at_ms, kind, data))

@@ -62,7 +62,7 @@ class Part(ABC):
     name: str  # in the metrics of summary.json
 
     def feed(self, event: Event) -> None:
-        """Adds an event."""
+        """Addition of an event."""
         return
 
     @abstractmethod

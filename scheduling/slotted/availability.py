@@ -33,7 +33,7 @@ class Availability:
         self.times[0] = max(self.times[0], slot)
 
     def remove(self, server: int) -> None:
-        """Removes a server that is unavailable."""
+        """Removal of a server that is unavailable."""
         self.free[:, server] = 0
         self.takes[:, server] = False
 

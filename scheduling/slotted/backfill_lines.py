@@ -87,7 +87,7 @@ class Walk:
         return self.lines[self.number].line
 
     def leave_line(self) -> None:
-        """Ends the line of the current job."""
+        """End of the line of the current job."""
         self.number = None
 
     def only(self, slots: int) -> None:

@@ -147,7 +147,7 @@ class BackfillScheduler(GangQueue):
         self.join(job)
 
     def leave(self, job: int) -> None:
-        """Removes a job from the queue."""
+        """Removal of a job from the queue."""
         line = self.line_of(job)
         del line.keys[bisect_left(line.keys, self.key(job))]
         if not line.keys:
@@ -213,7 +213,7 @@ class BackfillScheduler(GangQueue):
         return super().release(now_ms, job)
 
     def begin(self, starts: Starts, now_ms: int, job: int, units: Units, code: str, **values: Any) -> None:
-        """Starts a waiting job on units that are reserved for it."""
+        """Start of a waiting job on units that are reserved for it."""
         self.leave(job)
         gang = self.gangs[job]
         starts.plan[job] = self._bars(now_ms, job, gang, units, starts.finishes)

@@ -72,11 +72,11 @@ class GangQueue(BaseScheduler):
 
     @abstractmethod
     def join(self, job: int) -> None:
-        """Adds a job that arrives to the queue."""
+        """Addition of a job that arrives to the queue."""
 
     @abstractmethod
     def join_again(self, job: int) -> None:
-        """Adds a job that was stopped to the queue."""
+        """Addition of a job that was stopped to the queue."""
 
     @abstractmethod
     def queued(self) -> Sequence[int]:
@@ -167,7 +167,7 @@ class GangQueue(BaseScheduler):
             self.hold(job, before.running[job], before.begun[job])
 
     def hold(self, job: int, units: Units, begun_ms: int) -> None:
-        """Records that a job runs on units that are reserved for it."""
+        """Record that a job runs on units that are reserved for it."""
         self.running[job], self.begun[job] = units, begun_ms
 
     def release(self, now_ms: int, job: int) -> Units:

@@ -60,12 +60,12 @@ class Pool:
         self.spare += change
 
     def wait(self, gang: Gang, key: Key) -> None:
-        """Adds a gang to the waiting ones at its rank."""
+        """Addition of a gang to the waiting ones at its rank."""
         gang.key = key
         insort(self.waiting.setdefault(gang.size, []), key)
 
     def unwait(self, gang: Gang) -> None:
-        """Removes a gang from the waiting ones."""
+        """Removal of a gang from the waiting ones."""
         keys = self.waiting[gang.size]
         del keys[bisect_left(keys, gang.key)]
         if not keys:

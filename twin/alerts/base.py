@@ -81,7 +81,7 @@ class Seen(Protocol):
 
 
 class Rule(ABC):
-    """Checks one fact about one target against its thresholds."""
+    """Check of one fact about one target against its thresholds."""
 
     name: ClassVar[str]  # that of its file
     title: ClassVar[str]  # as printed on screen

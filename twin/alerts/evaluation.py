@@ -43,7 +43,7 @@ class Turn(NamedTuple):
 
 
 def evaluate(budget_s: float = BUDGET_S) -> Turn:
-    """Checks all rules within the time; targets that were left the last time come first."""
+    """Check of all rules within the time; targets that were left the last time come first."""
     began, until = time.monotonic(), time.monotonic() + budget_s
     stored_rules.ensure_defaults()
     rules = list(AlertRule.objects.all())
@@ -211,6 +211,6 @@ def _store_errors(rules: Iterable[AlertRule], errors: Mapping[int, str], complet
 
 
 def _forget(now: datetime) -> None:
-    """Deletes the oldest ended alerts after KEPT_DAYS, with their notices."""
+    """Deletion of the oldest ended alerts after KEPT_DAYS, with their notices."""
     old = Alert.objects.filter(ended_at__lt=now - timedelta(days=KEPT_DAYS)).order_by("ended_at")
     Alert.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:MAX_FORGOTTEN])).delete()

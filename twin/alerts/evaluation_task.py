@@ -27,7 +27,7 @@ class Requests:
         self.when = float("-inf")
 
     def refresh(self) -> bool:
-        """Requests an evaluation if one is due."""
+        """Request for an evaluation if one is due."""
         now = time.monotonic()
         if now - self.when < EVERY_S:
             return False

@@ -79,7 +79,7 @@ def change(rule: AlertRule, values: Mapping[str, Any], user: Any = None) -> Aler
 
 
 def remove(rule: AlertRule, user: Any = None) -> None:
-    """Removes the rule of a target; that for everything applies to it again."""
+    """Removal of the rule of a target; that for everything applies to it again."""
     if rule.target == EVERYTHING:
         raise Refused(f"the rule {rule.rule} applies to all targets and cannot be removed; switch it off instead")
     with transaction.atomic():

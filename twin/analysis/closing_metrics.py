@@ -51,7 +51,7 @@ def due() -> int | None:
 
 
 def work(run_id: int) -> None:
-    """Stores the metrics of a run, computed in a process of its own; only the number of jobs where that fails."""
+    """Storage of the metrics of a run, computed in a process of its own; only the number of jobs where that fails."""
     outcome = bounded_process.run(partial(measure, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
     if outcome in bounded_process.FAILURES:
         log.error("run %s: its metrics cannot be computed; the computation ended as %s", run_id, outcome)

@@ -111,7 +111,7 @@ def _beat(*, pool_child: bool) -> None:
 @worker_process_shutdown.connect
 @worker_shutdown.connect
 def end_pulse(**_: Any) -> None:
-    """Removes the heartbeat of a process that ends normally."""
+    """Removal of the heartbeat of a process that ends normally."""
     if _pulse is not None:
         _pulse.stop()
 

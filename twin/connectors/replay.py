@@ -78,7 +78,7 @@ class ReplayConnector(Connector):
             yield Snapshot(before.at_ms, partial=True)
 
     def close(self) -> None:
-        """Ends the stream."""
+        """End of the stream."""
         self.closed.set()
 
     def _wait(self, before: Snapshot, recorded_ms: int) -> Iterator[Snapshot]:

@@ -42,7 +42,7 @@ def due() -> int | None:
 
 
 def bring_up(run_id: int) -> None:
-    """Stores the newest state, in steps of MAX_STEP, each kept at once. ValueError for a log without a fold."""
+    """Storage of the newest state, in steps of MAX_STEP, each kept at once. ValueError for a log without a fold."""
     run = Run.objects.only("last_seq").get(pk=run_id)
     begin = (
         FoldedState.objects.filter(run_id=run_id, version=state_codec.VERSION).values_list("seq", flat=True).first()
@@ -55,7 +55,7 @@ def bring_up(run_id: int) -> None:
 
 
 def give_up(run_id: int) -> None:
-    """Records that the log cannot be folded, so that it is not tried again until the log or the version changes."""
+    """Record that the log cannot be folded, so that it is not tried again until the log or the version changes."""
     run = Run.objects.filter(pk=run_id).only("last_seq", "sim_ms").first()
     if run is not None:
         _store(run_id, run.last_seq, run.sim_ms, b"")

@@ -48,7 +48,7 @@ def count(name: str, *labels: str, by: float = 1) -> None:
 
 
 def observe(name: str, seconds: float, *labels: str) -> None:
-    """Adds one observation to a histogram."""
+    """Addition of one observation to a histogram."""
     place = sum(seconds > bound for bound in SECONDS)
     with _lock:
         row = _buckets.setdefault((name, labels), [0.0] * (len(SECONDS) + 2))

@@ -96,7 +96,7 @@ class Ending:
         )
 
     def write(self) -> None:
-        """Ends the run; LeaseLost changes nothing."""
+        """End of the run; LeaseLost changes nothing."""
 
         def why(known: KnownJob) -> Why:
             return "still_open", {"attempts": len(known.attempts)}
@@ -115,7 +115,7 @@ def history(run: Run) -> dict[str, Any]:
 
 
 def _close(run: Run, mirror: Mirror, why: Callable[[KnownJob], Why], message: str = "") -> None:
-    """Ends the run; why: the reason for each open job."""
+    """End of the run; why: the reason for each open job."""
     events: list[EventData] = []
     for known in _open(mirror):
         events += _cut_bars(known, mirror)

@@ -64,7 +64,7 @@ class LoggedState:
     nodes: dict[str, LoggedNode] = field(default_factory=dict)  # by the name of its server
 
     def feed(self, lines: Iterable[Sequence[Any]], bars: np.ndarray) -> LoggedState:
-        """Adds the events of one batch, as event_log.lines_and_bars gives it."""
+        """Addition of the events of one batch, as event_log.lines_and_bars gives it."""
         for _, at_ms, kind, data in lines:
             if kind == "job_added":
                 self.jobs.append(LoggedJob(data["fields"]["id"], user=data["fields"].get("user") or ""))

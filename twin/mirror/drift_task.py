@@ -137,7 +137,7 @@ def _settle(connection: Connection, compared: int, found: list[Difference], agai
 
 
 def _store(connection: Connection, next_s: float, **fields: Any) -> None:
-    """Stores a result; one that is not final keeps the figures of the audit before. The next is due in `next_s`."""
+    """Storage of a result; one that is not final keeps the figures of the audit before. The next is due in `next_s`."""
     blank: dict[str, Any] = {"compared": None, "count": None, "differences": [], "checked_at": None}
     same = connection.drift if connection.drift.get("run") == connection.run_id else {}
     now = time.time()

@@ -45,7 +45,7 @@ class Follower:
         self.threads: dict[int, Follow] = {}
 
     def run(self) -> None:
-        """Starts and ends threads as connections come, are paused, and go."""
+        """Start and end of threads as connections come, are paused, and go."""
         while not self.stop.wait(REFRESH_S):
             try:
                 self.refresh()
@@ -56,7 +56,7 @@ class Follower:
             thread.join()
 
     def refresh(self) -> None:
-        """Starts what is missing, and ends what is paused or gone, or has other settings now."""
+        """Start of what is missing, and end of what is paused, gone or has other settings now."""
         following = Connection.objects.filter(wanted=Connection.FOLLOWING).values_list(
             "pk", "name", "parameters", "interval_ms", "sites", "sampler", "sampler_parameters"
         )
@@ -176,7 +176,7 @@ class Follow(threading.Thread):
         return stopped
 
     def _store_constraints(self, following: Following) -> None:
-        """Stores the cluster's own expected starts and its constraints, for the forecasts."""
+        """Storage of the cluster's own expected starts and its constraints, for the forecasts."""
         if not following.applied:
             return
         connector = following.connector

@@ -37,7 +37,7 @@ class AuditEntry(Owned):
         ordering = ["-id"]
 
     def save(self, *args: Any, **given: Any) -> None:
-        """Stores the entry with the team of its subject; where a token acted for the user, with its name."""
+        """Storage of the entry with the team of its subject; where a token acted for the user, with its name."""
         if token := getattr(self.user, "through_token", None):
             self.detail = {**self.detail, "token": token}
         if self._state.adding and not self.settled:

@@ -60,7 +60,7 @@ class Owned(models.Model):
         return []
 
     def save(self, *args: Any, **given: Any) -> None:
-        """Stores the object; ModelError if it combines objects of different teams."""
+        """Storage of the object; ModelError if it combines objects of different teams."""
         if self._state.adding and self.team_id is None and not self.settled:
             self.team_id = self._inherited()
         super().save(*args, **given)

@@ -60,7 +60,7 @@ def due(now: datetime) -> list[Due]:
 
 
 def apply(now: datetime) -> list[Due]:
-    """Removes it; what was removed."""
+    """Removal of an object; what was removed."""
     removed = []
     for rule, limit in _limited():  # each looks at what the ones before have left
         if subjects := rule.due(now, limit):

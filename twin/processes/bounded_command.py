@@ -62,7 +62,7 @@ def _read(stdout: IO[bytes], stderr: IO[bytes], until: float, max_bytes: int) ->
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends the command and what it started; a group that has ended is no error."""
+    """End of the command and what it started; a group that has ended is no error."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -91,7 +91,7 @@ class Pulse:
         return self
 
     def stop(self) -> None:
-        """Removes the heartbeat of a process that ends normally."""
+        """Removal of the heartbeat of a process that ends normally."""
         self.over.set()
         if self.thread.is_alive():
             self.thread.join(BEAT_S)

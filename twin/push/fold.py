@@ -178,7 +178,7 @@ class _Job:
             self._close(newest_ms, REQUEUED, after_ms=self.last_ms, but=newest_ms)
 
     def _close(self, at_ms: int, outcome: str, after_ms: int | None = None, but: int | None = None) -> None:
-        """Ends every execution that has no end yet, but the one that began at `but`.
+        """End of every execution that has no end yet, but the one that began at `but`.
 
         after_ms: the end was not seen; it lies between this time and at_ms.
         """

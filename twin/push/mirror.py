@@ -59,7 +59,7 @@ class Mirror:
         return [node for node in found if node is not None]
 
     def forget_ended(self, now_ms: int) -> None:
-        """Removes jobs that ended a while ago; a late event loads them again."""
+        """Removal of jobs that ended a while ago; a late event loads them again."""
         old = [key for key, came_ms in self.touched.items() if key[0] == JOB and came_ms < now_ms - KEPT_ENDED_MS]
         for key in old:
             if all(job.state == ENDED for job in self.jobs([key])):

@@ -142,7 +142,7 @@ def _set_clock_back(run: Run, clock: Clock, since: datetime) -> None:
 
 
 def _go_on(run: Run) -> None:
-    """Ends the hold of a run whose events are written."""
+    """End of the hold of a run whose events are written."""
     if run.held_since is None:
         return
     if run.mode == Run.LIVE and (clock := _clock(run)).wall < run.held_since:  # held up by this write

@@ -28,7 +28,7 @@ def stated(scenario: Scenario) -> dict[str, str]:
 
 
 def start(scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], scenario: Scenario, arrived: int) -> None:
-    """Starts a scheduler with what it knows of the jobs when `arrived` of them have arrived."""
+    """Start of a scheduler with what it knows of the jobs when `arrived` of them have arrived."""
     beliefs, rng = of_scenario(scenario), np.random.default_rng(scenario.seed)
     if beliefs is None:
         scheduler.start(cluster, jobs, rng)

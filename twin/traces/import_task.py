@@ -58,7 +58,7 @@ def _in_process(trace_id: int) -> bounded_process.Outcome:
 
 
 def _sign_of_life(trace_id: int) -> bool:
-    """Records that the import continues; False if it was cancelled or deleted."""
+    """Record that the import continues; False if it was cancelled or deleted."""
     Trace.objects.filter(pk=trace_id, status=Trace.PARSING).update(touched_at=timezone.now())
     return Trace.objects.filter(pk=trace_id).exclude(status=Trace.CANCELLED).exists()
 

@@ -71,7 +71,7 @@ def begin(setting: Setting) -> Climb:
 
 
 def advance(climb: Climb, setting: Setting) -> Climb:
-    """Ends an epoch: its trial is judged, and the next job in turn makes a step."""
+    """End of an epoch: its trial is judged, and the next job in turn makes a step."""
     climb = _judged(climb)
     if climb.pace_ms <= setting.floor_ms * (1 + GAIN):
         return climb._replace(done=True)

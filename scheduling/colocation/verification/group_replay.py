@@ -128,7 +128,7 @@ class GroupReplay(GroupChecks):
             )
 
     def settle(self, at_ms: int) -> None:
-        """Checks at the end of an instant that the resulting state is possible."""
+        """Check at the end of an instant that the resulting state is possible."""
         for at, data in self.changed:
             if self.groups.get(data["group"]) is data:
                 self.check_group(at, at_ms, data)

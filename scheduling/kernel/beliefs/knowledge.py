@@ -78,7 +78,7 @@ class Knowledge:
         self.beliefs.ended(job, row, max(1, round(self.pace.alone_ms(row))))
 
     def forget(self, job: int) -> None:
-        """Removes a job that has ended."""
+        """Removal of a job that has ended."""
         for book in (self.believed, self.done, self.plans):
             book.pop(job, None)
 

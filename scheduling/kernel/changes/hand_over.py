@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def begin_phase(sim: Simulation, phase: Phase, number: int | None = None) -> None:
-    """Starts a phase. number: counted from 1, of phases that edits begin; it is logged."""
+    """Start of a phase. number: counted from 1, of phases that edits begin; it is logged."""
     if continues(sim.cluster, sim.scheduler, phase):
         _go_on(sim, phase, number)
     else:
@@ -25,7 +25,7 @@ def begin_phase(sim: Simulation, phase: Phase, number: int | None = None) -> Non
 
 
 def _go_on(sim: Simulation, phase: Phase, number: int | None) -> None:
-    """Starts a phase in which only future jobs differ: the scheduler keeps its state."""
+    """Start of a phase in which only future jobs differ: the scheduler keeps its state."""
     before, stood = sim.scheduler, sim.plans.ledger.bars(phase.at_ms)
     sim.enter(phase.cluster, phase.jobs, phase.scheduler)
     sim.scheduler.restore(before.state())
@@ -36,7 +36,7 @@ def _go_on(sim: Simulation, phase: Phase, number: int | None) -> None:
 
 
 def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
-    """Starts a phase with kept plans where they fit; all other open jobs are resubmitted."""
+    """Start of a phase with kept plans where they fit; all other open jobs are resubmitted."""
     at_ms, before, old, stood = phase.at_ms, sim.scheduler, sim.cluster, sim.plans.ledger.bars(phase.at_ms)
     ledger = phase.scheduler.model.ledger(phase.cluster, phase.jobs, phase.scheduler)
     carried = carry(at_ms, sim.open, sim.plans.finishes(), stood, before, phase, ledger)

@@ -64,7 +64,7 @@ class Quote:
         self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def put_off(self, slot: int) -> bool:
-        """Moves the quote to an arrival in a later slot.
+        """Shift of the quote to an arrival in a later slot.
 
         False if more workers might be tried then or curves are large.
         """

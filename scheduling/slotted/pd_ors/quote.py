@@ -122,7 +122,7 @@ class Quote:
         return True if near is not None and _pays(near) else None
 
     def put_off(self, slot: int) -> bool:
-        """Moves the quote to an arrival in a later slot, before any plan.
+        """Shift of the quote to an arrival in a later slot, before any plan.
 
         False where more workers might be tried then.
         """

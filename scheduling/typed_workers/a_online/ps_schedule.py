@@ -137,7 +137,7 @@ class Assignment:
         return None
 
     def forget(self, job: int) -> None:
-        """Removes a completed job."""
+        """Removal of a completed job."""
         self.planned.pop(job, None)
         self.spans.pop(job, None)
         self.cloud_spans.pop(job, None)

@@ -44,7 +44,7 @@ class Storage:
             self.stored[job] = np.bincount(servers, minlength=len(self.capacity)) * self.size(self.jobs[job])
 
     def drop(self, job: int) -> bool:
-        """Removes a job that has ended; true if that freed storage."""
+        """Removal of a job that has ended; true if that freed storage."""
         return self.stored.pop(job, None) is not None
 
     def state(self) -> list[list[Any]]:

@@ -29,7 +29,7 @@ class Checks:
         self.counts: dict[str, int] = defaultdict(int)
 
     def problem(self, code: str, job: int | None, text: str) -> None:
-        """Adds a problem. code: of the constraint that is violated."""
+        """Addition of a problem. code: of the constraint that is violated."""
         self.counts[code] += 1
         if self.counts[code] <= SHOWN:
             self.problems.append(f"{code}: {text}" if job is None else f"{code}: job {self.jobs[job]['id']}: {text}")

@@ -25,7 +25,7 @@ class Requests:
         self.when = float("-inf")
 
     def refresh(self) -> bool:
-        """Requests a delivery if a notice is due."""
+        """Request for a delivery if a notice is due."""
         now = time.monotonic()
         if not settings.ALERT_WEBHOOK_URL or now - self.when < ASKED_S or not outbox.due():
             return False

@@ -63,7 +63,7 @@ def due(now: datetime | None = None) -> bool:
 
 
 def deliver(to: Receiver, turn_s: float = TURN_S, limit_s: float = receiver.LIMIT_S) -> int:
-    """Sends what is due, the oldest first; number of notices that were accepted.
+    """Delivery of what is due, the oldest first; number of notices that were accepted.
 
     A receiver that fails ends the turn, and all notices wait until its next attempt. A notice that it refuses waits
     alone.

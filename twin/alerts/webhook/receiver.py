@@ -75,7 +75,7 @@ def signature(secret: str, body: bytes) -> str:
 
 
 def post(receiver: Receiver, key: str, body: bytes, limit_s: float = LIMIT_S) -> Answer:
-    """Sends one notice. After `limit_s` the call is given up, also if the receiver sends byte by byte."""
+    """Delivery of one notice. After `limit_s` the call is given up, also if the receiver sends byte by byte."""
     call = _Call(receiver, key, body, limit_s)
     call.start()
     call.join(limit_s)

@@ -74,7 +74,7 @@ class Watches:
                 continue
 
     def close(self) -> None:
-        """Ends all threads and connections."""
+        """End of all threads and connections."""
         self.stopped.set()
         for watch in self._watches:
             watch.stop()

@@ -66,7 +66,7 @@ def newest_bands(connection: int) -> Bands:
 
 
 def forget(connection: int, now_ms: int) -> None:
-    """Deletes what is older than the window."""
+    """Deletion of what is older than the window."""
     Score.objects.filter(connection=connection, real_ms__lt=now_ms - WINDOW_MS).delete()
     Forecast.objects.filter(connection=connection, made_ms__lt=now_ms - 4 * WINDOW_MS).delete()
 

@@ -42,7 +42,7 @@ class Requests:
         self.when = float("-inf")
 
     def refresh(self) -> list[int]:
-        """Requests the parts that a worker may begin now; those parts."""
+        """Request for the parts that a worker may begin now; those parts."""
         found = due()
         now = time.monotonic()
         if found and (tuple(found) != self.asked or now - self.when > ASKED_S):

@@ -15,7 +15,7 @@ HOURLY, DAILY = timedelta(days=1), timedelta(days=7)
 
 
 def thin(connection: Connection, purpose: str = ShadowSet.SHADOWS) -> int:
-    """Removes the sets of a purpose that are not kept; their number. A set that somebody reads stays until later."""
+    """Removal of the sets of a purpose that are not kept; their number. A set that somebody reads stays until later."""
     own = connection.shadow_sets.filter(purpose=purpose)
     over = list(own.exclude(status__in=ShadowSet.ACTIVE).prefetch_related("shadows"))
     usable = [of for of in over if of.status == ShadowSet.FINISHED]

@@ -44,7 +44,7 @@ class Requests:
         self.asked, self.when, self.checked = 0, float("-inf"), float("-inf")
 
     def refresh(self) -> int | None:
-        """Requests a turn for the set under way, if no worker has it; the set."""
+        """Request for a turn for the set under way, if no worker has it; the set."""
         now = time.monotonic()
         found = under_way()
         if found is None:
@@ -145,7 +145,7 @@ def _begin_due() -> None:
 
 
 def _begun(connection: Connection, *window: int, **what: Any) -> bool:
-    """Requests a set of the twin's own; False where there can be none."""
+    """Request for a set of the twin's own; False where there can be none."""
     try:
         sets.request(connection, *window, **what)
     except Refused as error:

@@ -128,7 +128,7 @@ class _Part:
         self.begin: int | None = None  # time of the first row
 
     def read(self, options: ReadOptions) -> None:
-        """Adds all rows to what has been found."""
+        """Addition of all rows to what has been found."""
         self.skipped.file = self.source.name
         for first, lines in chunks(self.source, options):
             cells = np.fromiter((line.count(b",") + 1 for line in lines), dtype=np.int64, count=len(lines))
