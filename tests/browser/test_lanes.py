@@ -81,7 +81,7 @@ def test_lanes_cloud_uploads_and_reasons_are_on_the_page(
     page.locator("#gantt-table").click()
     expect(page.locator("#gantt-numbers tr", has_text="upload").filter(has_text="cloud").first).to_contain_text("j0002")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-    expect(page.locator("#tiles")).to_contain_text("Mean JCT")
+    expect(page.locator("#tiles")).to_contain_text("Total utility")
     expect(page.locator("#panel-metrics")).to_contain_text("3d 3h")
     expect(page.locator("#panel-certificate")).to_contain_text(
         re.compile(r"within a factor of 1\.0\d+ of the optimum"), timeout=60_000

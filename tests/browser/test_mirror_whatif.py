@@ -12,7 +12,7 @@ from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from benchmarks._stack import environment
-from tests.browser.conftest import Twin
+from tests.browser.conftest import Twin, open_controls
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAKE = """
@@ -38,6 +38,7 @@ def test_a_mirrored_run_is_forked_compared_and_asked(open_page: Callable[..., Pa
     page = open_page(f"/runs/{run}/", viewport={"width": width, "height": 900})
     page.wait_for_function("() => window.twin?.store.simMs > 0 && window.twin.store.bars.length > 1")
     page.evaluate("() => window.twin.playhead.scrub(window.twin.store.simMs - 1150e3)")  # minute 11
+    open_controls(page)
     page.get_by_role("button", name="What-if", exact=True).click()
     dialog = page.locator("dialog.confirm")
     expect(dialog.get_by_role("heading")).to_contain_text("What-if from")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, expect
+
+from benchmarks._stack import environment
+from tests.browser.conftest import Twin
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FITS = "(width) => document.documentElement.scrollWidth <= width"
@@ -24,6 +30,15 @@ CUT = """() => [...document.querySelectorAll('#tiles .tile')]
   .filter((tile) => tile.querySelector('dd').scrollWidth >
     tile.clientWidth - parseFloat(getComputedStyle(tile).paddingRight))
   .map((tile) => tile.textContent)"""
+# A workload whose jobs state chunks only; `generate` would derive the samples.
+WITHOUT_SAMPLES = """
+from dataclasses import replace
+from scheduling.workloads import generate
+from twin.scenarios.store import store_generated
+cluster, jobs = generate("oasis", num_jobs=80, num_servers=80, seed=1)
+spec, trace = store_generated("chunks only", cluster, [replace(job, num_samples=None) for job in jobs], 1)
+print(trace.pk, spec.pk)
+"""
 SEEN = "() => [window.twin.playhead.ms, window.twin.view.from, window.twin.view.to, window.twin.gantt?.selected]"
 
 
@@ -161,12 +176,18 @@ def test_the_bar_of_a_finished_run_has_one_line(open_page: Callable[..., Page], 
     expect(page.locator("#gantt-count")).to_contain_text("80 servers")
 
 
+def without_samples(twin: Twin) -> list[str]:
+    """Trace and cluster of the workload, stored in the database of the stack."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "shell", "-c", WITHOUT_SAMPLES]
+    done = subprocess.run(command, env=environment(twin.folder), capture_output=True, text=True, check=True)
+    return done.stdout.split()[-2:]
+
+
 def test_a_form_and_a_run_tell_of_jobs_that_are_all_rejected(
-    open_page: Callable[..., Page], finished_run: int, tmp_path: Path
+    open_page: Callable[..., Page], twin: Twin, tmp_path: Path
 ) -> None:
-    page = open_page("/scenarios/")
-    scenario = page.evaluate("async () => (await fetch('/api/scenarios/1/')).json()")
-    page.goto(f"/scenarios/?trace={scenario['trace']}&cluster={scenario['cluster']}")
+    trace, cluster = without_samples(twin)
+    page = open_page(f"/scenarios/?trace={trace}&cluster={cluster}")
     expect(page.locator("#f-scheduler-oasis")).to_be_checked()
     expect(page.locator("#f-fit")).to_contain_text("OASiS can run all 80 jobs")
     expect(page.locator("#f-warnings")).to_be_hidden()
