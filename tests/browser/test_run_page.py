@@ -36,7 +36,8 @@ from dataclasses import replace
 from scheduling.workloads import generate
 from twin.scenarios.store import store_generated
 cluster, jobs = generate("oasis", num_jobs=80, num_servers=80, seed=1)
-spec, trace = store_generated("chunks only", cluster, [replace(job, num_samples=None) for job in jobs], 1)
+jobs = [replace(job, num_samples=None, sample_ms=None) for job in jobs]
+spec, trace = store_generated("chunks only", cluster, jobs, 1)
 print(trace.pk, spec.pk)
 """
 SEEN = "() => [window.twin.playhead.ms, window.twin.view.from, window.twin.view.to, window.twin.gantt?.selected]"

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from scheduling.model.values import Cluster, Job, Server
+from tests.dashboard.test_run_form import without_samples
 from tests.twin.builders import scenario_of
 from twin.models import ClusterSpec, Run, Scenario, Trace
 from twin.runs import earlier
@@ -37,7 +38,7 @@ def test_a_trace_that_is_not_ready_has_no_card(viewer, db):
 
 
 def test_the_form_says_who_cannot_race_with_its_scheduler(viewer, db):
-    scenario = scenario_of("oasis", "oasis", jobs=8)
+    scenario = without_samples("oasis")
     query = {"trace": scenario.trace_id, "cluster": scenario.cluster_id, "scheduler": "oasis"}
     fit = viewer.get("/api/scenarios/suitability/", query).json()["fit"]
     race = viewer.get(f"/api/scenarios/{scenario.pk}/race/").json()
