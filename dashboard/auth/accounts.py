@@ -101,7 +101,7 @@ def _check_name(name: str) -> None:
     except ValidationError as error:
         raise ModelError(f"name must consist of letters, digits and @ . + - _, got {shorten(name)!r}") from error
     if len(name) > MAX_NAME:
-        raise ModelError(f"name must have at most {MAX_NAME} characters, got {len(name)}")
+        raise ModelError(f"name must have at most {MAX_NAME} characters, got {len(name):,}")
 
 
 def _check_role(role: str) -> None:

@@ -2,8 +2,8 @@
 
 Follows the paper's description: jobs are admitted in the order of their arrival, at most `at_once` at a time
 (calibrated to the CPU utilization that the paper's figures imply; the makespan depends on it); each gets the machines
-that its memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU utilization falls
-least, which maximizes the CPU utilization of the cluster, for it is concave. Machines are reassigned at each event,
+that its memory needs, since nothing is spilled, and the others go one at a time to the job whose CPU utilization falls
+least, which maximizes the CPU utilization of the cluster, since it is concave. Machines are reassigned at each event,
 without a cost, as by Optimus and SLAQ.
 """
 

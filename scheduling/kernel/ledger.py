@@ -85,7 +85,7 @@ class Ledger(ABC):
             self._refuse(bar, "must be integers")
         owner, role, _, start_ms, end_ms, _, _, _, _ = bar
         if owner != job or not 0 <= job < len(self._jobs):
-            self._refuse(bar, f"must name the job of its plan, {job} of {len(self._jobs)}")
+            self._refuse(bar, f"must name the job of its plan, {job} of {len(self._jobs):,}")
         if not 0 <= role <= _TRANSFER:
             self._refuse(bar, f"must have a role from 0 to {_TRANSFER}")
         if not now_ms <= start_ms < end_ms:

@@ -63,7 +63,7 @@ def fit(settings: Sequence[Setting], gradient_mb: float, cores: int) -> Measured
     held = ordered[HELD_OUT - 1 :: HELD_OUT]
     fitted = [setting for i, setting in enumerate(ordered) if (i + 1) % HELD_OUT]
     if len(settings) < LEAST_SETTINGS:
-        raise ModelError(f"a fit of the speed needs at least {LEAST_SETTINGS} settings, got {len(settings)}")
+        raise ModelError(f"a fit of the speed needs at least {LEAST_SETTINGS} settings, got {len(settings):,}")
     rows = np.array([_row(setting, gradient_mb, cores) for setting in fitted])
     times = np.array([setting.iteration_ms for setting in fitted])
     if (times <= 0).any() or not np.isfinite(times).all():

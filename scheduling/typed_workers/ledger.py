@@ -78,7 +78,7 @@ class WorkerLedger(Ledger):
         places = self._code(ps, server, np.where(cloud, job, lane))
         known = np.sort(self._code(*plan.workers.T))
         if not len(known) or not (known[np.minimum(np.searchsorted(known, places), len(known) - 1)] == places).all():
-            raise Overbooked(f"a plan has bars on workers that it does not name: {len(named)} named")
+            raise Overbooked(f"a plan has bars on workers that it does not name: {len(named):,} named")
         order = np.lexsort((start, places))
         order = order[~cloud[order]]
         apart = np.ones(len(bars), dtype=bool)

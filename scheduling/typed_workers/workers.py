@@ -155,8 +155,8 @@ def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> str | None:
     for job in jobs:
         if job.upload_ms is not None and len(job.upload_ms) != count:
             return (
-                f"job {job.id}: upload_ms must hold one delay per server of the cluster, {count}, "
-                f"got {len(job.upload_ms)}"
+                f"job {job.id}: upload_ms must hold one delay per server of the cluster, {count:,}, "
+                f"got {len(job.upload_ms):,}"
             )
     return None
 

@@ -96,7 +96,7 @@ class _Player:
         job = data["job"]
         if job != self.arrived or job >= len(self.jobs):
             self.problems.append(
-                f"{at}: job {job} arrives, but the next one of jobs.jsonl is {self.arrived} of {len(self.jobs)}"
+                f"{at}: job {job} arrives, but the next one of jobs.jsonl is {self.arrived:,} of {len(self.jobs):,}"
             )
             return
         self.arrived += 1
@@ -260,7 +260,7 @@ class _Player:
     def server_changed(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         server, away = data["server"], data["away"]
         if server >= len(self.names):
-            self.problems.append(f"{at}: server {server} of {len(self.names)}")
+            self.problems.append(f"{at}: server {server} of {len(self.names):,}")
             return
         begins, ends = ({interval[side] for interval in self.cluster["servers"][server]["away"]} for side in (0, 1))
         if at_ms not in (begins if away else ends):
@@ -288,7 +288,7 @@ class _Player:
                     f"ms, but starts at {first} ms"
                 )
         if self.arrived < len(self.jobs):
-            self.problems.append(f"events.jsonl: {self.arrived} of {len(self.jobs)} jobs arrive")
+            self.problems.append(f"events.jsonl: {self.arrived:,} of {len(self.jobs):,} jobs arrive")
         for job, ms in sorted(self.finishes.items()):
             self.problems.append(
                 f"events.jsonl: job {self.jobs[job]['id']} is planned to finish at {ms} ms, but never completes"
@@ -310,7 +310,7 @@ class _Player:
         if not 0 <= bar[1] < len(ROLES):
             return f"have a role below {len(ROLES)}"
         if bar[2] >= len(self.names) or (bar[2] == CLOUD and not self.cluster["cloud"]):
-            return f"be on one of the {len(self.names)} servers"
+            return f"be on one of the {len(self.names):,} servers"
         if not at_ms <= bar[3] < bar[4]:
             return f"start at or after {at_ms} ms and end later"
         if bar[5] < 1 or min(bar[6:]) < -1:

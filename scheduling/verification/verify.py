@@ -193,7 +193,9 @@ def _check_decision_rows(jobs: Sequence[Row], outcome: Outcome, decisions: Seque
                     "in events.jsonl"
                 )
     if len(outcome.decisions) != len(decisions):
-        problems.append(f"decisions.jsonl: holds {len(decisions)} decisions, and events.jsonl {len(outcome.decisions)}")
+        problems.append(
+            f"decisions.jsonl: holds {len(decisions):,} decisions, and events.jsonl {len(outcome.decisions):,}"
+        )
 
 
 def _per_job(jobs: Mapping[str, Row], bars: Sequence[Bar], problems: list[str]) -> dict[str, list[Bar]]:

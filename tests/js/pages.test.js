@@ -172,7 +172,7 @@ test(
     assert.match(text('#f-scheduler-help'), /^PD-ORS cannot race with the others: it differs\./);
     await until(() => !$('#f-warnings').hidden, 'the warning is shown');
     assert.equal(text('#f-warnings'), line);
-    assert.match($('#f-horizon').placeholder, /^empty: 132 slots/);
+    assert.match($('#f-horizon').placeholder, /^default: 132 slots/);
     assert.match(text('#f-fit'), /^PD-ORS can run 0 of 80 jobs\./);
     assert.match(text('#f-fit'), /Not in the trace, sampled: Epochs, Chunks \(80 jobs\); Utility \(3 jobs\)\./);
     tick('oasis');

@@ -97,5 +97,5 @@ def _why_too_old(proposal: Proposal) -> str:
 
 def _why_too_many(proposal: Proposal, rule: ActingRule) -> str:
     jobs = len({row["key"] for row in proposal.plan.get("rows", ())})
-    why = f"the plan changes {counted(jobs, 'job')}, more than the limit of {rule.max_jobs}; make a new plan"
+    why = f"the plan changes {counted(jobs, 'job')}, more than the limit of {rule.max_jobs:,}; make a new plan"
     return why if jobs > rule.max_jobs else ""

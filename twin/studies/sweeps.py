@@ -52,7 +52,7 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     """Points and queued runs; ModelError states the axis and the impossible value, and nothing is stored."""
     axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
     if not 1 <= len(axes) <= MAX_AXES:
-        raise ModelError(f"a sweep has one or two axes, got {len(axes)}")
+        raise ModelError(f"a sweep has one or two axes, got {len(axes):,}")
     if len({_column(axis) for axis in axes}) != len(axes):
         both = axis_titles.title(axes[0], scenario.scheduler)
         raise ModelError(f"the axes must differ, but both are “{both}”; change one of them")

@@ -32,7 +32,7 @@ def shares(
         return found
     value = _values(policy, rates[able], machines[able], counts, weights[able], left[able])
     program = _Program(rates[able], machines[able], counts, value)
-    # Ours: of all optima the one with the greatest sum; the paper leaves open who gets what the minimum leaves
+    # Ours: of all optima the one with the greatest sum; the paper leaves open who gets the time that is left
     found[able] = program.most(0.0 if policy == MAX_SUM else program.most_of_least())
     return found
 

@@ -27,7 +27,7 @@ def exact(work: Work, weight: float = WEIGHT) -> Groups | None:
     jobs, machines = len(work.comp), work.machines
     if jobs > EXACT_JOBS or machines > EXACT_MACHINES:
         raise ValueError(
-            f"exact for at most {EXACT_JOBS} jobs and {EXACT_MACHINES} machines, got {jobs} and {machines}"
+            f"exact for at most {EXACT_JOBS} jobs and {EXACT_MACHINES} machines, got {jobs:,} and {machines:,}"
         )
     if not jobs or not machines:
         return None

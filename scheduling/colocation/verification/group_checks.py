@@ -57,7 +57,7 @@ class GroupChecks:
             ]  # fmt: skip
             if idle:
                 self.problems.append(
-                    f"{len(idle)} servers are idle while jobs run from {at_ms} ms on, {idle[0]} among them"
+                    f"{len(idle):,} servers are idle while jobs run from {at_ms} ms on, {idle[0]} among them"
                 )
 
     def check_group(self, at: str, at_ms: int, data: Row) -> None:

@@ -138,7 +138,7 @@ class NewRun {
     this.options.generated = this.cluster.value === GENERATED;
     fill(
       this.cluster.help,
-      this.cluster.value ? null : 'The jobs fit on none of the newest clusters; choose one, or generate one.',
+      this.cluster.value ? null : 'The jobs fit on none of the newest clusters; choose another one, or generate one.',
     );
     this.button.disabled = !chosen.length || !this.cluster.value;
     const many = `Race ${number(chosen.length, 0)} schedulers`;
@@ -167,7 +167,7 @@ class NewRun {
     this.schedulers.check(answer.fit);
     fill(this.time, answer.fit ? timeText(this.schedulers.chosen, answer.fit.earlier ?? {}) : null);
     if (answer.own_horizon)
-      this.options.horizonHint(`empty: ${plural(answer.own_horizon, 'slot')}, from arrivals and durations`);
+      this.options.horizonHint(`default: ${plural(answer.own_horizon, 'slot')}, from arrivals and durations`);
     return undefined;
   }
 

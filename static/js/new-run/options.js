@@ -99,7 +99,7 @@ export class Options {
       ? '100 slots'
       : cluster.horizon_slots
         ? `the cluster's own: ${plural(cluster.horizon_slots, 'slot')}`
-        : 'empty: no end, or after the last arrival';
+        : 'default: no end, or after the last arrival';
   }
 
   /** @param {string} text */

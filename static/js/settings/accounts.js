@@ -15,7 +15,7 @@ const ROLES = [
   ['viewer', 'reads'],
   ['operator', 'also uploads, runs and edits'],
   ['approver', 'also approves plans for real clusters'],
-  ['admin', 'also manages accounts'],
+  ['admin', 'also manages accounts and teams'],
 ];
 const LOGINS = { password: 'password', none: 'no password yet', links: 'one-time links', provider: 'OpenID provider' };
 

@@ -61,7 +61,7 @@ class Queue:
             if read.tasks > len(read.facts):
                 self.left_out = (
                     f"array {read.facts[0].key.split('_')[0]} has {read.tasks} waiting tasks, of which "
-                    f"the first {len(read.facts)} are shown"
+                    f"the first {len(read.facts):,} are shown"
                 )
         return found
 

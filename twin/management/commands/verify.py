@@ -58,9 +58,9 @@ class Command(HeadlessCommand):
             self.report(problem)
         if problems:
             hidden = len(problems) - SHOWN
-            count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+            count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
             self.stderr.write(
-                one_line(f"verify: {count} in {folder}" + (f", {hidden} of them not shown" if hidden > 0 else ""))
+                one_line(f"verify: {count} in {folder}" + (f", {hidden:,} of them not shown" if hidden > 0 else ""))
             )
             sys.exit(1)
         self.report(f"{folder}: no problems found")

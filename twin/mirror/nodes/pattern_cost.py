@@ -20,7 +20,7 @@ REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}
 def why_not(pattern: str) -> str:
     """Reason why the pattern must not be used, as the end of a sentence that begins with its name; "" = it may be."""
     if len(pattern) > MAX_LENGTH:
-        return f"must have at most {MAX_LENGTH:,} characters, got {len(pattern)}"
+        return f"must have at most {MAX_LENGTH:,} characters, got {len(pattern):,}"
     try:
         parsed = parser.parse(pattern)
     except (re.error, OverflowError, RecursionError) as error:

@@ -45,7 +45,7 @@ def verbs() -> Mapping[str, type[Edit]]:
 def parse(given: Sequence[Any]) -> list[Edit]:
     """Plain edits `{verb, at_ms, off, ...}` in their order, without those switched off; ModelError names one."""
     if len(given) > MAX_EDITS:
-        raise ModelError(f"a scenario has at most {MAX_EDITS:,} edits, got {len(given)}")
+        raise ModelError(f"a scenario has at most {MAX_EDITS:,} edits, got {len(given):,}")
     found = [(parse_one(number, plain), plain) for number, plain in enumerate(given, start=1)]
     return [edit for edit, plain in found if not plain.get("off")]
 

@@ -21,7 +21,7 @@ def preview(
     An edit without effect is an error unless it is one of those kept before.
     """
     if len(given) > MAX_EDITS:
-        raise ModelError(f"a scenario has at most {MAX_EDITS:,} edits, got {len(given)}")
+        raise ModelError(f"a scenario has at most {MAX_EDITS:,} edits, got {len(given):,}")
     rows: list[dict[str, Any]] = [{"sentence": "", "effect": {}, "error": "", "off": False} for _ in given]
     edits: list[Edit] = []
     for number, plain in enumerate(given, start=1):

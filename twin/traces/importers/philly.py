@@ -149,7 +149,7 @@ class _Log:
                 texts[name].append(_text(value.get(name)))
             texts["start_time"].append(next(filter(None, begun), ""))
             texts["end_time"].append(ended[-1] if ended else "")
-            texts["attempts"].append(f"{gpus[-1]} GPUs in {len(tries)} attempts")
+            texts["attempts"].append(f"{gpus[-1]} GPUs in {len(tries):,} attempts")
         self._keep(
             Chunk(np.array(lines, dtype=np.int64), texts, self.reading),
             np.array(gpus),
