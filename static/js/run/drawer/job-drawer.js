@@ -46,6 +46,9 @@ export function undecidedText(state) {
   return state === 'queued' ? 'Queued: no decision yet.' : 'The log has no decision about this job.';
 }
 
+// Rejections without a payoff for which the server also has counterfactuals
+const NO_ROOM = ['no_capacity', 'too_late'];
+
 export class Drawer {
   /**
    * element: a dialog beside the page; info: the run's static description; onShow(ms) moves the playhead;
@@ -136,7 +139,7 @@ export class Drawer {
       decisions.map((decision) => this.#reason(decision, story.worth)),
       worth ? this.#worth(worth, price !== null) : null,
       story.worth ? utilityCurve(story.worth, { ...finishShown(story, worth), price }) : null,
-      worth ? this.#flips(first.seq) : null,
+      worth || NO_ROOM.includes(first?.code) ? this.#flips(first.seq) : null,
       this.#times(story),
       story.stretches ? membership(story.stretches) : this.#bars(story),
       this.#fields(story),
