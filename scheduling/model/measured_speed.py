@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from scheduling.model.speed import CHUNKS, FIELDS, as_chunks, completed, speed_of
 from scheduling.model.values import Job, ModelError
@@ -72,6 +71,8 @@ def fit(settings: Sequence[Setting], gradient_mb: float, cores: int) -> Measured
         raise ModelError(
             "the settings do not determine the speed; vary the batch, and the workers or parameter servers"
         )
+    from scipy.optimize import nnls  # when it is used: generated jobs need no solver
+
     constants, _ = nnls(rows / times[:, None], np.ones(len(times)))
     fixed_ms, sample_ms, megabyte_ms = constants.tolist()
     left, total = times - rows @ constants, times - times.mean()

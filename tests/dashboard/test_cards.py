@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from scheduling.model.values import Cluster, Job, Server
-from tests.dashboard.test_run_form import without_samples
+from tests.dashboard.builders_scenarios import without_samples
 from tests.twin.builders import scenario_of
 from twin.models import ClusterSpec, Run, Scenario, Trace
 from twin.runs import earlier

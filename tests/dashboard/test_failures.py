@@ -41,7 +41,8 @@ def test_pages_of_failures_tell_what_the_account_may_not_do(operator, viewer, no
         (nobody, "/", "nina (no role)", "none"),
     ):
         html = client.get(path).content.decode()
-        assert f'title="Your account. Role: {role}"\n        >{who}</a>' in html, (path, who)
+        assert f'title="Account. Role: {role}"' in html, (path, who)
+        assert f"<span>{who}</span></button>" in html, (path, who)
         assert f'data-role="{role.replace("none", "viewer")}"' in html
 
 

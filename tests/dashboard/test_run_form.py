@@ -8,7 +8,7 @@ import pytest
 
 from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import Cluster, Job, Server
-from scheduling.workloads import generate
+from tests.dashboard.builders_scenarios import without_samples
 from tests.twin.builders import played_out, scenario_of
 from twin.eventlog import event_log
 from twin.models import Run, Scenario
@@ -27,14 +27,6 @@ def asked(client, scenario, scheduler, cluster=None, **parameters):
     answer = client.get("/api/scenarios/suitability/", query)
     assert answer.status_code == 200, answer.content
     return answer.json()
-
-
-def without_samples(scheduler):
-    """A scenario whose jobs state another global batch than their speed has, so that samples cannot be derived."""
-    cluster, jobs = generate("oasis", num_jobs=8, num_servers=10, seed=3)
-    jobs = [replace(job, num_samples=None, sample_ms=None) for job in jobs]
-    spec, trace = store_generated("oasis", cluster, jobs, 3)
-    return Scenario.objects.create(name="base", cluster=spec, trace=trace, scheduler=scheduler, seed=3)
 
 
 def test_fields_that_the_jobs_lack_are_named_with_their_number(viewer, db):

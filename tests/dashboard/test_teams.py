@@ -374,7 +374,7 @@ UNSCOPED = [  # of everybody; of the team of an object that is seen; rows that w
     *["dashboard/api/inputs/traces.py: Trace.objects"] * 3,
     *["dashboard/api/sweeps.py: Sweep.objects", "dashboard/api/sweeps.py: Scenario.objects"],
     "dashboard/pages/pages.py: Trace.objects",
-    "dashboard/readmodels/experiments.py: Trace.objects",
+    "dashboard/readmodels/studies/experiments.py: Trace.objects",
 ]
 # what is counted or recorded for the twin as a whole, what a background check reads, and rows found by a visible object
 WHOLE = {

@@ -13,7 +13,7 @@ from tests.scheduling.builders import output, output_of
 
 PROFILES = {"pd_ors": "pd-ors", "srtf": "a-online", "tiresias_l": "a-online", "batch_sche": "a-online",
             "a_online": "a-online", "a_online_edge": "a-online", "harmony": "harmony", "oracle": "harmony",
-            "isolated": "harmony", "naive_colocation": "harmony"}  # fmt: skip
+            "isolated": "harmony", "naive_colocation": "harmony", "gavel": "harmony"}  # fmt: skip
 
 
 def renamed(rows, name):

@@ -38,9 +38,9 @@ def own(bars):
     }
 
 
-def handed_over(first, then):
-    base = scenario_state("pd-ors", first, 2, jobs=8, servers=5)
-    parameters = scenario_state("pd-ors", then, 2, jobs=8, servers=5).parameters
+def handed_over(first, then, servers=5):
+    base = scenario_state("pd-ors", first, 2, jobs=8, servers=servers)
+    parameters = scenario_state("pd-ors", then, 2, jobs=8, servers=servers).parameters
     text = " ".join(f"{key}={value}" for key, value in parameters.items())
     return staged(base, [{"verb": "change_scheduler", "scheduler": then, "parameters": text, "at_ms": AT_MS}])
 
@@ -174,12 +174,12 @@ def groups_of(events):
 
 
 def test_groups_that_overbook_memory_after_a_hand_over_are_found():
-    """The machines of the later phase have a fifth of the memory, and the log states shares that agree with it."""
+    """The machines of the later phase have a fourteenth of the memory, and the log states shares that agree with it."""
     stages = handed_over("fifo", "harmony")
     events = [orjson.loads(event_line(event)) for event in played(stages, 5).events()]
     assert max(data["memory_used"] for data in groups_of(events)) < 1
     small = [
-        replace(server, capacity=(*server.capacity[:2], server.capacity[2] // 5, *server.capacity[3:]))
+        replace(server, capacity=(*server.capacity[:2], server.capacity[2] // 14, *server.capacity[3:]))
         for server in stages[1].state.cluster.servers
     ]
     shrunk = [
@@ -189,7 +189,7 @@ def test_groups_that_overbook_memory_after_a_hand_over_are_found():
         ),
     ]
     for data in groups_of(events):
-        data["memory_used"] *= 5
+        data["memory_used"] *= 14
     [full] = [data for data in groups_of(events) if data["memory_used"] > 1]
     [problem] = [line for line in problems_of(shrunk, events) if "use " in line]
     usable = 0.85 * min(small[server].capacity[2] for server in full["servers"]) / 1000
@@ -199,9 +199,9 @@ def test_groups_that_overbook_memory_after_a_hand_over_are_found():
     assert problem.endswith(expected)
 
 
-def test_groups_that_share_a_server_after_a_hand_over_are_found(example):
-    stages, events = example
-    log = orjson.loads(orjson.dumps(events))
+def test_groups_that_share_a_server_after_a_hand_over_are_found():
+    stages = handed_over("fifo", "harmony", servers=10)
+    log = [orjson.loads(event_line(event)) for event in played(stages, 5).events()]
     one, other = groups_of(log)[:2]
     assert set(one["servers"]).isdisjoint(other["servers"])
     other["servers"][0] = one["servers"][0]

@@ -71,7 +71,7 @@ def test_it_is_listed_with_its_reason(without):
     assert (errors, code) == ("", 0)
     assert "fifo" in able
     assert "pd_ors" not in able
-    assert missing == {"pd_ors": REASON}
+    assert missing == {"gavel": REASON, "pd_ors": REASON}
 
 
 def test_a_scheduler_is_imported_when_it_is_used(without):

@@ -12,8 +12,12 @@ def held(table):
 def test_the_curve_of_disk_ratios_needs_iterations_that_read_all_input():
     table = run("harmony_sec5g", Options(seeds=1))
     missed = {what for what, holds in held(table).items() if holds is False}
-    assert missed == {"everything on disk / best fixed (paper: slower)", "adaptive / best fixed (paper 0.84)"}
-    seconds = {share: times for share, *times in table.rows}
+    assert missed == {
+        "everything on disk / best fixed (paper: slower)",
+        "adaptive / best fixed (paper 0.84)",
+        "adaptive / best fixed, heaps by application (paper 0.84)",
+    }
+    seconds = {share: times[:2] for share, *times in table.rows}
     assert seconds["0.3"] == pytest.approx([42.0, 42.0], abs=0.5)
     assert seconds["1"] == pytest.approx([42.0, 126.8], abs=0.5)  # 608.5 GB at 0.15 GB/s on 32 machines: 126.8 s
     assert seconds["adapted"] == pytest.approx([42.0, 42.0], abs=0.5)

@@ -59,6 +59,7 @@ class TraceViewSet(
     queryset = Trace.objects.defer("jobs", "skipped_csv").select_related("created_by")
     parser_classes = (MultiPartParser, OrjsonParser)
     noun = "trace"
+    lookup_value_regex = r"\d+"
 
     def filter_queryset(self, queryset: QuerySet[Trace]) -> QuerySet[Trace]:
         found = super().filter_queryset(queryset)
@@ -181,8 +182,8 @@ class TraceViewSet(
     @action(detail=True)
     def card(self, request: Request, pk: str) -> Response:
         """Arrivals of a trace that is ready, as a small picture."""
-        one(Trace.objects.only("id"), request.user, pk=pk, status=Trace.READY)
-        return Response(cards.trace_card(int(pk)))
+        trace = one(Trace.objects.only("id"), request.user, pk=pk, status=Trace.READY)
+        return Response(cards.trace_card(trace.pk))
 
     @extend_schema(request=None, responses=TraceSerializer)
     @action(detail=True, methods=["post"])
