@@ -70,7 +70,7 @@ class IngestView(APIView):
         if wait_s:
             most = f"{throttles.MAX_EVENTS:,}"
             raise Throttled(
-                wait_s, f"The token sends more than {most:,} events in a second; nothing of this request was stored."
+                wait_s, f"The token sends more than {most} events in a second; nothing of this request was stored."
             )
 
 
