@@ -57,7 +57,7 @@ test('the card shows each step of the template, what is done, and the way to the
   assert.ok(opener.hidden);
 });
 
-test('a skipped card can be shown again, and a finished one begins anew', needsPage, () => {
+test('a skipped card can be shown again, and a finished one starts again', needsPage, () => {
   const [box, opener] = card();
   restart();
   const steps = new FirstSteps(box, opener);
