@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, StorageState, expect
 
 from tests.browser.conftest import open_controls
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FLIGHTS = """() => { const { gantt } = window.twin; const out = [];
@@ -16,53 +18,56 @@ FLIGHTS = """() => { const { gantt } = window.twin; const out = [];
     for (const g of gantt.layer('uploads').grouped(row, 0, 1e15, 1e15))
       out.push([g.job, g.server, g.from, g.until, g.count]);
   return out.sort((a, b) => a[0] - b[0] || a[1] - b[1]); }"""
+WITH_UPLOADS = "() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any"
 DISPLACED = """async (run) => { for (let job = 0; job < 60; job++) {
   const story = await (await fetch(`/api/runs/${run}/jobs/${job}/`)).json();
   if (story.decisions.some((d) => d.kind === 'preempted')) return job; } return null; }"""
 
 
+class Drawn(NamedTuple):
+    """A finished run of a drawn workload, and the uploads that a page folded from its frames."""
+
+    path: str
+    streamed: list[list[float]]
+
+
 @pytest.fixture(scope="module")
-def run_path() -> dict[str, str]:
-    """Where the run is that the first test starts."""
-    return {}
+def drawn(contexts: Contexts, operator_session: StorageState) -> Drawn:
+    """The workload is drawn and its run started on the pages."""
+    with contexts.lent(operator_session) as context:
+        page = context.new_page()
+        page.goto("/traces/")
+        page.locator("#g-profile").select_option("a-online")
+        page.locator("#g-jobs").fill("60")
+        page.locator("#g-servers").fill("8")
+        page.locator("#g-seed").fill("2")
+        page.get_by_role("button", name="Generate").click()
+        page.locator("#generate").get_by_role("link", name="Use in a scenario").click()
+        expect(page.locator("#f-fit")).to_contain_text("can run all 60 jobs")
+        page.locator("#f-scheduler-a_online").check()
+        page.locator("#advanced summary").click()
+        expect(page.locator("#parameters .field").first).to_be_visible()
+        page.get_by_role("button", name="Run A_online").click()
+        page.wait_for_url(re.compile(r"/runs/\d+/"))
+        page.wait_for_function(WITH_UPLOADS, timeout=60_000)
+        return Drawn(page.url, page.evaluate(FLIGHTS))
 
 
-def test_a_drawn_workload_is_run_and_its_uploads_are_those_of_the_log(
-    open_page: Callable[..., Page], run_path: dict[str, str]
-) -> None:
+def test_the_uploads_of_frames_are_those_of_the_log(open_page: Callable[..., Page], drawn: Drawn) -> None:
     """What the page folded from frames equals what a page opened later reads from a snapshot."""
-    page = open_page("/traces/")
-    page.locator("#g-profile").select_option("a-online")
-    page.locator("#g-jobs").fill("60")
-    page.locator("#g-servers").fill("8")
-    page.locator("#g-seed").fill("2")
-    page.get_by_role("button", name="Generate").click()
-    page.locator("#generate").get_by_role("link", name="Use in a scenario").click()
-    expect(page.locator("#f-fit")).to_contain_text("jobs can run")
-    page.locator("#f-scheduler-a_online").check()
-    page.locator("#advanced summary").click()
-    expect(page.locator("#parameters .field").first).to_be_visible()
-    page.get_by_role("button", name="Run A_online").click()
-    page.wait_for_url(re.compile(r"/runs/\d+/"))
-    run_path["path"] = page.url
-    page.wait_for_function(
-        "() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any", timeout=60_000
-    )
-    streamed = page.evaluate(FLIGHTS)
-    assert len({job for job, *_ in streamed}) == 60
-    assert all(
-        1 <= (until - start) / 3_600_000 <= (15 if server == -2 else 4) for _, server, start, until, _ in streamed
-    )
-    again = open_page(run_path["path"])
-    again.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any")
-    assert again.evaluate(FLIGHTS) == streamed
+    assert len({job for job, *_ in drawn.streamed}) == 60
+    for _, server, start, until, _ in drawn.streamed:
+        assert 1 <= (until - start) / 3_600_000 <= (15 if server == -2 else 4)
+    again = open_page(drawn.path)
+    again.wait_for_function(WITH_UPLOADS)
+    assert again.evaluate(FLIGHTS) == drawn.streamed
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_lanes_cloud_uploads_and_reasons_are_on_the_page(
-    open_page: Callable[..., Page], run_path: dict[str, str], width: int
+    open_page: Callable[..., Page], drawn: Drawn, width: int
 ) -> None:
-    page = open_page(run_path["path"], viewport={"width": width, "height": 900})
+    page = open_page(drawn.path, viewport={"width": width, "height": 900})
     page.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any")
     rows = page.evaluate(
         "() => window.twin.gantt.rows.list.map((row) => [row.kind, row.label, row.typed ? row.lanes : 0])"
@@ -88,8 +93,8 @@ def test_lanes_cloud_uploads_and_reasons_are_on_the_page(
     )
     expect(page.locator("#panel-certificate")).to_contain_text("its proof does not hold as")
     expect(page.locator("#utilization-legend")).to_contain_text("edge workers")
-    job = page.evaluate(DISPLACED, int(run_path["path"].rstrip("/").split("/")[-1]))
-    page.goto(f"{run_path['path']}?job={job}")
+    job = page.evaluate(DISPLACED, int(drawn.path.rstrip("/").split("/")[-1]))
+    page.goto(f"{drawn.path}?job={job}")
     reason = page.locator("#drawer .reason[data-kind=preempted]").first
     expect(reason).to_contain_text("Preempted by job")
     for term in ("Upload", "Wait for earlier chunks", "Processing", "Delay of later chunks", "Total"):
@@ -98,9 +103,9 @@ def test_lanes_cloud_uploads_and_reasons_are_on_the_page(
     expect(page.locator("#drawer .reason[data-kind=admitted]")).to_contain_text("Displaces")
 
 
-def test_the_tip_tells_an_upload(open_page: Callable[..., Page], run_path: dict[str, str]) -> None:
+def test_the_tip_tells_an_upload(open_page: Callable[..., Page], drawn: Drawn) -> None:
     """In the middle of an upload to the cloud, over its strip."""
-    page = open_page(run_path["path"])
+    page = open_page(drawn.path)
     page.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any")
     page.evaluate("() => window.twin.view.set(31 * 864e5, 36 * 864e5)")
     page.locator("#panel-gantt").scroll_into_view_if_needed()

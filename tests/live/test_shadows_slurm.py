@@ -51,8 +51,19 @@ def cluster(tmp_path_factory):
 def stack(cluster):
     with tempfile.TemporaryDirectory(prefix="twin-shadows-") as folder:
         twin = Stack(Path(folder), PATH=cluster.environment["PATH"], SHADOWS_EVERY_S="0").up()
+        connect(twin, cluster)
         yield twin
         twin.down()
+
+
+def connect(stack, cluster):
+    """Follows the cluster as "lab"."""
+    parameters = ("--param", f"conf={cluster.conf}", "--param", "interval_ms=500")
+    command = [sys.executable, str(ROOT / "manage.py"), "connect", "slurm", "--name", "lab", *parameters]
+    connected = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=120)
+    assert connected.returncode == 0, connected.stdout + connected.stderr
+    nodes = "select count(*) from twin_mirrorrecord where kind = 'node'"
+    wait_until(lambda: stack.sql(nodes)[0][0] == 4, "the first poll is in the mirror")
 
 
 def computed(stack, purpose):
@@ -70,14 +81,6 @@ def computed(stack, purpose):
 
 
 def test_every_scheduler_replays_what_slurm_did(cluster, stack):
-    connect = [
-        "connect", "slurm", "--name", "lab", "--param", f"conf={cluster.conf}", "--param", "interval_ms=500",
-    ]  # fmt: skip
-    command = [sys.executable, str(ROOT / "manage.py"), *connect]
-    connected = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=120)
-    assert connected.returncode == 0, connected.stdout + connected.stderr
-    nodes = "select count(*) from twin_mirrorrecord where kind = 'node'"
-    wait_until(lambda: stack.sql(nodes)[0][0] == 4, "the first poll is in the mirror")
     for number in range(JOBS):
         cluster.sbatch(f"--gres=gpu:{1 + number % 3}", wrap=f"sleep {SECONDS}")
     wait_until(lambda: int(stack.manage(ENDED)) >= JOBS, "every end is in the mirror", 180)
@@ -112,5 +115,5 @@ def test_a_replay_knows_when_jobs_were_eligible(cluster, stack):
     wait_until(lambda: int(stack.manage(ENDED)) >= before + 8, "every end is in the mirror", 180)
     found = computed(stack, "replay")
     replay = found["facts"]["replay"]
-    assert (replay["jobs"], replay["in_step"]) == (before + 8, 1.0)
+    assert (replay["jobs"], replay["in_step"]) == (before + 8, 1.0), found["facts"]
     assert any(text.startswith("3 jobs waited for something else") for text in found["facts"]["sentences"])

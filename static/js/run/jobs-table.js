@@ -42,6 +42,8 @@ export class JobsTable {
   /** onPick(job); info: the run's static description; then(): the moment shown, null for the newest. */
   constructor(runId, onPick, { info, then }) {
     Object.assign(this, { runId, info, then, selected: null });
+    // room for the jobs that are still to come: what follows does not move
+    $('#jobs').style.setProperty('--rows', String(Math.min(PAGE_SIZE, info.ids.length)));
     const states = statesOf(info);
     this.query = url.get('q') ?? '';
     this.state = states.includes(url.get('state')) ? url.get('state') : '';
