@@ -9,8 +9,6 @@ class DashboardConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from dashboard.openapi import tokens  # noqa: F401 (drf-spectacular finds what is defined there)
-
         post_migrate.connect(make_groups, sender=self)
 
 

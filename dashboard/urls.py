@@ -37,6 +37,7 @@ from dashboard.auth.oidc.views import ProviderCallback, ProviderLogin
 from dashboard.auth.team_api import TeamViewSet
 from dashboard.auth.token_api import TokenViewSet
 from dashboard.ingest.views import CursorView, EventsView, SnapshotView
+from dashboard.openapi import tokens  # noqa: F401 (drf-spectacular finds what is defined there)
 from dashboard.pages import health, pages, readiness
 from dashboard.pages.prometheus import MetricsView
 from dashboard.readmodels.downloads import KINDS

@@ -126,4 +126,7 @@ def test_a_replay_knows_when_jobs_were_eligible(cluster, stack):
     found = computed(stack, "replay")
     replay = found["facts"]["replay"]
     assert (replay["jobs"], replay["in_step"]) == (before + 8, 1.0)
-    assert any(text.startswith("3 jobs first waited for something other than resources") for text in found["facts"]["sentences"])
+    assert any(
+        text.startswith("3 jobs first waited for something other than resources")
+        for text in found["facts"]["sentences"]
+    )

@@ -21,6 +21,7 @@ from twin.processes.supervisor import Child, Family
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []  # they would import every page of the dashboard
     help = (
         "Carries out approved plans on the cluster of a connection, with an account that may change jobs. Without "
         "an approved plan it changes nothing. Example: manage.py act lab --set prefix='sudo -n -u slurm-operator'"

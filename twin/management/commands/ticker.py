@@ -12,6 +12,7 @@ from twin.ticker import LOCK_WAIT_S, Ticker
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []  # they would import every page of the dashboard
     help = "Schedules live runs and recovers runs without a worker. Run one per installation."
 
     def add_arguments(self, parser: CommandParser) -> None:
