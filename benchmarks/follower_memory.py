@@ -34,6 +34,7 @@ def run() -> list[Figure]:
     cluster = BusySlurm(int(time.time()), NODES, WAITING, ENDED, RUN_S)
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as name, bus(Path(name)) as url:
         env = environment(Path(name)) | {"PYTHONPATH": str(settings.BASE_DIR), "LAYER_URL": url}
+        subprocess.run([sys.executable, str(settings.BASE_DIR / "manage.py"), "migrate", "-v0"], env=env, check=True)
         command = [sys.executable, "-c", "from benchmarks.follower_memory import follow; follow()"]
         with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             after_first, seconds = _feed(process, cluster)
@@ -81,7 +82,6 @@ def follow() -> None:
     django.setup()
     from django.core.management import call_command
 
-    call_command("migrate", verbosity=0)
     from twin.connectors import slurm
     from twin.infra import memory
     from twin.models import Connection
