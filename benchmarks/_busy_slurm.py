@@ -1,4 +1,4 @@
-"""Answers of a large, busy Slurm that never ran: its clock is the caller's, so a day passes in minutes.
+"""A model of a large, busy Slurm that answers its commands: its clock is the caller's, so a day passes in minutes.
 
 The text has the form of Slurm 22.05; jobs are submitted, wait, run on one node and end as fast as others come.
 """
@@ -71,7 +71,7 @@ class BusySlurm:
             self.ended.popleft()
 
     def answer(self, *argv: str) -> str:
-        """What a command of Slurm prints."""
+        """Output of a Slurm command."""
         if argv[0] == "squeue":
             return self._queue(argv[-1])
         if argv[:3] == ("scontrol", "show", "node"):

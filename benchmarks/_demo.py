@@ -42,7 +42,7 @@ def ask(page: Any, path: str, body: Any = None) -> Any:
 
 
 def ended(page: Any, runs: list[int]) -> None:
-    """Waits until none of them runs any more."""
+    """End of all these runs, waited for."""
     for run in runs:
         _until(page, f"/api/runs/{run}/", lambda answer: answer["status"] in OVER)
 

@@ -1,4 +1,4 @@
-"""Run by browser_stream.py inside the stack's environment: makes a run without work of its own, then plays the worker.
+"""The child process of browser_stream.py: it creates a run without work of its own, then plays its worker.
 
 python -m benchmarks._feed RUN         prints the number of a new run
 python -m benchmarks._feed SECONDS ID  publishes EVENTS_PER_S events a second, as a worker does, for that run

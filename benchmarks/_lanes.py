@@ -1,4 +1,4 @@
-"""Helper of the rows of typed workers: a run with metrics and the encoded log, without a database."""
+"""Runs of typed workers for the rows: metrics and the encoded log, without a database."""
 
 from __future__ import annotations
 

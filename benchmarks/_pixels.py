@@ -68,7 +68,7 @@ class Watched:
         self.page, self.url, self.folder = page, url, folder
 
     def wait(self, what: str, number: int) -> None:
-        """Wait until the page has drawn this of so many new jobs."""
+        """Appearance of so many new jobs on the page, waited for; `what` names the event of them."""
         self.page.wait_for_function(DRAWN, arg=[what, number], timeout=PATIENCE_MS)
 
     def drawn(self) -> dict[str, dict[str, float]]:
@@ -77,7 +77,7 @@ class Watched:
         return found
 
     def condition(self) -> dict[str, Any]:
-        """What the page of all clusters says about this one."""
+        """State of this cluster on the page of all clusters."""
         found = self.page.evaluate("async () => (await fetch('/api/connections/')).json()")
         rows = found if isinstance(found, list) else found["results"]
         return next(row for row in rows if row["name"] == NAME)
@@ -119,7 +119,7 @@ def load_figure() -> Figure:
 
 
 def manage(folder: Path, *words: str) -> str:
-    """What a command of manage.py prints."""
+    """Output of a command of manage.py."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *words]
     done = subprocess.run(command, env=environment(folder), cwd=settings.BASE_DIR, capture_output=True, text=True)
     if done.returncode:

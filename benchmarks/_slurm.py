@@ -75,7 +75,7 @@ class Slurm:
         )
 
     def start(self) -> None:
-        """Starts the daemons, and returns when every node has registered."""
+        """Start of the daemons; it returns when every node has registered."""
         for place in ("state", *(f"spool/edge{number}" for number in range(NODES))):
             (self.folder / place).mkdir(parents=True)
         files = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid",
@@ -92,7 +92,7 @@ class Slurm:
         )
 
     def stop(self) -> None:
-        """Ends all jobs and daemons."""
+        """End of all jobs and daemons."""
         try:
             if "slurmctld" in self.daemons:
                 self._answer("scancel", "-u", getpass.getuser())
@@ -105,7 +105,7 @@ class Slurm:
                 daemon.wait(30)
 
     def run(self, *argv: str) -> str:
-        """What a command prints."""
+        """Output of a command; RuntimeError if it fails."""
         done = subprocess.run(argv, env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=120)
         if done.returncode:
             raise RuntimeError(f"{' '.join(argv[:3])} failed: {done.stderr.strip()}")
@@ -119,7 +119,7 @@ class Slurm:
         self.submit(waiting)
 
     def submit(self, number: int) -> None:
-        """So many more jobs that wait, of different sizes."""
+        """Submission of so many more jobs of different sizes, which wait."""
         script = self.folder / "waits.sh"
         script.write_text("#!/bin/sh\nsleep 60\n")
         before = self._count("pending")
@@ -134,7 +134,7 @@ class Slurm:
         return len(self.run("squeue", "-h", "-t", state, "-o", "%A").split())
 
     def _answer(self, *argv: str) -> str:
-        """What a command prints, also when it fails."""
+        """Output of a command, also when it fails."""
         return subprocess.run(argv, env=self.environment, capture_output=True, text=True, timeout=120).stdout
 
     def _daemon(self, name: str, *words: str) -> None:

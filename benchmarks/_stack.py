@@ -101,7 +101,7 @@ def family(pid: int) -> list[int]:
 
 
 def proportional_bytes(pid: int) -> int:
-    """PSS: the memory of a process, what it shares counted by its share."""
+    """Memory of a process as PSS: shared pages count by their share."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 

@@ -38,7 +38,7 @@ def run() -> list[Figure]:
 
 
 def _played(scheduler: str) -> dict[int, list[Played]]:
-    """Runs of every size, in turn, so that a slow minute of the machine hits them alike."""
+    """Runs of every size in alternation, so that a slow minute of the machine affects all sizes alike."""
     workloads = {
         count: generate(
             "a-online", num_jobs=count, num_servers=100, seed=1, workers=8, span_hours=HOURS * count / SIZES[0]

@@ -22,7 +22,7 @@ MAX_COLD_S, MAX_CHANGED_S, MAX_QUIET_S = 3.0, 0.25, 0.05
 
 
 def run() -> list[Figure]:
-    """In processes and a database of their own."""
+    """Figures measured in processes and a database of their own."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:
         env = environment(Path(folder)) | {"PYTHONPATH": str(settings.BASE_DIR)}
         for verb in ("prepare", "measure"):

@@ -1,4 +1,4 @@
-"""Sixteen price curves of 100,000 slots in a real Chromium, every frame panned or zoomed: ms from frame to frame."""
+"""Curves of 16 prices, 100,000 slots each, in a real Chromium, every frame panned or zoomed: ms from frame to frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an event to a pixel, through the real bus, hub and socket, onto the real run page.
+"""Time from an event to a pixel, through the real bus, hub and socket, onto the real run page.
 
 An event's age is counted from the moment at which its batch is published (50 batches of 200 events a second) to the
 task after the animation frame that painted it.

@@ -21,7 +21,7 @@ MAX_S = 2.0
 
 
 def run() -> list[Figure]:
-    """In a process and a database of its own."""
+    """Figures measured in a process and a database of their own."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:
         command = [sys.executable, "-c", "from benchmarks.compare import measure; measure()"]
         env = environment(Path(folder)) | {"PYTHONPATH": str(settings.BASE_DIR)}

@@ -33,7 +33,7 @@ PROFILES = {"oasis": "oasis", "pd_ors": "pd-ors"}
 
 
 def run() -> list[Figure]:
-    """In a process and a database of its own."""
+    """Figures measured in a process and a database of their own."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:
         command = [sys.executable, "-c", "from benchmarks.counterfactuals import measure; measure()"]
         env = environment(Path(folder)) | {"PYTHONPATH": str(settings.BASE_DIR)}

@@ -71,7 +71,7 @@ def window(count: int) -> tuple[list[Job], str]:
 
 
 def _stand_in(count: int) -> list[Job]:
-    """The same through the same importer, so that the same fields are drawn."""
+    """A stand-in for the trace through the same importer, so that the same fields are sampled."""
     import tempfile
     from datetime import datetime, timedelta
 

@@ -39,7 +39,7 @@ PARTS = (
 
 
 def run() -> list[Figure]:
-    """In a process and a database of its own."""
+    """Figures measured in a process and a database of their own."""
     with (
         tempfile.TemporaryDirectory(prefix="twin-bench-") as name,
         slurm(Path(name) / "slurm", absent=ALL_NODES - NODES) as cluster,

@@ -49,7 +49,7 @@ def run() -> list[Figure]:
 
 
 def _feed(process: subprocess.Popen[bytes], cluster: BusySlurm) -> tuple[float, float]:
-    """Answers until the day is over; (MB after the first poll, seconds that the day took)."""
+    """Answers to the follower until the day is over: (MB after the first poll, seconds that the day took)."""
     assert process.stdin is not None
     assert process.stdout is not None
     until_s, polls, after_first, began = cluster.now_s + DAY_S, 0, 0.0, time.monotonic()
@@ -89,7 +89,7 @@ def follow() -> None:
     now_ms = int(time.time() * 1_000)
 
     class Answered:
-        """Stands in for the commands: a line out, a text back, with the cluster's time."""
+        """Replacement of Slurm's commands: a line out, a text back, with the cluster's time."""
 
         def __init__(self, *parameters: Any) -> None:
             self.spent_ms = dict.fromkeys(("squeue", "scontrol", "sdiag", "sacct", "id"), 0)

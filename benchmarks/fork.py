@@ -22,7 +22,7 @@ MAX_S = 1.0
 
 
 def run() -> list[Figure]:
-    """In a process and a database of its own."""
+    """Figures measured in a process and a database of their own."""
     figures = []
     for scheduler in ("fifo", "oasis"):
         with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:

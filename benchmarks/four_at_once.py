@@ -54,7 +54,7 @@ class Client:
         return self._send(path, json.dumps(body).encode(), "application/json")
 
     def upload(self, files: list[Path], **fields: str) -> Any:
-        """The trace of some files."""
+        """Trace imported from these files; returns its number."""
         mark = "----------------------------four-at-once"
         parts = [_part(mark, name, value.encode()) for name, value in fields.items()]
         parts += [_part(mark, "file", file.read_bytes(), file.name) for file in files]

@@ -44,7 +44,7 @@ def run() -> list[Figure]:
 
 
 def _decision(jobs: int, machines: int, seed: int) -> float:
-    """ms, the median of some."""
+    """Median time of a decision, in ms."""
     rows = table1(np.random.default_rng([seed, 2]), jobs)
     comp, comm = np.array([row.comp_machine_ms for row in rows]), np.array([row.comm_ms for row in rows])
     work = Work(comp, comm, machines, np.zeros(jobs), np.zeros(jobs))

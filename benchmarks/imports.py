@@ -1,4 +1,4 @@
-"""Imports: Google's parts, a large SWF log, a large jobs.csv; each in its own process, to measure its memory."""
+"""Import of Google's parts, a large SWF log and a large jobs.csv, each in its own process to measure its memory."""
 
 from __future__ import annotations
 

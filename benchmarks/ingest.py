@@ -31,7 +31,7 @@ LARGE, SMALL = (1_000, 25, 75), (100, 150, 750)  # events of a request, requests
 
 
 def run() -> list[Figure]:
-    """On SQLite, and on PostgreSQL where a server is."""
+    """Figures on SQLite, and on PostgreSQL if a server is available."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:
         figures = _figures("SQLite", Path(folder), {})
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder, _database() as given:

@@ -1,4 +1,4 @@
-"""From a change of a pod to a pixel: a real API server, whose watches the twin follows.
+"""Time from a change of a pod to a pixel: a real API server, whose watches the twin follows.
 
 Each change is timed from the start of the request that makes it to the animation frame that draws the job. This process
 plays scheduler and kubelet, so that the moments are known.
@@ -68,7 +68,7 @@ class Kubernetes:
         subprocess.run([self.script, "stop", self.folder], timeout=60, check=True)
 
     def ask(self, method: str, path: str, body: Any) -> float:
-        """Makes a request; the Unix ms at which it began."""
+        """Request to the API server; the Unix ms at which it began."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         began = time.time() * 1_000
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": kind}
@@ -81,7 +81,7 @@ class Kubernetes:
 
 
 def run() -> list[Figure]:
-    """Pods one after the other, while others wait."""
+    """Figures of pods created one after the other, while others wait."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as name:
         cluster = Kubernetes(Path(name) / "kubernetes")
         try:

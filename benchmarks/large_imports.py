@@ -1,4 +1,4 @@
-"""Imports as large as the public traces: all parts of Google's job events, PAI's tables, an own CSV; a scan of 1 GB."""
+"""Import of traces of public size: all parts of Google's job events, PAI's tables, an own CSV; a scan of 1 GB."""
 
 from __future__ import annotations
 

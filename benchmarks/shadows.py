@@ -23,7 +23,7 @@ MAX_S = 180.0  # of processor time: 90 s of two cores
 
 
 def run() -> list[Figure]:
-    """In a process and a database of its own."""
+    """Figures measured in a process and a database of their own."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:
         command = [sys.executable, "-c", "from benchmarks.shadows import measure; measure()"]
         env = environment(Path(folder)) | {"PYTHONPATH": str(settings.BASE_DIR)}

@@ -1,4 +1,4 @@
-"""From the start or the end of a job to a pixel, with the hook of docs/connect-slurm.md in a real slurmctld.
+"""Time from the start or end of a job to a pixel, with the hook of docs/connect-slurm.md in a real slurmctld.
 
 A start is timed from the first line of PrologSlurmctld, which slurmctld runs before it launches the job; an end from
 the last line of the job's script, which is before slurmctld knows of it.
@@ -33,7 +33,7 @@ printf '%s\\n' "$EPOCHREALTIME" >$SLURM_JOB_ID.ended
 
 
 def run() -> list[Figure]:
-    """One job after the other, while others wait."""
+    """Figures of jobs submitted one after the other, while others wait."""
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as name:
         folder = Path(name)
         settings = _hooks(folder)

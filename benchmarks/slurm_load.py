@@ -1,4 +1,4 @@
-"""What following costs slurmctld at 5,000 waiting jobs: its processor time with a follower less that without one.
+"""Load of slurmctld by a follower, 5,000 jobs waiting: its processor time with a follower less that without one.
 
 The page of a cluster states the same from the controller's own count of calls (`sdiag`).
 """
@@ -32,7 +32,7 @@ print(json.dumps(Connection.objects.get().health))
 
 
 def run() -> list[Figure]:
-    """Without a follower before and after, as what the controller does by itself varies."""
+    """Figures with a follower, and without one before and after, as the controller's own work varies."""
     if sys.platform != "linux":
         raise Skip("the time of a process is read from /proc, which only Linux has")
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as name, slurm(Path(name) / "slurm") as cluster:

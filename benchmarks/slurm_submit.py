@@ -1,4 +1,4 @@
-"""From sbatch to a pixel: a submission is timed from the start of sbatch to the animation frame that draws the job.
+"""Time from sbatch to a pixel: from the start of sbatch to the animation frame that draws the job.
 
 A real slurmctld is polled each second, without hooks.
 """
@@ -20,7 +20,7 @@ TARGETS = {100: (0.6, 1.2), 5_000: (0.8, 1.6)}  # waiting jobs: (p50, p99) in s
 
 
 def run() -> list[Figure]:
-    """With few and with many waiting jobs."""
+    """Figures with few and with many waiting jobs."""
     return [figure for waiting, (p50, p99) in TARGETS.items() for figure in _figures(waiting, p50, p99)]
 
 

@@ -1,4 +1,4 @@
-"""Schedulers on a grid of drawn instances: what every comparison of the papers has in common."""
+"""Schedulers on a grid of sampled instances, as all comparisons of the papers use them."""
 
 from __future__ import annotations
 

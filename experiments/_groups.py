@@ -34,7 +34,7 @@ class Outcome:
 
 
 def outcome(instance: Instance, player: Player) -> Outcome:
-    """Plays and measures."""
+    """Metrics of one run of the instance."""
     cluster, jobs = instance
     events = play(instance, player)
     ends = {e.data["job"]: e.at_ms for e in events if e.kind == "job_completed"}

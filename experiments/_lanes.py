@@ -43,7 +43,7 @@ EPSILONS = (0.0, 0.1, 0.3, 0.5)
 
 
 def workload(num_jobs: int, num_servers: int) -> Maker:
-    """The simulator preset."""
+    """Workload of the simulator preset."""
     return lambda seed: generate("a-online", num_jobs=num_jobs, num_servers=num_servers, seed=seed)
 
 
@@ -61,7 +61,7 @@ def short_chunks(num_jobs: int, num_servers: int, span_hours: float) -> Maker:
 
 
 def testbed(num_jobs: int) -> Maker:
-    """The testbed preset: 8 edge servers with one GPU worker and two CPU workers each, and a cloud."""
+    """Workload of the testbed preset: 8 edge servers with one GPU worker and two CPU workers each, and a cloud."""
     return lambda seed: generate(
         "a-online", num_jobs=num_jobs, num_servers=TESTBED_SERVERS, seed=seed, preset="testbed"
     )
@@ -223,13 +223,13 @@ def relaxed(instance: Instance) -> float:
 
 
 def orders(grid: Grid) -> Iterator[Figure]:
-    """A_online-E preempts more than A_online, which preempts more than SRTF."""
+    """Differences of suspensions between A_online-E, A_online and SRTF, which have to fall in this order."""
     for point, row in grid.items():
         yield Figure(f"A_online-E - A_online at {point}", row["A_online-E"] - row["A_online"], "", 0.0, at_least=True)
         yield Figure(f"A_online - SRTF at {point}", row["A_online"] - row["SRTF"], "", 0.0, at_least=True)
 
 
 def never_rises(name: str, values: Sequence[float], slack: float) -> Figure:
-    """Check that a figure falls from point to point, but for `slack`."""
+    """Largest rise of a value from one point to the next, which has to be at most `slack`."""
     worst = max((later - earlier for earlier, later in pairwise(values)), default=0.0)
     return Figure(f"{name}: largest rise between points", worst, "", slack)

@@ -19,7 +19,7 @@ LATENESS = (
 
 
 def lateness(make: Maker, seeds: Sequence[int]) -> Steps:
-    """Mean and variance over all completed jobs, and their number: completing only the easy ones looks good."""
+    """Table of lateness: mean and variance over all completed jobs, and their number, as few easy ones look good."""
     values = yield {name: partial(_late, make, seeds, player) for name, player in SEPARATE.items()}
     rows, spread = [], []
     for name, by_seed in values.items():

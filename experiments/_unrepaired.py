@@ -17,7 +17,7 @@ class UnrepairedRounding(Rounding):
     """Placements by rounding alone, as Algorithm 4 of the paper."""
 
     def placements(self, kind: int, wanted: list[int], known: np.ndarray) -> Iterator[tuple[int, float, Places | None]]:
-        """Those of the base class; an infinite cost where it would keep the greedy placement, or search for one."""
+        """Placements of the base class without its repair: infinite cost where no rounding is feasible."""
         found = set()
         for workers, cost, places in super().placements(kind, wanted, np.zeros_like(known)):  # 0: nothing is searched
             found.add(workers)

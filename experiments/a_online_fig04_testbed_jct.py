@@ -1,4 +1,4 @@
-"""Completion times on the testbed as jobs grow."""
+"""Completion times on the testbed by number of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion times of A_online and four others as jobs grow."""
+"""Completion times of A_online and four others by number of jobs."""
 
 from __future__ import annotations
 

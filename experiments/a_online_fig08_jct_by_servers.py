@@ -1,4 +1,4 @@
-"""Completion times of A_online and four others as servers grow."""
+"""Completion times of A_online and four others by number of servers."""
 
 from __future__ import annotations
 

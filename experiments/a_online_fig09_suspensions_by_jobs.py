@@ -1,4 +1,4 @@
-"""How often chunks and gangs are stopped as jobs grow."""
+"""Suspensions of chunks and gangs by number of jobs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(options: Options, jobs: Sequence[int] = JOBS, servers: int = 100) -> Ste
 
 
 def rises(grid: Grid) -> Iterator[Figure]:
-    """From the first point to the last."""
+    """Rise of each scheduler from the first point to the last."""
     first, *_, last = grid.values()
     for name in first:
         yield Figure(f"{name}, most jobs - fewest jobs", last[name] - first[name], "", 0.0, at_least=True)

@@ -1,4 +1,4 @@
-"""How often chunks and gangs are stopped as servers grow."""
+"""Suspensions of chunks and gangs by number of servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How busy the workers are, and when all is done."""
+"""Utilization of the workers, and makespan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How wrong profiles may be, and how well Eq. (1) predicts an iteration."""
+"""Errors of profiles that Harmony tolerates, and the error of Eq. (1) for the time of an iteration."""
 
 from __future__ import annotations
 

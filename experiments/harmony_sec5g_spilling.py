@@ -1,4 +1,4 @@
-"""How much data should lie on disk."""
+"""Share of the data on disk: fixed shares against the hill climbing of Harmony."""
 
 from __future__ import annotations
 

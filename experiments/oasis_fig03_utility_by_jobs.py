@@ -1,4 +1,4 @@
-"""Total utility of OASiS and four others as jobs grow."""
+"""Total utility of OASiS and four others by number of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far jobs complete from their targets."""
+"""Lateness of jobs: completion minus target."""
 
 from __future__ import annotations
 

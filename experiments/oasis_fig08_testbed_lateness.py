@@ -1,4 +1,4 @@
-"""How far jobs complete from their targets on a small testbed."""
+"""Lateness of jobs on a small testbed: completion minus target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Total utility of PD-ORS and four others as servers grow."""
+"""Total utility of PD-ORS and four others by number of servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long jobs take."""
+"""Training time of jobs under PD-ORS and four others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrivals of a trace, as servers grow."""
+"""Total utility with the arrivals of a trace, by number of servers."""
 
 from __future__ import annotations
 

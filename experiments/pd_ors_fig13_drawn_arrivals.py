@@ -1,4 +1,4 @@
-"""Arrivals that are drawn, with the numbers of samples that the paper prints."""
+"""Total utility with sampled arrivals and the numbers of samples that the paper prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrivals of a trace, as jobs grow."""
+"""Total utility with the arrivals of a trace, by number of jobs."""
 
 from __future__ import annotations
 

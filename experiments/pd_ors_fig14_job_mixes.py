@@ -1,4 +1,4 @@
-"""Mixes of kinds of jobs: what PD-ORS gains over OASiS."""
+"""Gain of PD-ORS over OASiS for several mixes of time-critical and other jobs."""
 
 from __future__ import annotations
 
