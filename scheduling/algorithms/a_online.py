@@ -148,7 +148,7 @@ class AOnline(BaseScheduler):
         return NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """Runs A_ps after everything else of the instant; before it, dispatches one job that storage had kept out."""
+        """Decision of A_ps after all else at this instant; before it, dispatch of one job that waited for storage."""
         self.due_ms = now_ms  # a decision from here asks for another alarm at once
         for job in self.waiting:
             decision = self._dispatch(now_ms, job)

@@ -138,7 +138,7 @@ class Conservative(BackfillScheduler):
         return [job for _, (_, job) in islice(ordered, self.parameters.depth)]
 
     def _reserve(self, job: int) -> bool:
-        """Makes the earliest reservation of a job; False if it fits at no time."""
+        """Earliest reservation of a job, which is booked; False if it fits at no time."""
         found = self.available.earliest(self.gangs[job], self._demands(job), self.estimates[job])
         if found is not None:
             self._book(job, *found)
@@ -159,7 +159,7 @@ class Conservative(BackfillScheduler):
         self._rebuild(slot)
 
     def _rebuild(self, slot: int) -> None:
-        """What is free besides the running jobs on the available servers."""
+        """Availability anew, from the running jobs and the available servers."""
         self.available = Availability(self.cluster, self.limits, 0)
         for server in self.away:
             self.available.remove(server)

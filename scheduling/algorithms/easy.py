@@ -144,7 +144,7 @@ class Easy(BackfillScheduler):
         self.begin(starts, now_ms, job, units, "backfilled", reserved=self.jobs[kept.job].id)
 
     def _beside(self, kept: Reservation) -> Packing:
-        """What is free now and stays free besides the reservation."""
+        """Packing of the amounts that are free now and stay free beside the reservation."""
         if self.beside is None:
             both = self.beside = copy(self.packing)
             both.free = [lesser(now, later) for now, later in zip(self.packing.free, kept.spare, strict=True)]

@@ -288,7 +288,7 @@ class Harmony(GroupedScheduler):
     # --- arrivals ---
 
     def _handle(self, pool: Pool, change: Change, new: list[int]) -> None:
-        """Handles jobs whose times became known.
+        """Placement of jobs whose times became known.
 
         While other jobs wait, these wait too; otherwise one joins the group that gains most, if any gains.
         """
@@ -319,7 +319,7 @@ class Harmony(GroupedScheduler):
         return len(group.servers) * self._score(*times.utilization) - self._worth(group)
 
     def _all(self, pool: Pool, change: Change, forced: bool) -> None:
-        """Runs Algorithm 1 over every job of the site, and applies it if the gain is worth the moves."""
+        """Regrouping of all jobs of the site by Algorithm 1, if the gain is worth the moves."""
         now = self._total(pool)
         if not forced and now * (1 + self.parameters.regroup_gain) >= 1:
             return
@@ -351,7 +351,7 @@ class Harmony(GroupedScheduler):
         self._repair(pool, change, id_, forced=not group.jobs)
 
     def _repair(self, pool: Pool, change: Change, id_: int | None, forced: bool) -> None:
-        """Regroups group `id_`, or idle machines, with waiting jobs and those of other groups whose part gains enough.
+        """Regrouping of group `id_`, or of idle machines, with waiting jobs and other groups, if it gains enough.
 
         forced: the machines have to be assigned, whatever the gain.
         """

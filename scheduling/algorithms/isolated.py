@@ -86,7 +86,7 @@ class Isolated(GroupedScheduler):
         return max(1, -int(-(sum(self._needs(job, pool.least_memory)) - 1e-9) // 1))
 
     def _counts(self, pool: Pool, jobs: list[int], floors: dict[int, int], machines: int) -> dict[int, int]:
-        """Assigns the spare machines one at a time to the largest gain in machines x CPU utilization."""
+        """Machines of each job: its floor, and each spare machine where machines x CPU utilization gains most."""
         counts = dict(floors)
         if self.parameters.machines or not jobs:
             return counts

@@ -160,7 +160,7 @@ class Slurm(BackfillScheduler):
         return None if self.backfill_due is None else -(-self.backfill_due // self.interval) * self.interval
 
     def _skip_idle(self, slot: int) -> None:
-        """Passes before this slot, for which nobody was called because no job waited."""
+        """Passes before this slot that had no effect, as no job waited: they are only noted as done."""
         if (due := self._next_main()) is not None and due < slot:
             self.main_at, self.main_due = due, None
         if (due := self._next_backfill()) is not None and due < slot:

@@ -193,17 +193,14 @@ class GroupedScheduler(BaseScheduler, ABC):
 
     @abstractmethod
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
-        """Regroups after arrivals, after `finished` (group, job), and after servers have left or returned."""
+        """Regrouping after arrivals, after `finished` (group, job), and after servers have left or returned."""
 
     def _arrived(self, pool: Pool, job: int) -> None:
-        """Registers a job that is new at the site."""
+        """Registration of a job that is new at the site."""
         pool.take(job)
 
     def _machines(self, pool: Pool, change: Change, moved: Sequence[int]) -> list[int]:
-        """Removes servers that left from their groups and registers returned ones.
-
-        Returns the groups that lost servers.
-        """
+        """Groups that lost servers: these leave them; returned servers become present again."""
         shrunk: set[int] = set()
         for server in moved:
             if not self.cluster.servers[server].is_away(change.now_ms):
@@ -229,7 +226,7 @@ class GroupedScheduler(BaseScheduler, ABC):
         return sum(n[0] for n in needs) + max((n[1] for n in needs), default=0.0) <= len(servers) + 1e-9
 
     def _left(self, pool: Pool, job: int) -> None:
-        """Registers a completed job that is still in its group."""
+        """Registration of a completed job that is still in its group."""
 
     def _profiles(self, job: int) -> bool:
         """True if the job is being profiled."""

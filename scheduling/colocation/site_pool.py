@@ -229,12 +229,12 @@ class Pool:
         )
 
     def take(self, job: int) -> None:
-        """Registers a job that can run from now on."""
+        """Registration of a job that can run from now on."""
         self.of[job] = FRESH
         self.profiled.append(job)
 
     def finish(self, job: int) -> int:
-        """Ends a job and returns the group that it leaves.
+        """End of a job, and the id of the group that it leaves.
 
         Records of other jobs stay until the group is placed again.
         """
@@ -274,13 +274,13 @@ class Pool:
         return self._form(self, id_, servers, jobs) if jobs else Group(id_, servers, [], Times([], []), [], [], [])
 
     def dissolve(self, change: Change, id_: int) -> None:
-        """Dissolves the group; its jobs have to be placed elsewhere."""
+        """End of the group; its jobs have to be placed elsewhere."""
         group = self.groups.pop(id_)
         change.groups.add(id_)
         change.servers.setdefault(id_, group.servers)
 
     def leave(self, change: Change, job: int) -> None:
-        """Pauses the job; its work done is kept."""
+        """Pause of the job; its work done is kept."""
         was = self._touch(change, job)
         self.of[job] = was
         if was.group != NONE:
@@ -290,7 +290,7 @@ class Pool:
             self.paused.append(job)
 
     def set_back(self, change: Change, job: int) -> None:
-        """Handles exhausted memory: work since a job's last epoch is lost; it is placed again or has to leave."""
+        """Loss of a job's work since its last epoch, as memory ran out; the job is placed again or has to leave."""
         was, per_epoch = self._touch(change, job), self.facts(job).per_epoch
         if was.group != NONE:
             change.lost[job] = float(was.at(change.now_ms) // per_epoch * per_epoch)

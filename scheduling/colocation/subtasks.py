@@ -211,7 +211,7 @@ class _Tracks:
         return tuple(n for part in parts for n in (*part, -2))
 
     def leap(self, times: int, period: int, turns: int) -> None:
-        """Advance by so many periods at once."""
+        """Progress by so many periods at once."""
         self.now += times * period
         self.finished = [count + times * turns for count in self.finished]
         self.busy = [(busy[0] + times * period, busy[1]) if busy else None for busy in self.busy]

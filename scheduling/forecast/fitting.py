@@ -47,7 +47,7 @@ class Fitting:
         self.counts = self.table.sum(axis=0)
 
     def take(self, nodes: np.ndarray, amounts: np.ndarray) -> None:
-        """Takes amounts [node, resource] on distinct nodes; negative amounts give back."""
+        """Subtraction of amounts [node, resource] from distinct nodes; negative amounts are given back."""
         self.free[nodes] -= amounts
         free = self.free[nodes]
         fits = self.possible[nodes] & (self.demand[None] <= free[:, None]).all(axis=2)
@@ -69,7 +69,7 @@ class Fitting:
         return np.where(self.whole[None, :, None], self.capacity[nodes][:, None], self.demand[None])
 
     def amounts(self, kind: int, nodes: np.ndarray) -> np.ndarray:
-        """What a part of the kind takes on each of the nodes."""
+        """Amounts [node, resource] that a part of the kind takes on these nodes."""
         return self.capacity[nodes] if self.whole[kind] else np.tile(self.demand[kind], (len(nodes), 1))
 
 

@@ -80,7 +80,7 @@ class Outlook:
                 heapq.heappush(self.events, (ms, ""))
 
     def run(self) -> list[Forecast]:
-        """Plays the cluster forward until nothing is left to happen."""
+        """Forecasts of all waiting jobs, from the cluster played forward until no event is left."""
         while self.events and self.waits.any():
             self.at_ms = self.events[0][0]
             while self.events and self.events[0][0] == self.at_ms:
@@ -91,7 +91,7 @@ class Outlook:
         return [found or self._without(number) for number, found in enumerate(self.found)]
 
     def _pass(self) -> None:
-        """The scheduler looks at the jobs in their order, and starts those that may."""
+        """One pass of the scheduler: it looks at the jobs in their order, and starts those that may."""
         while True:
             self.depends -= {number for number in self.depends if self._met(number)}
             active = self.waits & (self.eligible_ms <= self.at_ms)
@@ -124,7 +124,7 @@ class Outlook:
                 return
 
     def _worth_a_look(self, places: np.ndarray, reserved: Mapping[int, Reservation | None]) -> np.ndarray:
-        """Which jobs may start, or are the first of their queue that does not fit."""
+        """True [place] for jobs that may start, or that are the first of their queue that does not fit."""
         kinds, wanted = self.first_kind[places], self.first_count[places]
         looked = self.fitting.counts[kinds] >= wanted
         behind = np.isin(self.queue[places], list(reserved))
@@ -186,7 +186,7 @@ class Outlook:
         self.started += 1
 
     def _waited(self, job: Waiting, nodes: np.ndarray) -> tuple[str, tuple[str, ...]]:
-        """What a job that starts now has waited for: the last thing."""
+        """Reason why a job starts only now: the last condition that was met, and the jobs that met it."""
         if self.at_ms <= self.of.now_ms + self.of.cycle_ms:
             return NOW, ()
         if job.eligible_ms == self.at_ms:
@@ -225,7 +225,7 @@ class Outlook:
         return all(one.id not in self.open or (one.start and one.id in self.begun) for one in self.jobs[number].after)
 
     def _never(self, number: int) -> str:
-        """Why a job can never start; empty where it can."""
+        """Reason why a job can never start; empty if it can start."""
         job = self.jobs[number]
         if job.blocked:
             return job.blocked

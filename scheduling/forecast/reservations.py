@@ -12,7 +12,7 @@ from scheduling.forecast.values import NEVER, Closed, Node, Waiting
 
 
 class Shares:
-    """What running jobs hold, one row a node and job, and when their time limits end."""
+    """Amounts that running jobs hold, one row per node and job, and the ends of their time limits."""
 
     def __init__(self, resources: int) -> None:
         self.numbers: dict[str, int] = {}  # job -> its number in `jobs`
@@ -21,7 +21,7 @@ class Shares:
         self.sorted: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def add(self, job: str, nodes: np.ndarray, amounts: np.ndarray, limit_end_ms: int) -> None:
-        """A job starts."""
+        """Start of a job."""
         self.numbers[job] = number = len(self.numbers)
         self.jobs = np.concatenate([self.jobs, np.full(len(nodes), number)])
         self.nodes = np.concatenate([self.nodes, nodes])
@@ -30,7 +30,7 @@ class Shares:
         self.sorted = None
 
     def pop(self, job: str) -> tuple[np.ndarray, np.ndarray]:
-        """A job ends: (nodes, amounts)."""
+        """End of a job: the (nodes, amounts) that it held."""
         own = self.jobs == self.numbers[job]
         found, kept = (self.nodes[own], self.amounts[own]), ~own
         self.jobs, self.nodes, self.ends = self.jobs[kept], self.nodes[kept], self.ends[kept]

@@ -1,4 +1,4 @@
-"""What a forecast is made from, and what it says. Times are int ms on one axis; amounts are ints per resource."""
+"""Input and result of a forecast. Times are int ms on one axis; amounts are ints per resource."""
 
 from __future__ import annotations
 

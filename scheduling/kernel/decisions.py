@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ask(sim: Simulation, hook: Callable[[int, int], Decision], at_ms: int, argument: int) -> None:
-    """Calls a hook of the scheduler and commits what it decides."""
+    """Call of a hook of the scheduler, and commit of its decision."""
     began = perf_counter()
     decision = hook(at_ms, argument)
     sim.decision_seconds.append(perf_counter() - began)
@@ -31,7 +31,7 @@ def ask_for(sim: Simulation, question: Callable[[], Decision]) -> Decision:
 
 
 def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
-    """Checks the decision, logs it, and makes it the plan."""
+    """Check of the decision, its events in the log, and its bars as the new plan."""
     plan = decision.plan
     dropped = sim.plans.ledger.replace(at_ms, plan) if plan else []
     for job, kind, reason in decision.verdicts:

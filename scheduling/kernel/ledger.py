@@ -30,7 +30,7 @@ class Ledger(ABC):
         self._plans: dict[int, list[Placement]] = {}  # the newest plan of each job that is not over
 
     def replace(self, now_ms: int, plan: Mapping[int, list[Placement]]) -> list[Placement]:
-        """Replaces the plans of the jobs in `plan`, and returns the bars that it takes from them.
+        """Replacement of the plans of the jobs in `plan`; the bars that it takes from them.
 
         All of it or nothing: Overbooked leaves everything as it was.
         """

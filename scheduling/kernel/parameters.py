@@ -63,7 +63,7 @@ def title_of(name: str, metadata: Mapping[str, Any]) -> str:
 def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
               choices: Sequence[str] | Mapping[str, str] | None = None, unit: str = "",
               title: str = "") -> Any:  # fmt: skip
-    """Declares one parameter: its type, default, range or choices, unit, help, and title if its name is not a label.
+    """Declaration of a parameter: type, default, range or choices, unit, help, and title if its name is not a label.
 
     choices: {value: title}, or the values where these in words are titles.
     """

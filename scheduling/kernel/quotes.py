@@ -22,7 +22,7 @@ class Deadline:
         self.until = math.inf  # of time.perf_counter
 
     def set(self, until: float) -> None:
-        """Sets the limit, a value of time.perf_counter."""
+        """Time limit from now on, as a value of time.perf_counter."""
         self.until = until
 
     def left(self) -> float:

@@ -55,7 +55,7 @@ class BaseScheduler:
         return stated | self.model.rules(self, cluster)
 
     def check(self, cluster: Cluster) -> None:
-        """Check whether the scheduler can run this cluster at all; ModelError if not. Must be fast: forms call it."""
+        """Check of the cluster; ModelError if the scheduler cannot run it at all. It must be fast: forms call it."""
 
     def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int | None:
         """Horizon in slots that it would use; None = no end. Before `start`, for forms."""

@@ -110,7 +110,7 @@ class Simulation:
             yield from self.run_until(max_events=1)
 
     def run_until(self, limit_ms: int | None = None, max_events: int = 1_000) -> list[Event]:
-        """Runs steps up to limit_ms or max_events (the last step may exceed it)."""
+        """Events of the steps up to limit_ms, or until there are max_events (the last step may exceed it)."""
         out = self.out = []
         while len(out) < max_events and not self.ended:
             entry = self.peek()
@@ -129,7 +129,7 @@ class Simulation:
         return None if entry is None else entry[0]
 
     def schedule(self, at_ms: int, priority: Priority, id_: int = 0) -> None:
-        """Puts a step on the agenda, or moves it; none at the horizon or later."""
+        """Agenda entry of a step, new or moved; none at the horizon or later."""
         if at_ms < self.end_ms:
             self.agenda.schedule(at_ms, priority, id_)
         else:
@@ -164,7 +164,7 @@ class Simulation:
         return growth.extend(self, added, replace(self.cluster, servers=(*self.cluster.servers, server)), self.records)
 
     def set_server(self, index: int, **fields: Any) -> list[Event]:
-        """Changes the fields of a server, such as capacity or outages; its name stays."""
+        """Change of the fields of a server, such as capacity or outages; its name stays."""
         changed = replace(self.cluster.servers[index], **fields)
         servers = tuple(changed if i == index else server for i, server in enumerate(self.cluster.servers))
         added = [("server_set", {"server": index, "fields": asdict(changed)})]
@@ -175,7 +175,7 @@ class Simulation:
         return saved_state.save(self)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restores `state` in a new simulation with the same arguments and the same additions."""
+        """Restoration of `state` in a new simulation with the same arguments and the same additions."""
         saved_state.restore(self, state)
 
     @property
@@ -184,19 +184,19 @@ class Simulation:
         return bool(self.open) or self.phase < len(self.phases) or self.arrived < len(self.jobs)
 
     def expect_arrival(self) -> None:
-        """Puts the next job on the agenda."""
+        """Agenda entry of the next job."""
         if self.arrived < len(self.jobs):
             self.agenda.schedule(self.jobs[self.arrived].arrival_ms, Priority.ARRIVAL, self.arrived)
 
     def expect_outage(self, after: tuple[int, int]) -> None:
-        """Puts the next server that leaves or returns behind `after` (ms, server) on the agenda."""
+        """Agenda entry of the next server that leaves or returns behind `after` (ms, server)."""
         self.agenda.clear(Priority.OUTAGE)
         place = bisect_right(self.outages, after)
         if place < len(self.outages):
             self.schedule(self.outages[place][0], Priority.OUTAGE, self.outages[place][1])
 
     def expect_phase(self) -> None:
-        """Puts the next phase on the agenda."""
+        """Agenda entry of the next phase."""
         self.agenda.clear(Priority.PHASE)
         if self.phase < len(self.phases):
             self.agenda.schedule(self.phases[self.phase].at_ms, Priority.PHASE, self.phase)

@@ -32,7 +32,7 @@ class _Beliefs(Beliefs):
 
 
 class Learned(_Beliefs):
-    """What a predictor says when a job arrives, from the jobs of this run that have ended by then."""
+    """Beliefs of a predictor when a job arrives, from the jobs of this run that have ended by then."""
 
     def __init__(self, predictor: str) -> None:
         self.name, self.predictor = predictor, predictors()[predictor]()
@@ -57,20 +57,20 @@ class Recorded(_Beliefs):
         self.name, self.believed_ms = name, believed_ms
 
     def ended(self, job: int, row: Job, ran_ms: int) -> None:
-        """Nothing is learned."""
+        """End of a job; nothing is learned from it."""
 
     def state(self) -> Any:
         return []
 
     def restore(self, state: Any) -> None:
-        """Nothing: recorded beliefs have no state."""
+        """Restoration without effect: recorded beliefs have no state."""
 
     def at_submission(self, job: int, row: Job) -> int:
         return max(1, self.believed_ms[job])
 
 
 def names() -> list[str]:
-    """What can be believed."""
+    """Names of all beliefs: the true run time, and each predictor."""
     return [EXACT, *predictors()]
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 
 class Similar(Protocol):
-    """What jobs are compared by: a `Job`, or a job of a real cluster (`tournament.similar`)."""
+    """Fields by which jobs are compared: of a `Job`, or of a job of a real cluster (`tournament.similar`)."""
 
     @property
     def user(self) -> str | None: ...
@@ -32,7 +32,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def observe(self, job: Similar, run_ms: int) -> None:
-        """Learn from a job that has ended after running that long."""
+        """Observation of a job that has ended after running that long, to learn from."""
 
     @abstractmethod
     def state(self) -> list[Any]:

@@ -51,12 +51,12 @@ class Tournament:
         self.scores: deque[Score] = deque(maxlen=MAX_SCORES)
 
     def submitted(self, job_id: str, job: Similar) -> None:
-        """A job is seen for the first time."""
+        """Submission of a job, which every predictor predicts."""
         if job_id not in self.predictions:
             self.predictions[job_id] = tuple(-1 if p is None else p for p in self.predict_all(job).values())
 
     def ended(self, job_id: str, job: Similar, run_ms: int, at_ms: int) -> None:
-        """A job has ended after running that long. Predictors learn from it; it is scored if it was submitted here."""
+        """End of a job that ran that long. Predictors learn from it; it is scored if it was submitted here."""
         predicted = self.predictions.pop(job_id, None)
         if predicted is not None:
             self.scores.append(Score(at_ms, run_ms, predicted))
@@ -64,7 +64,7 @@ class Tournament:
             predictor.observe(job, run_ms)
 
     def withdrawn(self, job_id: str) -> None:
-        """A job has ended without running."""
+        """End of a job that never ran."""
         self.predictions.pop(job_id, None)
 
     def predict_all(self, job: Similar) -> dict[str, int | None]:

@@ -27,7 +27,7 @@ class Availability:
         self.free = capacity[None, :, self.limited].copy()  # [row, server, limited resource]
 
     def move_to(self, slot: int) -> None:
-        """Drops what is past."""
+        """Availability from this slot on; earlier times are dropped."""
         first = int(np.searchsorted(self.times, slot, side="right")) - 1
         self.times, self.free = self.times[first:], self.free[first:]
         self.times[0] = max(self.times[0], slot)
@@ -38,7 +38,7 @@ class Availability:
         self.takes[:, server] = False
 
     def take(self, demands: Demands, units: Units, begin: int, end: int, sign: int = -1) -> None:
-        """Reserves the units in [begin, end); with sign 1, gives them back."""
+        """Reservation of the units in [begin, end); with sign 1, their release."""
         first, last = self._row(begin), self._row(end)
         for role, server, count in units:
             self.free[first:last, server] += sign * count * self._needs(demands[role])

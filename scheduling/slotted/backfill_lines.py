@@ -91,7 +91,7 @@ class Walk:
         self.number = None
 
     def only(self, slots: int) -> None:
-        """Restricts the line of the current job to estimates up to `slots`."""
+        """Limit of the line of the current job: estimates up to `slots`."""
         assert self.number is not None
         self.longest[self.number] = slots
 

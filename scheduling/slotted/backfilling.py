@@ -188,14 +188,14 @@ class BackfillScheduler(GangQueue):
             self.held[owner] = self.held.get(owner, 0) + self._amounts(gang)
 
     def expect(self, job: int, slot: int) -> None:
-        """Records when a running job is expected to end."""
+        """Expected end of a running job."""
         if job in self.until:
             del self.ends[bisect_left(self.ends, (self.until[job], job))]
         self.until[job] = slot
         insort(self.ends, (slot, job))
 
     def extend_overdue(self, slot: int) -> bool:
-        """Expects later ends of running jobs that have used up their estimates; true if there are any."""
+        """Later expected ends of running jobs that have used up their estimates; True if there are any."""
         overdue = [job for end, job in takewhile(lambda item: item[0] <= slot, self.ends)]
         for job in overdue:
             self.expect(job, self._later(job, slot))
@@ -222,7 +222,7 @@ class BackfillScheduler(GangQueue):
         starts.verdicts.append(Verdict(job, kind, Reason(f"{self.name}.{code}", numbers)))
 
     def reject(self, starts: Starts, job: int) -> None:
-        """Rejects a waiting job that does not fit the empty cluster."""
+        """Rejection of a waiting job that does not fit the empty cluster."""
         self.leave(job)
         del self.estimates[job]
         starts.verdicts.append(Verdict(job, "rejected", Reason("gang_fits_nowhere", self.gangs.pop(job).values)))

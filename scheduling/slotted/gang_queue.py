@@ -171,7 +171,7 @@ class GangQueue(BaseScheduler):
         self.running[job], self.begun[job] = units, begun_ms
 
     def release(self, now_ms: int, job: int) -> Units:
-        """Frees the units of a running job and returns them."""
+        """Release of a running job; the units that it held."""
         units = self.running.pop(job)
         self.packing.put_back(self.gangs[job].shape, units)
         del self.begun[job]
@@ -224,7 +224,7 @@ class GangQueue(BaseScheduler):
         self.join_again(job)
 
     def _update_outages(self, now_ms: int) -> None:
-        """Updates the available servers."""
+        """Update of the available servers."""
         self._apply_outages({i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)})
 
     def _apply_outages(self, away: set[int]) -> None:

@@ -36,7 +36,7 @@ def slots_ahead(longest: int) -> int:
 
 
 def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
-    """Check: ModelError if the prices of so many slots would take too much memory."""
+    """Check of the size: ModelError if the prices of so many slots would take too much memory."""
     each = len(cluster.servers) * len(RESOURCES)
     if horizon * each > MAX_CELLS:
         raise ModelError(

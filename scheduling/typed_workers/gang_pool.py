@@ -53,7 +53,7 @@ class Pool:
     waiting: dict[int, list[Key]] = field(default_factory=dict)
 
     def show(self, server: int, available: bool) -> None:
-        """Adds or removes the workers of a server, all free."""
+        """Addition or removal of the workers of a server, all free."""
         self.free[server] = list(self.lanes[server]) if available else []
         change = len(self.lanes[server]) * (1 if available else -1)
         self.total += change
@@ -72,7 +72,7 @@ class Pool:
             del self.waiting[gang.size]
 
     def take(self, gang: Gang) -> None:
-        """Takes free workers: first on servers with the data, then on the nearest, then in the order of the cluster."""
+        """Free workers for the gang: on servers with its data, then the nearest ones, then in the cluster's order."""
         count, upload_ms = gang.size, gang.upload_ms
         servers: Sequence[int] = list(self.free)
         if upload_ms is not None:
@@ -92,7 +92,7 @@ class Pool:
         self.spare -= gang.size
 
     def release(self, gang: Gang) -> None:
-        """Frees the workers of a gang."""
+        """Release of the workers of a gang."""
         for server, lane in gang.lanes:
             insort(self.free[server], lane)
         self.spare += gang.size

@@ -70,7 +70,7 @@ class Shard:
         self, now_ms: int, rows: np.ndarray, chunks: np.ndarray, arrive_ms: np.ndarray, *, job: int, order: int,
         key: int, work_ms: int, weight: float
     ) -> tuple[Bars, list[tuple[int, int]]]:  # fmt: skip
-        """Dispatches chunk chunks[i] to lane rows[i], where it arrives at arrive_ms[i].
+        """Dispatch of chunk chunks[i] to lane rows[i], where it arrives at arrive_ms[i].
 
         The new futures of these lanes, by lane and time; and (job, chunks) of those that the new ones will stop
         halfway.

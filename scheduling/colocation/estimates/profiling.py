@@ -55,7 +55,7 @@ class Profiling:
         return due
 
     def begin(self, pool: Pool, change: Change, new_id: Callable[[], int]) -> None:
-        """Adds waiting jobs of unknown times to the group that profiles already, or to that with the fewest machines.
+        """Start of profiling: waiting jobs of unknown times join the group that profiles, or that with fewest machines.
 
         The first jobs get all machines.
         """

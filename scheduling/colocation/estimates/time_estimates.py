@@ -44,19 +44,19 @@ class Beliefs:
         return known if belief is None else known._replace(comp=belief.comp, comm=belief.comm)
 
     def reveal(self, job: int) -> None:
-        """Registers a job whose times are given; they may be wrong."""
+        """Estimate of a job whose times are given; they may be wrong."""
         if self.error:
             comp, comm = self._wrong(job)
             self.of[job] = Belief(comp, comm, 0)
 
     def measured(self, job: int) -> None:
-        """Registers a job that was profiled."""
+        """Estimate of a job that was profiled."""
         comp, comm = self._wrong(job) if self.error else (self.facts(job).comp, self.facts(job).comm)
         factors = np.exp(self.rng.normal(0.0, NOISE, size=(2, PROFILED_ITERATIONS))).mean(axis=1).tolist()
         self.of[job] = Belief(comp * factors[0], comm * factors[1], PROFILED_ITERATIONS)
 
     def learn(self, job: int, done: float) -> None:
-        """Updates the estimate of a measured job after so many iterations; new complete ones are counted one by one."""
+        """Update of the estimate of a measured job after so many iterations; new complete ones count one by one."""
         belief = self.of.get(job)
         if belief is None or int(done) <= belief.seen:
             return

@@ -107,7 +107,7 @@ def _judged(climb: Climb) -> Climb:
 
 
 def _failed(climb: Climb) -> Climb:
-    """Reverses the direction of the job in turn, with half the step if that failed before."""
+    """Climb in the opposite direction for the job in turn, with half the step if that failed before."""
     turn = climb.turn
     both = climb.failed[turn] + 1 == 2
     step = -climb.steps[turn] / (2 if both else 1)

@@ -66,7 +66,7 @@ class Spilling:
         return self.fixed and self.wary.isdisjoint(jobs)
 
     def climb(self, pool: Pool, change: Change) -> None:
-        """Advances the groups whose epoch has ended, and sets the next epoch end of the others."""
+        """Next step of the groups whose epoch has ended, and the next epoch end of the others."""
         if not self.adaptive:
             return
         now_ms = change.now_ms
@@ -94,7 +94,7 @@ class Spilling:
         )
 
     def run_out(self, pool: Pool, change: Change, id_: int) -> None:
-        """Handles exhausted memory, only with fixed ratios: a group loses its epoch and its last job until it fits."""
+        """Out of memory with fixed ratios: the group loses its epoch, then its last job, until the rest fits."""
         while self.fixed and id_ in pool.groups and len(pool.groups[id_].jobs) > 1:
             group = pool.groups[id_]
             data = [self.facts(job).data for job in group.jobs]

@@ -26,7 +26,7 @@ def has_ended(sim: Simulation, at_ms: int, job: int) -> bool:
 
 
 def _renew(sim: Simulation, at_ms: int, job: int) -> None:
-    """The job's plan ends, and some of its work is left: another belief, and a decision for what it says is left."""
+    """End of the job's plan with some of its work left: another belief, and a decision for what it says is left."""
     assert sim.knowledge is not None
     rest, values = sim.knowledge.renew(at_ms, job)
     sim.owe_slot(at_ms)

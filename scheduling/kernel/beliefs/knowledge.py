@@ -1,4 +1,4 @@
-"""What the kernel knows and schedulers do not: how much of each job's true work is done, and when it ends.
+"""True state of jobs, known to the kernel and not to schedulers: work done, and the time at which it ends.
 
 Schedulers get records of jobs with the believed work; the true records stay here. A belief that is exactly the true run
 time gives the true record, and such a job is left to its plan, as in a run without beliefs.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cannot_believe(scheduler: BaseScheduler, cluster: Cluster) -> str:
-    """Why a scheduler cannot run on beliefs; empty if it can."""
+    """Reason why a scheduler cannot run on beliefs; empty if it can."""
     if scheduler.believes and scheduler.model.pace(scheduler, cluster) is not None:
         return ""
     return f"cannot run on predicted run times, because {scheduler.no_beliefs or scheduler.model.no_beliefs}"
@@ -72,7 +72,7 @@ class Knowledge:
         return self.plans[job][0] != at_ms
 
     def complete(self, job: int) -> None:
-        """Removes a job whose work is done, and learns from it."""
+        """Removal of a job whose work is done; the beliefs learn from it."""
         row = self.jobs[job]
         self.forget(job)
         self.beliefs.ended(job, row, max(1, round(self.pace.alone_ms(row))))

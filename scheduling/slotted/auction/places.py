@@ -74,7 +74,7 @@ class Places:
         return list(self.packing.free), list(self.packing.positions), dict(self.held[job]), self.workers[job]
 
     def undo(self, job: int, mark: Mark) -> None:
-        """Return to the state before the attempt."""
+        """Restoration of the state before the attempt."""
         self.packing.free, self.packing.positions, self.held[job], self.workers[job] = mark
         for full in self.packing.full:
             full.clear()

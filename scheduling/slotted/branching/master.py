@@ -79,7 +79,7 @@ class Master:
             self._column(i, plan.completion, worth, rows.astype(np.int32), taken[rows])
 
     def allow(self, ranges: list[Range]) -> None:
-        """Only plans that complete in the ranges; a task that never may stay out must be complete."""
+        """Restriction to plans that complete in the ranges; a task that never may stay out must be complete."""
         count = len(self.task)
         low, high = (np.array([0, *(within[side] for within in ranges)]) for side in (0, 1))
         owner = np.array(self.task) + 1  # 0: of no task

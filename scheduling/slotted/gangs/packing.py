@@ -34,7 +34,7 @@ class Servers:
         self.move_to(0)
 
     def move_to(self, slot: int) -> None:
-        """Advance to `slot`."""
+        """State of the packing in `slot`."""
         stays, self.slot = self.slot >= 0 and not self.changes, slot
         if stays:
             return
@@ -135,7 +135,7 @@ class Packing:
         return held
 
     def take(self, shape: Shape, units: Iterable[tuple[int, int, int]]) -> None:
-        """Reserves units that a job already holds."""
+        """Reservation of units that a job already holds."""
         for role, server, count in units:
             self.free[server] -= count * (shape.worker if role == WORKER else shape.ps)
 

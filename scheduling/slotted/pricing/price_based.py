@@ -50,7 +50,7 @@ class PriceBased(BaseScheduler):
 
     @abstractmethod
     def _hold(self, bars: np.ndarray, sign: int = 1) -> None:
-        """Holds these bars, in the column order of Placement; sign -1: frees them."""
+        """Reservation of these bars, in the column order of Placement; with sign -1, their release."""
 
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # a horizon of its own is known only with the jobs

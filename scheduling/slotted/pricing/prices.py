@@ -237,14 +237,14 @@ class PriceBook:
         return sum(self.floor * amount / UNIT for amount, most in zip(demand, self.ceiling, strict=True) if most)
 
     def take(self, demand: Demand, slots: np.ndarray, servers: np.ndarray, counts: np.ndarray) -> None:
-        """Allocates `counts` units of `demand` in distinct (slot, server) cells, and raises the prices there."""
+        """Allocation of `counts` units of `demand` in distinct (slot, server) cells, where it raises the prices."""
         for r, amount in enumerate(demand):
             if amount:
                 self.free[r][slots, servers] -= amount * counts
         self._reprice(slots, servers)
 
     def hold(self, slots: np.ndarray, servers: np.ndarray, amounts: np.ndarray) -> None:
-        """Allocates `amounts` [cell, resource], in thousandths, in cells that may repeat."""
+        """Allocation of `amounts` [cell, resource], in thousandths, in cells that may repeat."""
         for r in range(len(RESOURCES)):
             np.subtract.at(self.free[r], (slots, servers), amounts[:, r])
         self._reprice(slots, servers)
@@ -270,7 +270,7 @@ class PriceBook:
         self._reprice(slots, servers)
 
     def set_bounds(self, floor: float, ceiling: Sequence[float]) -> None:
-        """Sets new bounds: all prices follow from the allocation."""
+        """New bounds: all prices follow from the allocation."""
         self.floor, self.ceiling = floor, tuple(ceiling)
         for r, most in enumerate(self.ceiling):
             self.price[r] = price(self.capacity[r] - self.free[r], self.capacity[r], floor, most)

@@ -1,4 +1,4 @@
-"""What will be free as running jobs end by their estimates, in the steps in which Slurm looks ahead.
+"""Resources that become free as running jobs end by their estimates, in the steps in which Slurm looks ahead.
 
 Jobs that end close together end in one step, at the last of these ends: the first step ends 30 s behind the next
 multiple of 30 s, and each further one reaches twice as far. So the start that Slurm expects of a job is later than the
@@ -38,7 +38,7 @@ class Ends:
             number += 1
 
     def _further(self) -> bool:
-        """Makes one more step; False after the last end."""
+        """One more step; False after the last end."""
         free, last, following = list(self.known[-1][1] if self.known else self.free), -1, None
         while self.place < len(self.endings):
             ending = self.endings[self.place]

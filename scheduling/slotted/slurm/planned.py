@@ -31,7 +31,7 @@ class Planned:
         return any(until > begin and since < end and servers & ~free for since, until, free in self.rows)
 
     def reserve(self, begin: int, end: int, servers: int) -> None:
-        """Reserves whole servers."""
+        """Reservation of whole servers."""
         rows: list[tuple[int, int, int]] = []
         for since, until, free in self.rows:
             cuts = [since, *(cut for cut in (begin, end) if since < cut < until), until]

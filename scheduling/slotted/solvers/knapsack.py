@@ -80,7 +80,7 @@ class Options:
         self._wrap(np.arange(kinds))
 
     def learn(self, kinds: np.ndarray) -> bool:
-        """Evaluates the unknown ones of those kinds; true if there were any."""
+        """Evaluation of those kinds that are still unknown; True if there were any."""
         kinds = kinds[~self.known[kinds]]
         if self.evaluate is None or not len(kinds):
             return False
@@ -96,7 +96,7 @@ class Options:
         return True
 
     def change(self, kinds: np.ndarray) -> None:
-        """Marks those kinds as changed in gains or full costs."""
+        """Notification that gains or full costs of those kinds have changed."""
         self._wrap(kinds)
 
     def skip(self, slots: int) -> None:
@@ -358,5 +358,5 @@ def _at_least(before: np.ndarray) -> np.ndarray:
 
 
 def _within(places: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Places in `_at_least`: what lies before the first state is at least that."""
+    """Indices into `_at_least`, within its range: the first state also does what needs less work."""
     return np.minimum(np.maximum(places, 0), len(before))

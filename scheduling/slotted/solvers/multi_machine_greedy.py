@@ -94,7 +94,7 @@ def nested_greedy(
     free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_order: Sequence[int], ps_order: Sequence[int],
     workers_per_ps: int, most: int,
 ) -> Nested:  # fmt: skip
-    """Places up to `most` workers.
+    """Placement of up to `most` workers.
 
     free                    thousandths, [server, resource], of the resources that either role wants
     worker, ps              demands, [resource]

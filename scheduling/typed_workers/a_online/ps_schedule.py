@@ -43,18 +43,18 @@ class Assignment:
         )  # jobs whose running time differs from that of the parameter server that they hold
 
     def whole_in_cloud(self, job: int, start_ms: int, finish_ms: int) -> list[tuple[int, int, int]]:
-        """Registers a job that is wholly in the cloud: no parameter server has to be assigned."""
+        """Registration of a job that is wholly in the cloud: no parameter server has to be assigned."""
         self.planned[job] = start_ms, finish_ms
         return [(job, start_ms, finish_ms)]
 
     def partly_in_cloud(self, job: int, start_ms: int, end_ms: int) -> None:
-        """Registers a job that is partly in the cloud, before `follow`."""
+        """Registration of a job that is partly in the cloud, before `follow`."""
         self.cloud_spans[job] = start_ms, end_ms
 
     def follow(
         self, now_ms: int, job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray
     ) -> list[tuple[int, int, int]]:
-        """Registers the bars of jobs from now on, and returns the changed (job, start, finish)."""
+        """Registration of the bars of jobs from now on; the changed (job, start, finish)."""
         extra = [
             (j, *span)
             for j in np.unique(job).tolist()
@@ -173,7 +173,7 @@ class Assignment:
         self.changed = set(state["changed"])
 
     def _wake(self, now_ms: int, job: int) -> None:
-        """Registers the next span of a job only, since later ones are often planned again before they begin."""
+        """Agenda entry of the next span of a job only, since later ones are often planned again before they begin."""
         starts, _ = self.spans.get(job, ((), ()))
         behind = bisect_right(starts, now_ms)
         if behind < len(starts):

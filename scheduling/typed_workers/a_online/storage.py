@@ -39,7 +39,7 @@ class Storage:
         return (self.capacity - self._used(now_ms, lanes)) // size if size else None
 
     def keep(self, job: int, servers: np.ndarray) -> None:
-        """Stores chunks of the job on these servers from now on."""
+        """Storage of chunks of the job on these servers from now on."""
         if self.kind == "job" and len(servers):
             self.stored[job] = np.bincount(servers, minlength=len(self.capacity)) * self.size(self.jobs[job])
 
