@@ -69,7 +69,7 @@ class Ticker:
         self.shown = False  # whether the demo was checked since the start
 
     def run(self, stop: threading.Event) -> None:
-        """Ticks until `stop` is set; waits for an unavailable database or broker."""
+        """Steps until `stop` is set; an unavailable database or broker is waited for."""
         self.lock_watch.start()
         begun = False
         while not stop.wait(TICK_S):
@@ -91,7 +91,7 @@ class Ticker:
         return f"has not processed runs for {stood_s:.0f} s" if stood_s > STUCK_S else ""
 
     def begin(self) -> list[int]:
-        """Requests for every run without a worker: earlier messages ended with their broker. Those runs."""
+        """Runs without a worker, which are requested: earlier messages ended with their broker."""
         left = [run for run in _waiting() if not lease.held(run)]
         for run in left:
             self.asked[run.pk] = (time.monotonic(), run.epoch)
@@ -99,7 +99,7 @@ class Ticker:
         return [run.pk for run in left]
 
     def tick(self) -> list[int]:
-        """Enqueues the runs that are due, and returns them."""
+        """Runs that are due, which are enqueued."""
         due = [run.pk for run in _waiting() if self._due(run)]
         for run_id in due:
             runner.enqueue(run_id)

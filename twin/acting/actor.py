@@ -32,7 +32,7 @@ INTERRUPTED = "the acting process was interrupted"
 
 
 class Actor:
-    """Acts for a connection until `stop` is set."""
+    """Acting process of one connection, until `stop` is set."""
 
     def __init__(self, connection: Connection, actuator: Actuator, stop: threading.Event) -> None:
         self.connection, self.actuator, self.stop = connection, actuator, stop
@@ -55,7 +55,7 @@ class Actor:
             ActingRule.objects.filter(pk=self.rule.pk, epoch=self.rule.epoch).update(lease_until=None, actor_at=None)
 
     def step(self) -> None:
-        """Renews the lease and the heartbeat, then advances each open plan."""
+        """One step: the lease and the heartbeat are renewed, then each open plan advances."""
         if self.execution is None:
             self._take()
         if self.execution is None or self.rule is None:
@@ -98,7 +98,7 @@ class Actor:
         self.execution = Execution(self.actuator, Journal(rule), self._rule, self.stop.wait)
 
     def _live(self) -> None:
-        """Renews the lease, and now and then asks for the account's right; Superseded when the lease is lost."""
+        """Renewal of the lease, and at intervals a check of the account's right; Superseded when the lease is lost."""
         assert self.rule is not None
         now = timezone.now()
         values: dict[str, object] = {"lease_until": now + LEASE, "actor_at": now}

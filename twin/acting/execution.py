@@ -31,7 +31,7 @@ class Stopped(RuntimeError):
 
 
 class Execution:
-    """Carries out plans of one connection. wait: seconds to wait between two polls, interrupted by a stop signal."""
+    """Execution of plans of one connection. wait: seconds to wait between two polls, interrupted by a stop signal."""
 
     def __init__(self, actuator: Actuator, journal: Journal, rule: Callable[[], ActingRule],
                  wait: Callable[[float], object]) -> None:  # fmt: skip
@@ -79,7 +79,7 @@ class Execution:
             self.journal.status(proposal, Proposal.ENDED)
 
     def take_back(self, proposal: Proposal, why: str) -> bool:
-        """Undoes the changes of the plan, the newest first; False where the cluster refuses it for now."""
+        """Undo of the plan's changes, the newest first; False if the cluster refuses it for now."""
         self.journal.status(proposal, Proposal.UNDOING, f"Undo: {why}.")
         for entry in proposal.entries.filter(state__in=JournalEntry.MADE).order_by("-number"):
             try:
@@ -93,7 +93,7 @@ class Execution:
         return True
 
     def _check(self, proposal: Proposal, calm_ms: float) -> None:
-        """Stopped where the plan must not go on."""
+        """Check that the plan may continue; Stopped otherwise."""
         rule = self.rule()
         proposal.refresh_from_db(fields=["undo_wanted"])
         why = "an operator requested it" if proposal.undo_wanted else rules.why_stopped(rule)
@@ -123,7 +123,7 @@ class Execution:
         return f"job {pair[0]} now waits before job {pair[1]}, unlike in the plan; make a new plan" if pair else ""
 
     def _make(self, entry: JournalEntry) -> None:
-        """Makes one change if the job has not changed since the plan was made."""
+        """One change, unless the job has changed since the plan was made."""
         job = _same(self.actuator.waiting([entry.key]).get(entry.key), entry)
         why = _why_changed(job, entry, self.rule())
         if why:
@@ -143,7 +143,7 @@ class Execution:
         self.calls_ms.append((time.monotonic() - began) * 1_000)
 
     def _verify(self, entries: Sequence[JournalEntry]) -> None:
-        """Stopped where a change that was sent cannot be seen within VERIFY_POLLS polls."""
+        """Check that the changes that were sent are seen within VERIFY_POLLS polls; Stopped otherwise."""
         for poll in range(VERIFY_POLLS):
             if poll:
                 self.wait(POLL_S)
@@ -155,7 +155,7 @@ class Execution:
         raise Stopped(f"job {entry.key} has {TITLES[entry.field]} {was} instead of {goal}")
 
     def _verify_order(self, proposal: Proposal) -> None:
-        """Stopped where the jobs of an order do not wait as planned within VERIFY_POLLS polls."""
+        """Check that the jobs of an order wait as planned within VERIFY_POLLS polls; Stopped otherwise."""
         if proposal.kind != ORDER:
             return
         changed = set(proposal.entries.filter(state=JournalEntry.VERIFIED).values_list("key", flat=True))

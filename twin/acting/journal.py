@@ -21,7 +21,7 @@ class Superseded(RuntimeError):
 
 
 class Journal:
-    """Writes of one acting process under its epoch; Superseded once another one has a higher epoch."""
+    """Journal of one acting process under its epoch; Superseded once another one has a higher epoch."""
 
     def __init__(self, rule: ActingRule) -> None:
         self.rule = rule
@@ -66,7 +66,7 @@ class Journal:
             )  # fmt: skip
 
     def _check(self) -> None:
-        """Renews the lease too: a plan may take longer than it."""
+        """Check of the epoch. It renews the lease too: a plan may take longer than it."""
         now = timezone.now()
         ours = ActingRule.objects.filter(pk=self.rule.pk, epoch=self.rule.epoch)
         if not ours.update(lease_until=now + LEASE, actor_at=now):

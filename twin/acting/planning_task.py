@@ -30,13 +30,13 @@ MAX_LEFT_OUT = 2_000  # jobs that a plan leaves unchanged, listed with the reaso
 
 
 class Requests:
-    """Remembers when a plan was requested, so that each is requested once."""
+    """Times of requests for plans, so that each plan is requested once."""
 
     def __init__(self) -> None:
         self.asked: dict[int, float] = {}
 
     def refresh(self) -> list[int]:
-        """Requests the plans of proposals whose run has ended; returns them."""
+        """Proposals whose run has ended; their plans are requested."""
         now = time.time()
         due = Proposal.objects.filter(status=Proposal.COMPUTING).exclude(run__status__in=Run.ACTIVE)
         found = [pk for pk in due.values_list("pk", flat=True) if now - self.asked.get(pk, 0.0) > ASKED_S]
@@ -47,7 +47,7 @@ class Requests:
 
 
 def work(pk: int) -> None:
-    """Makes the plan; a proposal that cannot have one fails with the reason."""
+    """Plan of the proposal; a proposal that cannot have one fails with the reason."""
     proposal = Proposal.objects.select_related("connection", "run__scenario__parent").get(pk=pk)
     if proposal.status != Proposal.COMPUTING:
         return

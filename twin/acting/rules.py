@@ -29,7 +29,7 @@ def of(connection: Connection) -> ActingRule:
 
 
 def change(connection: Connection, values: dict[str, Any], user: Any = None) -> ActingRule:
-    """Sets level, queues, accounts, max_jobs and calibrated; ValueError names the field."""
+    """Change of level, queues, accounts, max_jobs and calibrated; ValueError names the field."""
     for name, value in values.items():
         if why := _why_not(name, value):
             raise ValueError(why)
@@ -45,7 +45,7 @@ def change(connection: Connection, values: dict[str, Any], user: Any = None) -> 
 
 
 def stop(connection: Connection, stopped: bool, user: Any = None) -> ActingRule:
-    """Stop of all plans: nothing more is sent, and the changes of open plans are undone. Or plans are allowed again."""
+    """Stop of all plans: nothing more is sent, and the changes of open plans are undone; False allows plans again."""
     with transaction.atomic():
         rule, _ = ActingRule.objects.select_for_update().get_or_create(connection=connection)
         if rule.stopped != stopped:

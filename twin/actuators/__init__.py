@@ -1,1 +1,1 @@
-"""Changes of waiting jobs on real clusters. One actuator a file; which kinds of cluster there are, base.py lists."""
+"""Changes of waiting jobs on real clusters: one actuator per file; base.py lists the kinds of cluster."""

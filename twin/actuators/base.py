@@ -16,7 +16,7 @@ from twin.infra.menu import Menu
 
 
 class Actuator(ABC):
-    """Reads and changes the waiting jobs of one cluster. Every method but `commands` raises ActuatorError."""
+    """Reader and writer of the waiting jobs of one cluster. Every method but `commands` raises ActuatorError."""
 
     name: ClassVar[str]  # that of the connector of the same kind of cluster, and of its file
     title: ClassVar[str]
@@ -36,7 +36,7 @@ class Actuator(ABC):
 
     @abstractmethod
     def apply(self, change: Change) -> None:
-        """Makes the change; ActuatorError when the cluster refuses it."""
+        """Execution of the change; ActuatorError when the cluster refuses it."""
 
     @staticmethod
     @abstractmethod

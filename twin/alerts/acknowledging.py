@@ -13,7 +13,7 @@ from twin.models import Alert, AuditEntry
 
 
 def acknowledge(alert: Alert, user: Any) -> Alert:
-    """Notes who takes care of the alert; an alert that was acknowledged before keeps its first name."""
+    """Acknowledgement by the user; an alert that was acknowledged before keeps its first name."""
     with transaction.atomic():
         now = timezone.now()
         waiting = Alert.objects.filter(pk=alert.pk, ended_at=None, acknowledged_at=None)

@@ -24,7 +24,7 @@ MORE = "more"  # code of the findings beyond those that are kept
 
 
 class Finding(NamedTuple):
-    """What a rule has found.
+    """Finding of a rule about a target.
 
     values: plain; they change only with the facts, not with every moment, because each change is stored.
     subject: what tells the findings of one rule about one target apart; "" where there is one at most.
@@ -45,7 +45,7 @@ class Data(NamedTuple):
 
 
 class Seen(Protocol):
-    """What is seen of a target at one moment; twin/alerts/seeing.py reads it when a rule asks for it."""
+    """State of a target at one moment, as rules see it; twin/alerts/seeing.py reads a part when a rule asks for it."""
 
     @property
     def now(self) -> float:

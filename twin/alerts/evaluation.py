@@ -104,14 +104,14 @@ def check(
 
 
 def findings_now(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:
-    """What rules find now about a target that is not watched; nothing is stored."""
+    """Findings of all rules now about a target that is not watched; nothing is stored."""
     rules = stored_rules.applying(AlertRule.objects.all(), target.name)
     outcomes = check(seen, target, rules, {})
     return [(rule, one) for rule in rules for one in _limited(outcomes.get(rule.rule) or (), ())]
 
 
 def settle(target: Target, now_ms: int, rules: Iterable[AlertRule], outcomes: Outcomes) -> None:
-    """Opens, keeps and ends the alerts of one target by what its rules have found."""
+    """Alerts of one target by the findings of its rules: opened, kept or ended."""
     now = timezone.now()
     stored = {rule.rule: rule for rule in rules}
     with transaction.atomic():

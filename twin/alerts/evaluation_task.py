@@ -21,7 +21,7 @@ BUSY_S = 60.0  # after which a worker that has not reported back is taken for go
 
 
 class Requests:
-    """Remembers when an evaluation was requested."""
+    """Time of the last request for an evaluation."""
 
     def __init__(self) -> None:
         self.when = float("-inf")

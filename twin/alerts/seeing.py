@@ -1,4 +1,4 @@
-"""What rules see of a target: each fact is read when the first rule asks for it, and once."""
+"""State of a target as rules see it: each fact is read once, when the first rule asks for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is watched: followed clusters, and runs in progress."""
+"""Targets of alerts: followed clusters, and runs in progress."""
 
 from __future__ import annotations
 

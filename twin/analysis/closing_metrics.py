@@ -34,7 +34,7 @@ class Requests:
         self.when = float("-inf")
 
     def refresh(self) -> int | None:
-        """Requests the metrics of the run that is due; returns the run."""
+        """Run whose metrics are due, which are requested."""
         run_id = due()
         if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
             return None

@@ -28,7 +28,7 @@ class Requests:
         self.when = float("-inf")
 
     def refresh(self) -> int | None:
-        """Requests the state of the run that is due; returns the run."""
+        """Run whose state is due, which is requested."""
         run_id = stored_states.due()
         if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
             return None
@@ -38,7 +38,7 @@ class Requests:
 
 
 def work_off(run_id: int | None) -> None:
-    """Brings up the run's stored state, in its own limited process, then those of others due for TURN_S."""
+    """Update of the run's stored state, in its own limited process, then of others that are due, for TURN_S."""
     until, before = time.monotonic() + TURN_S, None
     while run_id is not None and run_id != before and not shutdown.asked():
         outcome = bounded_process.run(partial(run, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
@@ -49,7 +49,7 @@ def work_off(run_id: int | None) -> None:
 
 
 def run(run_id: int) -> None:
-    """Brings up the stored state of a run in this process. A log that cannot be folded is not tried again."""
+    """Update of the stored state of a run in this process. A log that cannot be folded is not tried again."""
     try:
         stored_states.bring_up(run_id)
     except ValueError as error:

@@ -57,7 +57,7 @@ def limit_of(path: str) -> int:
 
 
 async def _refuse(receive: Any, send: Any, path: str, more: bool) -> None:
-    """Takes the rest of the body, if there is `more`, and answers."""
+    """Refusal with 413, after the rest of the body, if there is `more`, has been read."""
     drained = 0
     try:
         async with asyncio.timeout(DRAIN_S):

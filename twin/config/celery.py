@@ -33,7 +33,7 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def share_memory(**_: Any) -> None:
-    """Keeps what is imported shared with the pool children, before they are forked: their collectors leave it alone."""
+    """Sharing of imported modules with the pool children, before they are forked: their collectors skip them."""
     from twin.infra import gc_control
 
     gc_control.spare()
@@ -78,7 +78,7 @@ def begin_task(task_id: str = "", **_: Any) -> None:
 
 @task_postrun.connect
 def end_task(task: Any = None, state: str | None = None, **_: Any) -> None:
-    """Counts the task. A pool child lives for weeks: what a run or an import has freed would stay with it."""
+    """Counters of the task. A pool child lives for weeks, so freed memory of runs and imports is given back."""
     from twin.infra import counters, memory
 
     name = task.name.rpartition(".")[2]

@@ -52,7 +52,7 @@ class PooledHandler(ASGIHandler):
 
 
 def close_broken_connections() -> None:
-    """Closes those connections of this thread that do not answer; the next query opens another one."""
+    """Closing of those connections of this thread that do not answer; the next query opens another one."""
     for connection in connections.all(initialized_only=True):
         if connection.connection is not None and (connection.errors_occurred or not connection.is_usable()):
             connection.close()

@@ -14,7 +14,7 @@ from twin.infra.menu import Menu
 
 
 class Connector(ABC):
-    """Reads one cluster; it never changes it.
+    """Reader of one cluster; it never changes it.
 
     An instance lives as long as its connection is followed, and may keep open sockets and child processes until
     `close`. Every method raises ConnectorError, with one sentence, when the cluster does not answer as it should.
@@ -84,7 +84,7 @@ class Connector(ABC):
         return {}
 
     def unsafe(self) -> str:
-        """Why only somebody with a shell on this host may choose a parameter, the first word; "" = anybody may."""
+        """Reason why only users with a shell on this host may choose a parameter, its first word; "": anybody may."""
         return ""
 
     def close(self) -> None:  # noqa: B027 (most hold nothing open)

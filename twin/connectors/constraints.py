@@ -11,7 +11,7 @@ import msgspec
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a waiting or running job asks for beside amounts.
+    """Request of a waiting or running job beside amounts.
 
     only    nodes by name that it has to get: all others are excluded
     not_on  nodes by name that it excludes
@@ -55,7 +55,7 @@ class Constraints:
     passes: Mapping[str, int] = field(default_factory=dict)
 
     def asked(self, key: str) -> Asked:
-        """What the job of that key asks for."""
+        """Request of the job of that key."""
         return self.jobs.get(key) or self.jobs.get(key.split("_")[0]) or NOTHING_ASKED
 
     def plain(self) -> dict[str, Any]:

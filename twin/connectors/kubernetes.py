@@ -31,7 +31,7 @@ GPU_RESOURCES = (
 
 
 class Kubernetes(Connector):
-    """Lists objects of interest once, then follows their watches; a watch that is lost is replaced by a new list."""
+    """Connector of Kubernetes: it lists objects once, then follows watches; a lost watch is replaced by a new list."""
 
     name = "kubernetes"
     title = "Kubernetes"
@@ -107,7 +107,7 @@ class Kubernetes(Connector):
         return self._whole(nodes, calls)
 
     def changes(self) -> Iterator[Snapshot]:
-        """Continues after any `snapshot` in between, which restarts the watches."""
+        """Snapshots of changes; it continues after any `snapshot` in between, which restarts the watches."""
         if not self._versions:
             yield self.snapshot()
         reported_at = time.monotonic()
@@ -177,7 +177,7 @@ class Kubernetes(Connector):
         return kinds.sources(self._client.find, self._namespaces)
 
     def _list(self, source: kinds.Source) -> str:
-        """Lists a source into the store; returns the version from which it can be watched."""
+        """Version from which a source can be watched, after it was listed into the store."""
         for attempt in range(MAX_LISTS):
             page: dict[str, Any] = {}
             try:

@@ -14,7 +14,7 @@ SUFFIX = ".jsonl"
 
 
 def record(connector: Connector, to: BinaryIO) -> Iterator[Snapshot]:
-    """Writes each snapshot of the connector, the first one and then its changes, and passes it on."""
+    """Snapshots of the connector, the first one and then its changes; each is written before it is passed on."""
     first = connector.snapshot()
     to.write(dumps(first) + b"\n")
     yield first

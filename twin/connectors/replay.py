@@ -19,7 +19,7 @@ ALIVE_S = 5.0  # between two polls while nothing happens
 
 
 class ReplayConnector(Connector):
-    """Looks of a recording."""
+    """Connector of a recording."""
 
     name = "replay"
     title = "Replay"
@@ -82,7 +82,7 @@ class ReplayConnector(Connector):
         self.closed.set()
 
     def _wait(self, before: Snapshot, recorded_ms: int) -> Iterator[Snapshot]:
-        """Lets the time pass; with a sign of life where it is long."""
+        """Wait until the recorded time, with an empty snapshot as a sign of life where it is long."""
         left_s = recorded_ms / 1_000 / self.parameters.speed if self.parameters.speed else 0.0
         while left_s > 0 and not self.closed.wait(min(left_s, ALIVE_S)):
             left_s -= ALIVE_S

@@ -114,7 +114,7 @@ def read_kinds(payload: bytes | memoryview, kinds: Collection[str]) -> list[Line
 
 
 def may_hold(payload: bytes | memoryview, words: Iterable[str], job: int | None) -> bool:
-    """Whether a batch may have an event with all these words (kinds, codes) and about the job (index; None for any).
+    """True if a batch may have an event with all these words (kinds, codes) and about the job (index; None for any).
 
     False is certain. It reads no event, for searches through whole logs.
     """

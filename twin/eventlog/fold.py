@@ -102,7 +102,7 @@ class RunState:
     def feed_raw(
         self, lines: Iterable[Any], bars: np.ndarray, up_to: int | None = None, up_to_ms: int | None = None
     ) -> RunState:
-        """Folds a batch as event_log.lines_and_bars gives it, not beyond event `up_to` nor instant `up_to_ms`."""
+        """State after a batch as event_log.lines_and_bars gives it, not beyond event `up_to` nor instant `up_to_ms`."""
         for seq, at_ms, kind, data in lines:
             if seq <= self.last_seq:
                 continue

@@ -24,7 +24,7 @@ RUNS = 20  # that one call packs at most
 
 
 def pack_ended(after: timedelta = AFTER) -> int:
-    """Packs the oldest runs that ended that long ago and are not packed; their number."""
+    """Number of runs packed now: the oldest ones that ended that long ago and were not packed."""
     ended = Run.objects.exclude(status__in=Run.ACTIVE).filter(packed_at=None, finished_at__lt=timezone.now() - after)
     runs = list(ended.order_by("finished_at").values_list("pk", flat=True)[:RUNS])
     for run_id in runs:
@@ -33,7 +33,7 @@ def pack_ended(after: timedelta = AFTER) -> int:
 
 
 def pack(run_id: int) -> None:
-    """Packs the log of a run that has ended. Stopped in between, it goes on with the next call."""
+    """Packing of the log of a run that has ended. If it is interrupted, the next call continues."""
     done = 0
     while group := _group(run_id, done):
         with transaction.atomic():

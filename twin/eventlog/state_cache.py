@@ -32,5 +32,5 @@ class Newest:
 
 
 def forget() -> None:
-    """Clears the cache."""
+    """Removal of all states from the cache."""
     KEPT.clear("state")

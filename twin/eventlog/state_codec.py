@@ -85,7 +85,7 @@ def _fill(table: Growing, columns: list[np.ndarray]) -> None:
 
 
 def _alive(state: RunState, columns: dict[str, np.ndarray]) -> None:
-    """Their keys follow from the bars."""
+    """Rows of bars by job or worker, restored: the keys follow from the bars."""
     bars = state.bars.rows
     of_jobs, of_workers = columns["alive_jobs"], columns["alive_workers"]
     keys: list[Any] = [*bars[of_jobs, JOB].tolist(), *workers_of(bars[of_workers])]

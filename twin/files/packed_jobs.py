@@ -58,7 +58,7 @@ class PackedJobs:
 
     @classmethod
     def of(cls, tables: Iterable[JobTable]) -> PackedJobs:
-        """Packs the tables as they come."""
+        """Packed jobs of these tables, packed as they come."""
         counts: list[int] = []
 
         def counted(table: JobTable) -> JobTable:

@@ -42,7 +42,7 @@ _buckets: dict[Key, list[float]] = {}  # number of observations by bucket, above
 
 
 def count(name: str, *labels: str, by: float = 1) -> None:
-    """Adds to a counter or a gauge."""
+    """Increment of a counter or a gauge."""
     with _lock:
         _sums[name, labels] += by
 
@@ -58,7 +58,7 @@ def observe(name: str, seconds: float, *labels: str) -> None:
 
 @contextmanager
 def timed(name: str, *labels: str) -> Iterator[None]:
-    """Observes the duration of the block."""
+    """Measurement of the time that the block takes."""
     began = time.monotonic()
     try:
         yield

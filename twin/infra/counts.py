@@ -1,4 +1,4 @@
-"""Counts with their noun, as scheduling.reporting.quantities writes them."""
+"""Counts with their noun, in the form of scheduling.reporting.quantities."""
 
 from __future__ import annotations
 

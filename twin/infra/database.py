@@ -67,7 +67,7 @@ class LockWatch:
         return self.since is not None
 
     def check(self) -> None:
-        """Check, once."""
+        """One check."""
         began = time.time()
         error = fault()
         was, self.since = self.since, (self.since or began) if error is not None and is_lock(error) else None

@@ -83,7 +83,7 @@ def _tuned(peer: socket.socket) -> socket.socket:
 
 
 def _receive(peer: socket.socket, into: np.ndarray) -> None:
-    """Fills the array, or ConnectionError when the peer ends before."""
+    """Content of the array, received from the peer; ConnectionError when that ends before."""
     view = into.data.cast("B")
     while view:
         count = peer.recv_into(view)

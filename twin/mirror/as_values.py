@@ -62,7 +62,7 @@ def _by_gpu(gpus: int, shares: Sequence[Share]) -> bool:
 
 
 def bars_of(job: int, attempts: Sequence[Attempt], servers: Mapping[str, int], epoch_ms: int) -> list[Placement]:
-    """Everything that the job held or holds, in ms of the log; shares on nodes that are not known yet are left out."""
+    """Bars that the job held or holds, in ms of the log; shares on nodes that are not known yet are left out."""
     bars = []
     for attempt in attempts:
         start_ms = max(0, attempt.started_ms - epoch_ms)

@@ -60,7 +60,7 @@ class Border:
 
 
 def cross(connection: Connection, run: Run, mirror: Mirror, fresh_jobs: Sequence[JobFact] = ()) -> Run:
-    """Ends the run, which is under our lease, and begins the next one with what is open; LeaseLost changes nothing.
+    """Next run with the open jobs, after the end of this one, which is under our lease; LeaseLost changes nothing.
 
     The mirror of the run is empty then. fresh_jobs: jobs of a cluster that has begun again with an empty state, which
     belong to the next run.

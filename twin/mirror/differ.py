@@ -200,7 +200,7 @@ class Mirror:
             self.open.add(known.index)
 
     def _correct(self, known: KnownJob, accounted: JobFact, events: list[EventData]) -> None:
-        """Takes earlier attempts and submit times from the accounting; the state stays."""
+        """Correction of earlier attempts and of submit times by the accounting; the state stays."""
         fact = with_times(known.fact, accounted)
         attempts = of_attempts.with_ends(known.attempts, accounted.attempts, self.at_ms)
         was, had = known.fact, known.attempts
@@ -219,7 +219,7 @@ class Mirror:
             self.uncertain.discard(known.index)
 
     def _add_fields(self, known: KnownJob, was: JobFact, had: tuple[Attempt, ...], events: list[EventData]) -> None:
-        """Emits the fields of a job where they have changed: what it holds, and when it was submitted."""
+        """Event with the fields of a job that have changed: the amounts that it holds, and its submission."""
         before = job_of(known.name, replace(was, attempts=had), self._arrival_ms(was))
         job = job_of(known.name, replace(known.fact, attempts=known.attempts), self._arrival_ms(known.fact))
         if _changing(job) != _changing(before):
@@ -358,7 +358,7 @@ def epoch_of(first: Snapshot) -> int:
 
 
 def _changing(job: Job) -> tuple[Any, ...]:
-    """What may change of a job after it was first seen, and `job_set` then states."""
+    """Fields of a job that may change after it was first seen, and that `job_set` then states."""
     return job.worker, job.requested_workers, job.limit_ms, job.arrival_ms
 
 
@@ -373,7 +373,7 @@ def _decided(known: KnownJob, kind: str, values: Mapping[str, Any], code: str = 
 
 
 def _end_of(known: KnownJob) -> tuple[str, int | None, bool]:
-    """What the log states about the end of a job: outcome, time, and whether it ran."""
+    """End of the job as the log states it: outcome, time, and whether it ran."""
     ended_ms = known.attempts[-1].ended_ms if known.attempts else None
     return known.fact.outcome, ended_ms, bool(known.attempts)
 

@@ -38,13 +38,13 @@ SETTLED_MS = 10_000  # what the accounting says to have ended later than this ag
 
 
 class Requests:
-    """Remembers when an audit was requested, so that each is requested once."""
+    """Times of requests for audits, so that each audit is requested once."""
 
     def __init__(self) -> None:
         self.asked: dict[int, float] = {}
 
     def refresh(self) -> list[int]:
-        """Requests the audits that are due; returns their connections."""
+        """Connections whose audits are due, which are requested."""
         now = time.time()
         found = [c.pk for c in _followed() if due(c, now) and now - self.asked.get(c.pk, 0.0) > ASKED_S]
         for pk in found:
@@ -74,7 +74,7 @@ def work(pk: int) -> None:
 
 
 def audit(pk: int) -> None:
-    """Compares the log of the connection's run with a new complete poll, and stores the result."""
+    """Comparison of the log of the connection's run with a new complete poll, whose result is stored."""
     connection = Connection.objects.select_related("run").filter(pk=pk).first()
     if connection is None or connection.run is None:
         return
@@ -123,7 +123,7 @@ def _ended_by(fact: JobFact, until_ms: int) -> bool:
 
 
 def _settle(connection: Connection, compared: int, found: list[Difference], again_s: float) -> None:
-    """Reports what the comparison before has found too; what only the first one found is compared again."""
+    """Report of the differences that the comparison before has found too; new ones are compared again."""
     now = [asdict(difference) for difference in found]
     drift = connection.drift
     repeated = drift.get("run") == connection.run_id and drift.get("suspected")

@@ -72,7 +72,7 @@ class Follower:
 
 
 class Follow(threading.Thread):
-    """Follows one connection until `over` or the follower's own stop is set."""
+    """Thread that follows one connection until `over` or the follower's own stop is set."""
 
     def __init__(self, pk: int, settings: tuple[Any, ...], stop: threading.Event) -> None:
         """settings: the name of the connection, then what it is followed with."""
@@ -107,7 +107,7 @@ class Follow(threading.Thread):
                 self._ended(AGAIN_S)
 
     def _ended(self, seconds: float) -> bool:
-        """Waits at most so long; True when the thread has to end."""
+        """True when the thread has to end, after a wait of at most so many seconds."""
         deadline = time.monotonic() + seconds
         while not (self.over.is_set() or self.stop_all.is_set()):
             left = deadline - time.monotonic()
@@ -117,7 +117,7 @@ class Follow(threading.Thread):
         return True
 
     def _follow(self, of: Connection) -> bool:
-        """Follows the connection's run to its end; True where another one has begun."""
+        """Following of the connection's run to its end; True if another run has begun."""
         connector = build(of.connector, of.parameters)
         sampling, samples = begin(of.sampler, of.sampler_parameters, of.health.get("samples"))
         try:

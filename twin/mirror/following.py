@@ -61,7 +61,7 @@ class Following:
         self.after: dict[tuple[str, int], JobFact] = {}  # jobs of the next run, once the cluster has begun again
 
     def resume(self, before: Mapping[str, Any]) -> None:
-        """Goes on from the health that an earlier process wrote; a long time since its last poll becomes a gap."""
+        """Continuation from the health that an earlier process wrote; a long time since its last poll becomes a gap."""
         known = {one.name for one in fields(Health)}
         self.health = Health(**{name: value for name, value in before.items() if name in known})
         if self.health.seen_ms is not None:
@@ -77,7 +77,7 @@ class Following:
         return self.health
 
     def run(self) -> None:
-        """Follows until it is stopped."""
+        """Following until it is stopped."""
         failures = 0
         while not self.stopped(0):
             try:
@@ -104,7 +104,7 @@ class Following:
                     return
 
     def apply(self, snapshot: Snapshot) -> None:
-        """Applies one snapshot: requests what is missing in it, and writes what changed."""
+        """Events of one snapshot, which are written; information that it lacks is requested first."""
         if not snapshot.complete and not snapshot.partial:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
         began = time.monotonic()
@@ -134,7 +134,7 @@ class Following:
             self._write(self.sampling.exchange(self.mirror))
 
     def _cost(self) -> None:
-        """Reads the cost of following at intervals; clusters that do not report it are followed as well."""
+        """Cost of following, read at intervals; clusters that do not report it are followed as well."""
         if not self.costs.due(time.monotonic()):
             return
         try:

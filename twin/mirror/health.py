@@ -41,7 +41,7 @@ class Lags:
         self.newest: deque[int] = deque(maxlen=MAX_LAGS)
 
     def add(self, mirror: Mirror, events: Sequence[EventData], learned_ms: int) -> None:
-        """Takes submissions, starts and ends among the events; learned_ms: the cluster's time of their writing."""
+        """Lags of submissions, starts and ends among the events; learned_ms: the cluster's time of their writing."""
         for kind, data in events:
             happened_ms = _happened_ms(mirror, kind, data)
             if happened_ms is not None:

@@ -58,7 +58,7 @@ class Sampling:
         self.thread: threading.Thread | None = None
 
     def exchange(self, mirror: Mirror) -> list[EventData]:
-        """Takes what has come, and asks again when it is due. Never waits."""
+        """Events of the samples that have arrived; the next sample is requested when it is due. Never waits."""
         events: list[EventData] = []
         while not self.answers.empty():
             events += self._take(self.answers.get(), mirror)
@@ -75,7 +75,7 @@ class Sampling:
         return events
 
     def close(self) -> None:
-        """Ends the thread when its present question is answered; does not wait for it."""
+        """End of the thread after its present question is answered; the call does not wait for it."""
         if self.thread is None:
             self.sampler.close()
         else:

@@ -192,7 +192,7 @@ def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
 
 
 class Writer:
-    """Writes events and the records they follow from in one transaction, under the run's epoch, or LeaseLost."""
+    """Writer of events and the records behind them, in one transaction, under the run's epoch; LeaseLost otherwise."""
 
     def __init__(self, run: Run, mirror: Mirror) -> None:
         self.run, self.mirror, self.seq = run, mirror, 0

@@ -47,7 +47,7 @@ class Uses:
         return (known is None or use.at_ms > known.at_ms) and self._counts(use)
 
     def _counts(self, use: NodeUse) -> bool:
-        """Whether the sample is not too old."""
+        """True if the sample is recent enough."""
         return self.now_ms - use.at_ms <= STALE_INTERVALS * self.interval_ms
 
     def known(self, mirror: Mirror) -> int:
@@ -108,7 +108,7 @@ def _whole(amount: float | None, scale: int, step: int, most: int) -> int:
 
 
 def occupancy(mirror: Mirror) -> Occupancy:
-    """What a sampler knows of the cluster."""
+    """Nodes and running jobs of the cluster, as samplers need them."""
     return Occupancy({name: node.fact for name, node in mirror.nodes.items()}, dict(_running(mirror)))
 
 

@@ -1,4 +1,4 @@
-"""What the twin may do on a followed cluster: rules, proposals, and the journal of what was done."""
+"""Rights of the twin on a followed cluster: rules, proposals, and the journal of changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twin.models.runs import Run
 
 
 class ActingRule(models.Model):
-    """What plans may do on the cluster of a connection, and the process that carries them out (twin/acting)."""
+    """Permissions of plans on the cluster of a connection, and the process that carries them out (twin/acting)."""
 
     OBSERVE, PROPOSE, ORDER, PLACE = range(4)
 

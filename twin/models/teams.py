@@ -52,7 +52,7 @@ class Owned(models.Model):
         abstract = True
 
     def settle(self, team_id: int | None) -> None:
-        """Sets the team, whatever it is made of."""
+        """Team of the object from now on, whatever the object is made of."""
         self.team_id, self.settled = team_id, True
 
     def made_of(self) -> list[Owned | None]:

@@ -100,7 +100,7 @@ def _applied(alias: str = "default") -> set[tuple[str, str]]:
 
 
 def _add_upload(archive: ZipFile, part: dict[str, Any], files: dict[str, int]) -> None:
-    """What had been received of an uploaded file; none if it was imported meanwhile."""
+    """Received part of an uploaded file; none if it was imported meanwhile."""
     name = Path(part["path"]).name
     try:
         source = (settings.UPLOAD_DIR / name).open("rb")

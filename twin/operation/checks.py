@@ -98,7 +98,7 @@ def disk_space() -> Finding:
 
 
 def database_writes() -> Finding:
-    """Write to the database."""
+    """Finding about writes to the database."""
     name = f"{connection.vendor} {settings.DATABASES['default']['NAME']}"
     error = database.fault()
     if error and not _has_tables():

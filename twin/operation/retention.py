@@ -30,7 +30,7 @@ PORTION = 100  # runs that are removed in one transaction; writers wait for it
 
 @dataclass(frozen=True)
 class Due:
-    """What one rule would remove."""
+    """Objects that one rule would remove."""
 
     rule: str
     setting: str
@@ -50,7 +50,7 @@ class Rule:
 
 
 def due(now: datetime) -> list[Due]:
-    """What each rule with a limit would remove at this moment."""
+    """Objects that each rule with a limit would remove at this moment."""
     found = []
     for rule, limit in _limited():
         subjects = rule.due(now, limit)

@@ -30,7 +30,7 @@ FAILURES: tuple[Outcome, ...] = ("late", "failed", "killed")
 
 
 def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool]) -> Outcome:
-    """Calls `work` in a child process and waits for its end.
+    """Outcome of `work` in a child process, after its end.
 
     late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every CHECK_S, was false, or this
     worker is stopping. failed: it raised (its log has the traceback). killed: by somebody else, as when the machine has

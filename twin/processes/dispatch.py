@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def send(task: str, key: int, *, queue: str, expires: float | None = None) -> bool:
-    """Enqueues twin.tasks.<task>(key) once, without waiting for an unavailable broker; False if it failed."""
+    """Request for twin.tasks.<task>(key), enqueued once; False if it failed, as when no broker is available."""
     try:
         current_app.send_task(f"twin.tasks.{task}", (key,), queue=queue, retry=False, expires=expires)
     except (BrokerError, OSError) as error:
@@ -22,7 +22,7 @@ def send(task: str, key: int, *, queue: str, expires: float | None = None) -> bo
 
 
 def send_all(task: str, keys: Sequence[int], *, queue: str, expires: float | None = None) -> bool:
-    """Enqueues a task for several keys as one group; free workers run them in parallel."""
+    """Requests for a task with several keys, enqueued as one group; free workers run them in parallel."""
     options = {"queue": queue, "retry": False, "expires": expires}
     try:
         group(current_app.signature(f"twin.tasks.{task}", args=(key,)).set(**options) for key in keys).apply_async()

@@ -30,7 +30,7 @@ class _Seen:
 
 
 class Hangs:
-    """Watches the files of twin/processes/heartbeat.py."""
+    """Watch of the files of twin/processes/heartbeat.py."""
 
     def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
         self.folder, self.report = folder, report
@@ -40,7 +40,7 @@ class Hangs:
             path.unlink(missing_ok=True)
 
     def check(self, started: Mapping[int, tuple[str, float]] | None = None) -> list[int]:
-        """Kill of the processes that hang; those processes.
+        """Processes that hang, which are killed.
 
         started: process -> (name, since when), of those that must have a heartbeat.
         """
@@ -60,7 +60,7 @@ class Hangs:
         return killed
 
     def _examine(self, path: Path, mtime_ns: int, passed: float) -> int | None:
-        """Kill of the process of one file if it hangs; its number then."""
+        """Number of the process of one file if it hangs; it is killed."""
         seen = self.seen.setdefault(path, _Seen(mtime_ns))
         seen.still_s = seen.still_s + passed if seen.mtime_ns == mtime_ns else 0.0
         seen.mtime_ns = mtime_ns

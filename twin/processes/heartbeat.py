@@ -134,7 +134,7 @@ class Pulse:
 
 @contextmanager
 def doing(what: str) -> Iterator[None]:
-    """Sets the current work of this process."""
+    """Current work of this process, for the length of the block."""
     global _doing, _begun
     _doing, _begun = (what, time.time()), _begun + 1
     try:

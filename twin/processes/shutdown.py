@@ -12,7 +12,7 @@ _flag = mmap.mmap(-1, 1)  # anonymous memory that a fork shares
 
 
 def ask() -> None:
-    """Requests that slices end at their next batch."""
+    """Request that slices end at their next batch."""
     _flag[0] = 1
 
 

@@ -85,7 +85,7 @@ class Family:
         return child
 
     def watch(self) -> None:
-        """Restarts processes that died, after a pause that doubles with each failure."""
+        """Restart of processes that died, after a pause that doubles with each failure."""
         now = time.monotonic()
         for child in self.children:
             if child.alive:

@@ -17,7 +17,7 @@ MAX_ROWS = 50_000  # the oldest rows of a source, which one call reads
 
 
 def compact(now_ms: int) -> int:
-    """Deletes what is old, of all sources; returns the number of rows."""
+    """Number of rows deleted: the old ones of all sources."""
     before_ms = now_ms - storage.KEPT_MS
     removed = 0
     for source in PushSource.objects.all():

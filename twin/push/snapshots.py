@@ -56,7 +56,7 @@ _decoder = msgspec.json.Decoder(Begin | Part | End)
 
 
 def step(source: str, body: bytes, now_ms: int, count: Callable[[int], None]) -> dict[str, Any]:
-    """Executes one step and returns the answer to the sender; ModelError says in one sentence what does not fit.
+    """Answer to one step of a snapshot; ModelError with one sentence if the step is not valid.
 
     count: called with the number of jobs and nodes before anything is stored
     """

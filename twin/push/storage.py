@@ -39,7 +39,7 @@ def channel(source: str) -> str:
 
 
 def accept(source: str, facts: Sequence[PushedFact], now_ms: int) -> tuple[int, int]:
-    """Stores what is new; returns (number of new events, sequence number of the newest event of the source)."""
+    """(number of new events, sequence number of the newest event of the source), after the new ones are stored."""
     if not facts:
         return 0, cursor(source)
     with transaction.atomic():
@@ -62,7 +62,7 @@ def locked(source: str) -> PushSource:
 
 
 def move(row: PushSource, count: int) -> None:
-    """Reserves so many sequence numbers and notifies listeners; some of them may stay without an event."""
+    """Reservation of so many sequence numbers, which listeners are notified of; some may stay without an event."""
     row.last_seq += count
     PushSource.objects.filter(pk=row.pk).update(last_seq=row.last_seq)
     transaction.on_commit(partial(pubsub.publish, channel(row.name), {"seq": row.last_seq}))
@@ -130,7 +130,7 @@ def snapshot_times(source_id: int) -> dict[str, list[int]]:
 
 
 def _insert(rows: Sequence[tuple[Any, ...]]) -> int:
-    """Adds the rows whose digest is new; returns their number."""
+    """Number of rows added: those whose digest is new."""
     table, names = PushedEvent._meta.db_table, ", ".join(COLUMNS)
     with connection.cursor() as database:
         if connection.vendor == "postgresql":

@@ -19,7 +19,7 @@ class Spent(NamedTuple):
 
 
 def of_size(jobs: int, servers: int) -> dict[str, Spent]:
-    """By scheduler: batch runs without edits whose jobs and servers differ by at most FACTOR.
+    """Times by scheduler of batch runs without edits whose jobs and servers differ by at most FACTOR.
 
     From the start of a run to its end, with all that the machine did meanwhile.
     """

@@ -59,7 +59,7 @@ def write(run_id: int, reason: str, since: datetime) -> bool:
 
 
 def _note(run_id: int, reason: str, since: datetime) -> bool:
-    """Records the hold in the broker, and publishes it before it is in the database."""
+    """Note of the hold in the broker, published before it is in the database."""
     try:
         client = pubsub.client()
         client.hsetnx(NOTED, str(run_id), orjson.dumps([reason, since.timestamp()]))  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ def take(run_id: int, *, mirror: bool = False, force: bool = False) -> Run | Non
 
 
 def write(run: Run, **fields: Any) -> None:
-    """Sets fields of the run if the epoch is still ours; LeaseLost otherwise."""
+    """Update of fields of the run if the epoch is still ours; LeaseLost otherwise."""
     if not Run.objects.filter(pk=run.pk, epoch=run.epoch).update(**fields):
         raise LeaseLost(f"run {run.pk}: epoch {run.epoch} is over")
     for name, value in fields.items():
@@ -80,7 +80,7 @@ def abandoned(owner: str) -> bool:
 
 
 class Heartbeat:
-    """Renews a run's lease from a thread of its own, so that one long decision or a long summary does not lose it.
+    """Renewal of a run's lease by a thread of its own, so that one long decision or a long summary does not lose it.
 
     When the lease is lost (the run was cancelled, say), `let_go` is called unless the work ends within LET_GO_S:
     nothing that it computes would be written.

@@ -68,7 +68,7 @@ class Watch:
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """Around one computation. Waits for the database are outside of it."""
+        """Context of one computation. Waits for the database are outside of it."""
         self.began = began = time.process_time()
         try:
             yield

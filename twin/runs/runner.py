@@ -53,17 +53,17 @@ def step(run_id: int) -> None:
 
 
 def enqueue(run_id: int) -> bool:
-    """Enqueues the next slice. False if the broker is unavailable; the ticker tries again."""
+    """Request for the next slice. False if the broker is unavailable; the ticker tries again."""
     return send("advance_run", run_id, queue=pools.queue_of(run_id), expires=60)
 
 
 def enqueue_all(run_ids: Sequence[int]) -> bool:
-    """Enqueues the first slice of several runs as one group. False without a broker; the ticker tries again."""
+    """Requests for the first slice of several runs as one group. False without a broker; the ticker tries again."""
     return send_all("advance_run", run_ids, queue=pools.QUICK, expires=60)
 
 
 def enqueue_step(run_id: int) -> bool:
-    """Enqueues one step of a paused live run. False if the broker is unavailable."""
+    """Request for one step of a paused live run. False if the broker is unavailable."""
     return send("step_run", run_id, queue=pools.queue_of(run_id), expires=10)
 
 
@@ -73,7 +73,7 @@ def announce(run: Run) -> None:
 
 
 def _work_on(run_id: int, verb: Any, task: str) -> bool:
-    """Calls `verb(run, watch)` under the lease and turns errors into the run's status; True = call again soon."""
+    """Call of `verb(run, watch)` under the lease; its errors become the run's status. True: call again soon."""
     close_old_connections()
     run, began = None, time.monotonic()
     try:
@@ -121,7 +121,7 @@ def _whole(run: Run, watch: Watch) -> bool:
 
 
 def _keep_moment(run: Run) -> None:
-    """Resumes a live run after a hold, or after a time without a worker, at the time where it stopped."""
+    """Continuation of a live run after a hold, or after a time without a worker, at the time where it stopped."""
     if run.mode != Run.LIVE:
         return
     clock = _clock(run)
@@ -136,7 +136,7 @@ def _keep_moment(run: Run) -> None:
 
 
 def _set_clock_back(run: Run, clock: Clock, since: datetime) -> None:
-    """Shifts the clock by the time without progress."""
+    """Shift of the clock by the time without progress."""
     now = timezone.now()
     lease.write(run, clock_sim_ms=clock.now_ms(min(since, now)), clock_wall=now)
 

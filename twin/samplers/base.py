@@ -23,7 +23,7 @@ def sample_interval() -> Any:
 
 
 class Sampler(ABC):
-    """Reads the use of one cluster; it never changes it.
+    """Reader of the use of one cluster; it never changes it.
 
     It is called in a thread of its own. Every method raises ConnectorError, with one sentence, when the source does not
     answer as it should. The parameters have `interval_s` (`sample_interval`).
@@ -46,7 +46,7 @@ class Sampler(ABC):
         """The present use of the nodes, as far as it is known."""
 
     def unsafe(self) -> str:
-        """Why only somebody with a shell on this host may choose a parameter, the first word; "" = anybody may."""
+        """Reason why only users with a shell on this host may choose a parameter, its first word; "": anybody may."""
         return ""
 
     def close(self) -> None:  # noqa: B027 (most hold nothing open)

@@ -26,7 +26,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class NodeUse:
-    """What a node used at one moment; None where it is not known. Amounts are in the units of its capacities.
+    """Use of a node at one moment; None where it is not known. Amounts are in the units of its capacities.
 
     at_ms       Unix ms by the clock of the source
     gpus        GPUs in use: busy, or with memory in use

@@ -42,7 +42,7 @@ class SstatParameters(Parameters):
 
 @dataclass(slots=True)
 class Step:
-    """What one step of a job has used: seconds of CPU since it began, and memory now."""
+    """Use by one step of a job: seconds of CPU since it began, and memory now."""
 
     cpu_s: int
     memory_mb: int

@@ -41,7 +41,7 @@ def start(scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], scena
 
 
 def refuse(run: Run, what: str) -> None:
-    """Refused for a run on beliefs."""
+    """Check that the run has no beliefs; Refused otherwise."""
     if run.scenario.beliefs is not None:
         raise Refused(
             f"run {run.pk} uses predicted run times and cannot be {what}; choose the shadow of the same "

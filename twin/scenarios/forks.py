@@ -98,7 +98,7 @@ def _reached_ms(run: Run) -> int:
 
 
 def check_edits(scenario: Scenario, edits: Sequence[Any]) -> None:
-    """Refused when they change what is past in a fork."""
+    """Check that the edits leave the past of a fork as it is; Refused otherwise."""
     if scenario.fork_ms is None:
         return
     for edit, why in too_early(scenario, parse(edits)):

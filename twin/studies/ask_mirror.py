@@ -1,4 +1,4 @@
-"""Ask before you submit, on a real cluster: the outcome of a job that arrives at a mirrored run now. Nothing is kept.
+"""Preview of a job on a real cluster: its outcome if it arrived at a mirrored run now. Nothing is kept.
 
 The cluster as it is now is cut as for a fork (mirror/whatif) and played on by a scheduler of the twin.
 """

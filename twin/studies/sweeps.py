@@ -296,7 +296,7 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
 
 
 def _check_axes(sweep: Sweep) -> None:
-    """Refused when the edits that the sweep varies are unknown: of a sweep from before they were pinned."""
+    """Check that the edits that the sweep varies are known; Refused for sweeps from before they were stored."""
     edits = sweep.pinned["edits"]
     for axis in sweep.axes:
         if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):

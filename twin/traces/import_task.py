@@ -136,7 +136,7 @@ def enqueue(trace_id: int) -> bool:
 
 
 def take_up() -> list[int]:
-    """Enqueues imports whose message or worker was lost; returns them."""
+    """Imports whose message or worker was lost, which are enqueued again."""
     now = timezone.now()
     lost = Trace.objects.filter(_lost(now), status__in=(Trace.QUEUED, Trace.PARSING))
     found = list(lost.values_list("pk", flat=True))
@@ -148,7 +148,7 @@ def take_up() -> list[int]:
 
 
 def _lost(now: datetime) -> Q:
-    """Without a heartbeat for too long; one from the future is from before the clock was set back."""
+    """Imports without a heartbeat for too long; one in the future is from before the clock was set back."""
     return Q(touched_at__lt=now - ABANDONED) | Q(touched_at__gt=now + ABANDONED)
 
 

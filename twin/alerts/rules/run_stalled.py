@@ -1,4 +1,4 @@
-"""Runs that do not progress: they wait for a worker, are held by the database or the disk, or compute for long."""
+"""Runs without progress: they wait for a worker, are held by the database or the disk, or compute for long."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ BUSY_S = 60.0  # more than a turn may take
 
 
 class Requests:
-    """Remembers when a delivery was requested."""
+    """Time of the last request for a delivery."""
 
     def __init__(self) -> None:
         self.when = float("-inf")

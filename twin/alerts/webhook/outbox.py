@@ -26,7 +26,7 @@ TO_SEND = Q(delivered_at=None, given_up_at=None)
 
 
 def add(alert: Alert, event: str, now: datetime) -> None:
-    """Keeps a notice in the transaction of its event; nothing without a receiver."""
+    """Notice stored in the transaction of its event; none without a receiver."""
     if settings.ALERT_WEBHOOK_URL:
         AlertNotice.objects.get_or_create(
             alert=alert, event=event, defaults={"body": _body(alert, event, now), "made_at": now, "next_at": now}
@@ -95,7 +95,7 @@ def body_of(notice: AlertNotice) -> bytes:
 
 
 def _fail(notice: AlertNotice, error: str, now: datetime) -> None:
-    """Notes an attempt: the next one is later each time, and a day after the event there is none."""
+    """Failed attempt: the next one is later each time, and a day after the event there is none."""
     again_s = min(MAX_AGAIN_S, FIRST_AGAIN_S * 2 ** min(notice.attempts, 20))
     notice.next_at = now + timedelta(seconds=again_s)
     fields: dict[str, Any] = {"attempts": F("attempts") + 1, "error": error, "next_at": notice.next_at}

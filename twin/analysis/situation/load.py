@@ -1,4 +1,4 @@
-"""How much of each server is in use, now and over the last while.
+"""Load of each server: the share in use now, and over the last hour or slots.
 
 The measure is the one of the execution model: shares of the resources that it packs, else typed workers that run, else
 machines that belong to a group.
@@ -38,7 +38,7 @@ OPEN = 2**53  # the end of what has not ended
 
 
 class Held(NamedTuple):
-    """What bars hold, beside what there is.
+    """Amounts that bars hold, beside those of the servers.
 
     scale     names of what is counted: resources, or the one thing of the measure
     bars      [bar, BAR_FIELDS] of servers, not replaced, that end after the beginning of the window
@@ -65,7 +65,7 @@ def held(
     until_ms: int | None = None,
     known_ms: int | None = None,
 ) -> Held:
-    """What the bars of the window hold, by the measure of the model that runs at at_ms, by default its end.
+    """Amounts that the bars of the window hold, by the measure of the model at at_ms, which is by default its end.
 
     known_ms: the bars as they were planned at the end of that time; by default as they are now.
     """

@@ -87,7 +87,7 @@ class Client:
             raise
 
     def close(self) -> None:
-        """Closes the kept connection."""
+        """End of the kept connection."""
         with self._lock:
             self._drop()
 
@@ -196,7 +196,7 @@ class Client:
         return Refusal(f"{self._name}: the answer to {path} is {status}{': ' + message if message else ''}", status)
 
     def _translate(self, error: BaseException) -> None:
-        """Raises ConnectorError for what a network does."""
+        """Translation of a network error to a ConnectorError, which is raised."""
         host, port = self.access.host
         if isinstance(error, ConnectorError):
             return
@@ -242,7 +242,7 @@ class Stream:
                 raise http.client.LineTooLong("an event")
 
     def stop(self) -> None:
-        """Wakes whoever reads, from another thread; the reader closes."""
+        """Wake-up of the reader from another thread; the reader closes."""
         if self._socket is not None:
             try:
                 # not SSLSocket.shutdown, which the reader would trip over
@@ -251,7 +251,7 @@ class Stream:
                 pass  # it is closed already
 
     def close(self) -> None:
-        """Closes the connection."""
+        """End of the connection."""
         self._response.close()
         self._connection.close()
 

@@ -17,7 +17,7 @@ class Clock:
         self._bounds: tuple[int, int] | None = None
 
     def see(self, date: str | None, asked_ms: int, received_ms: int) -> None:
-        """Takes one answer into account."""
+        """Update of the bounds by one answer."""
         try:
             dated = int(parsedate_to_datetime(date or "").timestamp()) * 1000
         except ValueError:

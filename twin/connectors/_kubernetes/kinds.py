@@ -23,7 +23,7 @@ class Kind:
 
     @property
     def full_name(self) -> str:
-        """Its name in RBAC commands: pods, jobs.batch."""
+        """Name of the kind in RBAC commands: pods, jobs.batch."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
 

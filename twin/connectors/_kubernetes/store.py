@@ -175,7 +175,7 @@ class Store:
         return replace(fact, state=facts.DRAINED) if idle else fact
 
     def _touch(self, uid: str) -> None:
-        """Marks the twin job of an object as changed; if its job object has not been seen yet, it waits for that."""
+        """Mark of the twin job of an object as changed; if its job object has not been seen yet, it waits for that."""
         root, reference = self._root(uid)
         if root in self._jobs or root in self._pods:
             self._touched.add(root)
@@ -216,7 +216,7 @@ class Store:
             yield from self._members(uid)
 
     def _drop_gone(self, families: Mapping[str, Family]) -> None:
-        """Forgets twin jobs of which nothing is left, after a while: their pods' last words may come later."""
+        """Removal of twin jobs of which nothing is left, after a while: last reports of their pods may come later."""
         now = time.monotonic()
         for root, family in families.items():
             self._gone.pop(root, None)
@@ -236,7 +236,7 @@ class Store:
             del self._below[owner]
 
     def _held(self, source: Source) -> list[str]:
-        """What is held of a source and was still there."""
+        """Ids of the stored objects of a source that still existed."""
         kind = source.kind
         if kind.role == NODES:
             return list(self._nodes)

@@ -48,7 +48,7 @@ class Watches:
             self.begin(source, version)
 
     def begin(self, source: Source, version: str) -> None:
-        """Watches a source from that version on."""
+        """Watch of a source from that version on."""
         watch = _Watch(self._client, source, version, self)
         self._watches = [running for running in self._watches if running.is_alive()] + [watch]
         watch.start()
@@ -65,7 +65,7 @@ class Watches:
         return events
 
     def put(self, event: Event) -> None:
-        """Hands over an event, unless nobody wants it any more."""
+        """Hand-over of an event to the queue, unless the watches were stopped."""
         while not self.stopped.is_set():
             try:
                 self._queue.put(event, timeout=0.5)
@@ -106,7 +106,7 @@ class _Watch(threading.Thread):
             )
 
     def _watch(self) -> None:
-        """Watches until the source has to be listed again, and resumes at that version if a connection ends."""
+        """Watch until the source has to be listed again; it resumes at that version if a connection ends."""
         empty = 0
         while not self._watches.stopped.is_set():
             began, heard = time.monotonic(), False
@@ -126,7 +126,7 @@ class _Watch(threading.Thread):
                 raise ConnectorError(f"Kubernetes: the server ends each watch of {self._source} immediately")
 
     def stop(self) -> None:
-        """Wakes the thread, from another one."""
+        """Wake-up of the thread from another one."""
         if self._stream is not None:
             self._stream.stop()
 
@@ -135,7 +135,7 @@ class _Watch(threading.Thread):
         return self._client.stream(self._source.path, {**query, "timeoutSeconds": RENEW_S}, IDLE_S)
 
     def _tell(self, event: Mapping[str, Any]) -> bool:
-        """Takes one event; False if the server cannot go on: ERROR with HTTP 200, code 410 for a lost version."""
+        """One event for the queue; False if the watch has to end: ERROR with HTTP 200, code 410 for a lost version."""
         verb, obj = event["type"], event["object"]
         if verb == "ERROR":
             return False

@@ -13,7 +13,7 @@ class Clock:
     high_ms: int | None = None
 
     def heard(self, second_ms: int, asked_ms: int, answered_ms: int) -> None:
-        """Adds a whole second that was reported between two times of ours; a step of either clock resets the bounds."""
+        """Update by a whole second, reported between two times of ours; a step of either clock resets the bounds."""
         low, high = second_ms - answered_ms, second_ms + 999 - asked_ms
         if self.low_ms is not None and self.high_ms is not None and max(low, self.low_ms) <= min(high, self.high_ms):
             low, high = max(low, self.low_ms), min(high, self.high_ms)

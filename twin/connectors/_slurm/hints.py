@@ -35,7 +35,7 @@ class Hints:
         return self._socket.getsockname()[1] if self._socket else None
 
     def wait(self, ms: int) -> bool:
-        """Waits up to so many milliseconds; True soon after a datagram."""
+        """Wait of up to so many milliseconds; True soon after a datagram."""
         if self._socket is None:
             time.sleep(max(ms, 0) / 1000)
             return False
@@ -46,7 +46,7 @@ class Hints:
         return True
 
     def close(self) -> None:
-        """Gives the port back."""
+        """Release of the port."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None

@@ -1,4 +1,4 @@
-"""What the account may see: with PrivateData=jobs, only its own jobs; squeue leaves out the others without an error."""
+"""Rights of the account: with PrivateData=jobs, squeue shows only its own jobs and no error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL = ("operator", "administrator")  # admin levels that see everything
 
 
 class Rights:
-    """Whose jobs a snapshot shows, by the snapshot itself, the controller's configuration and the account's level."""
+    """Owners of the jobs in a snapshot, by the snapshot, the configuration of slurmctld and the account's level."""
 
     def __init__(self, commands: Commands) -> None:
         self.commands = commands
@@ -62,7 +62,7 @@ def configuration(commands: Commands) -> dict[str, str]:
 
 
 def sees_own(account: str) -> str:
-    """What it means that an account sees no jobs of others."""
+    """Sentence for an account that sees no jobs of others."""
     return f"this account ({account}) sees only its own jobs, because PrivateData in slurm.conf names jobs"
 
 

@@ -105,7 +105,7 @@ class Command(BaseCommand):
                 self._warn(f"the disk of {settings.VAR_DIR} has free space again; runs resume")
 
     def _replace_what_hangs(self, family: Family) -> None:
-        """Kills processes that hang; the supervisor, or the worker of a pool child, restarts them."""
+        """End of processes that hang; the supervisor, or the worker of a pool child, restarts them."""
         beating = [child for child in family.children if child.name != "broker" and child.alive]
         self.hangs.check(
             {child.process.pid: (child.name, child.started) for child in beating if child.process is not None}
@@ -129,7 +129,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _prepare(self, family: Family) -> dict[str, str]:
-        """Starts the broker, brings up the database and the static files; the environment of the processes."""
+        """Environment of the processes, after the broker has started and database and static files are up to date."""
         env = dict(os.environ) | {"TWIN_INSTANCE": settings.INSTANCE}
         logs = settings.VAR_DIR / "logs"
         logs.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ class Command(BaseCommand):
         family.add(Child("web", web, GIVES_BACK | PATIENCE | env, settings.VAR_DIR / "logs" / "web.log"))
 
     def _start_others(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
-        """Starts the processes that no page waits for: on few cores they would delay the web server."""
+        """Start of the processes that no page waits for: on few cores they would delay the web server."""
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
         for name, command in (
             ("worker", _worker("runs", options["workers"])),
@@ -186,7 +186,7 @@ class Command(BaseCommand):
         settings.LAYER_URL = env.get("LAYER_URL", settings.LAYER_URL)
 
     def _check_celery_broker(self) -> None:
-        """Waits for a broker that is not embedded, such as RabbitMQ, before anything is started on it."""
+        """Wait for a broker that is not embedded, such as RabbitMQ, before anything is started on it."""
         if not settings.BROKER_URL:
             return
         from kombu import Connection

@@ -106,7 +106,7 @@ def change(
     connection: Connection, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None,
     sampler: Sampler | None = None,
 ) -> Connection:  # fmt: skip
-    """Changes the settings; the follower restarts with them, and the run continues.
+    """Change of the settings; the follower restarts with them, and the run continues.
 
     Another site rule is written at the next poll as a change of the servers (docs/decisions/0016).
     """

@@ -22,7 +22,7 @@ class Late(Exception):
 
 
 def main() -> None:
-    """Reads, tests within the limits, writes."""
+    """Trial of the connection on standard input, within the limits; its result is written to standard output."""
     given = orjson.loads(sys.stdin.buffer.read())
     django.setup()
     from twin.mirror.connecting.trial import failed

@@ -35,13 +35,13 @@ MAX_JOBS = 5_000  # waiting jobs of one forecast, in the order of priority
 
 
 class Requests:
-    """Remembers what was requested, so that no forecast is requested more often than every EVERY_S."""
+    """Times of requests, so that no forecast is requested more often than every EVERY_S."""
 
     def __init__(self) -> None:
         self.asked: dict[int, tuple[float, int]] = {}  # connection -> (when, event of its log)
 
     def refresh(self) -> list[int]:
-        """Requests the forecasts that are due; returns their connections."""
+        """Connections whose forecasts are due, which are requested."""
         now, due = time.monotonic(), []
         followed = Connection.objects.filter(wanted=Connection.FOLLOWING, run__isnull=False)
         for pk, seq in followed.values_list("pk", "run__last_seq"):
@@ -70,7 +70,7 @@ def work(pk: int) -> None:
 
 
 def forecast(pk: int) -> None:
-    """Takes in what has changed, and stores the newest forecast and its figures."""
+    """Newest forecast with its figures, stored after the changed jobs have been taken in."""
     began = time.monotonic()
     kept = Forecasting.objects.select_related("connection__run").get(pk=pk)
     connection, run = kept.connection, kept.connection.run
@@ -96,7 +96,7 @@ def forecast(pk: int) -> None:
 
 
 def _take_in(connection: Connection, run: Run, learned: Learned) -> int:
-    """Learns from the jobs that have changed, also those at the end of the run before; number of forecasts scored."""
+    """Number of forecasts scored by the changed jobs, also by those at the end of the run before; all are learned."""
     changed: list[JobFact] = []
     if learned.run not in (0, run.pk):
         changed += [fact for _, _, fact in stored.changed_jobs(learned.run, learned.seq)]

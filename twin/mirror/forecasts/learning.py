@@ -1,4 +1,4 @@
-"""What the forecasts of a cluster have learned from its jobs: run times, the cycle, and when each job was forecast."""
+"""State learned from the jobs of a cluster for its forecasts: run times, the cycle, and when each job was forecast."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Learned:
 
     @property
     def cycle_ms(self) -> int:
-        """What usually passes between the end of a job and the start of the next one."""
+        """Usual time from the end of a job to the start of the next one."""
         return min(MAX_CYCLE_MS, round(median(self.pauses))) if self.pauses else 0
 
     def see(self, fact: JobFact) -> None:
-        """Takes in a job that is new or has changed."""
+        """Update by a job that is new or has changed."""
         name = identity(fact)
         if name in self.over:
             return

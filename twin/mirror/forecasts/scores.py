@@ -35,7 +35,7 @@ def keep(
 
 
 def settle(connection: int, facts: Iterable[JobFact]) -> int:
-    """Scores the forecasts of jobs that have started or ended; their number."""
+    """Number of forecasts scored now: those of jobs that have started or ended."""
     known = {identity(fact)[:300]: fact for fact in facts if fact.attempts or fact.state == ENDED}
     made: list[Score] = []
     gone: list[int] = []

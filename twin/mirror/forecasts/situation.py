@@ -144,7 +144,7 @@ def _largest(nodes: Sequence[Node]) -> dict[str, Amounts]:
 
 
 def _blocked(members: Sequence[JobFact], refused: Sequence[str]) -> str:
-    """Why no event of the forecast lets the jobs start; empty where one may. refused: of each of their queues."""
+    """Reason why no event of the forecast lets the jobs start; empty if one may. refused: of each of their queues."""
     if any(one.state == facts.HELD for one in members):
         return HELD
     if refused and all(refused):
@@ -154,7 +154,7 @@ def _blocked(members: Sequence[JobFact], refused: Sequence[str]) -> str:
 
 
 def _refused(members: Sequence[JobFact], queue: str, constraints: Constraints) -> str:
-    """Why the queue does not start these jobs; empty if it does."""
+    """Reason why the queue does not start these jobs; empty if it does."""
     limits = constraints.queues.get(queue, NO_LIMITS)
     if not limits.open:
         return CLOSED

@@ -43,7 +43,7 @@ class Confirming:
         return any(index not in self.asked or not self.asked[index].questions for index in self.mirror.uncertain)
 
     def events(self, at_ms: int) -> list[EventData]:
-        """What the accounting says of the jobs that are due at this time of the cluster."""
+        """Events from the accounting about the jobs that are due at this time of the cluster."""
         due = self._due(at_ms) if at_ms >= self.round_ms else []
         if not due:
             return []

@@ -32,7 +32,7 @@ class Nodes(dict[str, KnownNode]):
         self.changed: set[str] = set()
 
     def apply(self, facts: Sequence[NodeFact], rule: SiteRule, log_ms: int, events: list[EventData]) -> set[str]:
-        """Emits changes of nodes at a time of the log; returns the names of the nodes that are new to it."""
+        """Names of the nodes that are new to the log, after events for all changes of nodes at this time of it."""
         fresh = set()
         for fact in facts:
             known = self.get(fact.name)

@@ -1,4 +1,4 @@
-"""What a command needs of a run: that it is active, live, and no mirror of a real cluster. Refused otherwise."""
+"""Preconditions of commands: a run that is active, live, and no mirror of a real cluster. Refused otherwise."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def resume(run: Run, user: Any = None) -> Run:
 
 
 def set_speed(run: Run, speed: float, user: Any = None) -> Run:
-    """Paces a live run at `speed` ms a ms from this moment on."""
+    """Speed of a live run from this moment on, in ms per ms."""
     simulated(run, "set the speed of")
     live(run, "speed")
     active(run, "set the speed of")
@@ -53,7 +53,7 @@ def set_speed(run: Run, speed: float, user: Any = None) -> Run:
 
 
 def step(run: Run, user: Any = None) -> Run:
-    """Move of a paused live run's clock to its next event, which happens; the run stays paused."""
+    """Step of a paused live run's clock to its next event, which happens; the run stays paused."""
     simulated(run, "step")
     live(run, "step")
     active(run, "step")

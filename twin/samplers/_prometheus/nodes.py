@@ -9,7 +9,7 @@ PORT = re.compile(r":\d+$")
 
 
 class Names:
-    """Finds the node of a series among those of the cluster; `strangers` are names that are none of them."""
+    """Nodes of the cluster by the names in series; `strangers` are names that belong to none of them."""
 
     def __init__(self, nodes: Collection[str], labels: Sequence[str]) -> None:
         self.labels = labels

@@ -17,14 +17,14 @@ USED_GPU_MEMORY = 0.05  # share of its memory from which on a GPU is in use: a d
 
 @dataclass(slots=True)
 class Reading:
-    """What a round of answers says. odd: values that are out of range; stale: nodes."""
+    """Content of a round of answers. odd: values that are out of range; stale: nodes."""
 
     uses: list[NodeUse] = field(default_factory=list)
     stale: set[str] = field(default_factory=set)
     odd: list[str] = field(default_factory=list)
 
     def why(self, strangers: Iterable[str]) -> str:
-        """What was left out, in one sentence; "" = nothing."""
+        """Sentence about all that was left out; "": nothing."""
         parts = []
         if self.stale:
             parts.append(f"{counted(len(self.stale), 'node')} with samples that are too old ({_some(self.stale)})")

@@ -35,7 +35,7 @@ KEPT = 10  # ended reproductions of an experiment
 
 
 class Requests:
-    """Requests parts again and again while there are any."""
+    """Time and parts of the last request, which is repeated while there are parts to compute."""
 
     def __init__(self) -> None:
         self.asked: tuple[int, ...] = ()
@@ -136,7 +136,7 @@ def _turn(part_id: int) -> None:
 
 
 def _claim(part: ReproductionPart, owner: str) -> bool:
-    """Takes the part for this process; False if another has it, or as many are computed as may be."""
+    """True if this process may compute the part; False if another has it, or as many are computed as may be."""
     with transaction.atomic():
         if len(_in_progress()) >= settings.EXPERIMENT_PROCESSES or not _waiting().filter(pk=part.pk).exists():
             return False

@@ -1,4 +1,4 @@
-"""Which schedulers can replay a window, with their parameters, and why the others cannot."""
+"""Schedulers that can replay a window, with their parameters, and the reasons why the others cannot."""
 
 from __future__ import annotations
 

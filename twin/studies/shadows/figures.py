@@ -37,7 +37,7 @@ Figures = dict[str, float | None]
 
 @dataclass(frozen=True)
 class History:
-    """What happened to each job of a window, [job] in ms of the log; -1 where it did not happen."""
+    """History of each job of a window, [job] in ms of the log; -1 where an event did not happen."""
 
     arrived_ms: np.ndarray  # in the window: a job that ran at its beginning arrives, and starts, then
     start_ms: np.ndarray
@@ -54,7 +54,7 @@ class History:
 
     @classmethod
     def of(cls, stored: ShadowSet) -> History:
-        """What `packed` has stored with a set."""
+        """History as `packed` has stored it with a set."""
         _, columns = unpack(bytes(stored.history))
         return cls(**{name: columns[name] for name in ARRAYS})
 
@@ -63,7 +63,7 @@ ARRAYS = tuple(part.name for part in fields(History))
 
 
 def history_of(window: Window, jobs: Sequence[Job]) -> History:
-    """What happened in the window."""
+    """History of the jobs in the window."""
     made, mirror = window.made, window.made.moment.mirror
     parts, slot_ms = made.cut.parts, made.cluster.slot_ms
     start = [_start_ms(part, window) for part in parts]

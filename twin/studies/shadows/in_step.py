@@ -23,7 +23,7 @@ MOST_JOBS = 2_000  # more would take minutes
 
 
 class Real(NamedTuple):
-    """What happened to a job, in ms of the log; -1 where it did not. servers: those that it held."""
+    """History of a real job, in ms of the log; -1 where an event did not happen. servers: those that it held."""
 
     arrival_ms: int
     start_ms: int
@@ -75,7 +75,7 @@ class _Play:
         return found
 
     def _ask(self, now_ms: int) -> None:
-        """Notes which jobs the model would start now. A span goes on while no moment between says otherwise."""
+        """Spans of the jobs that the model would start now; a span continues while no moment between says otherwise."""
         self.model.extend_overdue(now_ms // self.model.cluster.slot_ms)
         would = set(self.model.would_start(now_ms))
         self.spans = {

@@ -83,7 +83,7 @@ def _when_eligible(part: Part, late: Mapping[int, int], mirror: Mirror) -> Part:
 
 
 def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0) -> list[str]:
-    """What users should know about the model, in sentences. blocked: jobs that were not eligible at once."""
+    """Assumptions of the model for users, in sentences. blocked: jobs that were not eligible at once."""
     interval_ms = known.backfill_ms or WITHIN_MS
     found = [
         f"Jobs are backfilled every {duration(interval_ms)}, which is also the tolerance of starts.",
@@ -144,7 +144,7 @@ def entrant(cluster: Cluster, known: Constraints) -> Entrant:
 
 
 def constraints_of(connection: Connection) -> Constraints:
-    """What the cluster has reported about its scheduler."""
+    """Constraints that the cluster has reported about its scheduler."""
     kept = Forecasting.objects.filter(pk=connection.pk).values_list("constraints", flat=True).first()
     return from_plain(kept)
 
@@ -178,7 +178,7 @@ def in_step_of(window: Window, found: Entrant, jobs: Sequence[Job], tolerance_ms
 
 
 def _real(part: Part, window: Window, indices: Mapping[str, int]) -> Real:
-    """What happened to a job in the window: its first execution in it."""
+    """History of a job in the window: its first execution in it."""
     epoch_ms = window.made.moment.mirror.epoch_ms
     for attempt in part.known.attempts:
         end_ms = -1 if attempt.ended_ms is None else attempt.ended_ms - epoch_ms

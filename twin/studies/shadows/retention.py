@@ -1,4 +1,4 @@
-"""Which sets of shadows are kept: the newest one, one an hour for a day, one a day for a week."""
+"""Retention of sets of shadows: the newest one, one an hour for a day, one a day for a week."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def thin(connection: Connection, purpose: str = ShadowSet.SHADOWS) -> int:
 
 
 def keep(times: Sequence[datetime], now: datetime) -> set[int]:
-    """Places of those to keep. times: newest first; of each hour and day the newest one is kept."""
+    """Indices of the sets to keep. times: newest first; of each hour and day the newest one is kept."""
     kept: set[int] = set()
     seen: set[tuple[str, int]] = set()
     for place, at in enumerate(times):

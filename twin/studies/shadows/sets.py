@@ -197,7 +197,7 @@ def due(connection: Connection) -> bool:
 
 
 def _away(connection: Connection) -> str:
-    """Why the window does not end now; empty while the cluster is followed."""
+    """Reason why the window does not end now; empty while the cluster is followed."""
     found = condition.condition(connection)
     if found.state in (condition.FOLLOWING, condition.STARTING):
         return ""

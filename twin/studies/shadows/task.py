@@ -38,7 +38,7 @@ ON_REQUEST = 2**62  # certified_seq of a shadow: its certificate is computed whe
 
 
 class Requests:
-    """Requests the set under way again and again until it is over, and the next one of each cluster when it is due."""
+    """Time of the last request for the set under way, repeated until it is over; then for the next set that is due."""
 
     def __init__(self) -> None:
         self.asked, self.when, self.checked = 0, float("-inf"), float("-inf")
@@ -96,7 +96,7 @@ def work(set_id: int) -> None:
 
 
 def prepare(set_id: int) -> None:
-    """Cuts the window of a set; a set that cannot be ends with the reason."""
+    """Window of a set, cut from the log; a set that cannot have one ends with the reason."""
     of = ShadowSet.objects.select_related("connection__run__scenario__cluster", "run").get(pk=set_id)
     try:
         if of.purpose == ShadowSet.SHADOWS and of.run_id != of.connection.run_id:
@@ -159,7 +159,7 @@ def _held(of: ShadowSet) -> bool:
 
 
 def _claim(set_id: int, owner: str) -> bool:
-    """Takes the lease of a set that is not over; False if another process has it."""
+    """True if this process has the lease of a set that is not over; False if another process has it."""
     of = ShadowSet.objects.filter(pk=set_id, status__in=ShadowSet.ACTIVE).first()
     if of is None or _held(of):
         return False

@@ -38,7 +38,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
-    """Records to drafts."""
+    """Jobs of the records, as drafts."""
     skipped, rows = Skipped(), 0
     accounts = Accounts(options.reading)
     for source in sources:

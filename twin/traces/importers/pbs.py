@@ -35,7 +35,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
-    """Records to drafts."""
+    """Jobs of the records, as drafts."""
     skipped, rows, ended = Skipped(), 0, set[str]()
     accounts = Accounts(options.reading)
     others: list[tuple[str, int, str, str]] = []  # (file, line, type, job)

@@ -113,7 +113,7 @@ class _Log:
         self.jobs_lacking = 0
 
     def read(self, source: Source, options: ReadOptions) -> None:
-        """Reads every job of one log, a chunk of them at a time."""
+        """Jobs of one log, taken in chunk after chunk."""
         self.skipped.file = source.name
         chunk: list[tuple[int, Any]] = []
         for entry in values(source, options):

@@ -16,7 +16,7 @@ MAX_RATE = 1e6
 
 @dataclass(frozen=True)
 class Choice:
-    """Applied in this order: groups, window, sample, limit, rate.
+    """Selection of jobs, applied in this order: groups, window, sample, limit, rate.
 
     groups    virtual clusters (queues, partitions) whose jobs are taken; none = all
     from_ms, to_ms  window of arrivals, counted from the first job of the trace; it becomes the new time 0

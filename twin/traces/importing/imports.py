@@ -94,7 +94,7 @@ def unit_of(name: str) -> str:
 
 
 def sniff(head: bytes) -> list[Match]:
-    """Matches of all formats with a file that begins so, matching formats first."""
+    """Matches of all formats with the beginning of a file, matching formats first."""
     matches = []
     for name, module in formats().items():
         fits, why, closeness = module.sniff(head)

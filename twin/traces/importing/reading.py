@@ -1,4 +1,4 @@
-"""How the values of a trace are read: unit of its times, time zone, jobs without GPUs."""
+"""Options for the values of a trace: unit of its times, time zone, jobs without GPUs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Reading:
         return f"Times are those of {self.time_zone}; of an hour that occurs twice, the first is meant"
 
     def utc_mark(self) -> str:
-        """What follows a time of the result."""
+        """Suffix of times in the result."""
         return "" if self.time_zone is None else " UTC"
 
     def keeps_cpu_jobs(self, without_gpus: int, jobs: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a column mapping makes of the first rows of a file, before the whole file is read."""
+"""First rows of a file under a column mapping, before the whole file is read."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _filled(values: NDArray[np.float64], cells: Sequence[str], other: Callable[[
 
 
 def order_of_dates(cells: Sequence[str]) -> str:
-    """What comes first in these dates, DAY or MONTH; "" where they are of another form or can be read in two ways.
+    """Part that comes first in these dates, DAY or MONTH; "" if they are of another form or ambiguous.
 
     A day above 12 decides; dates with dots have the day first.
     """

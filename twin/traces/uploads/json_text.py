@@ -101,7 +101,7 @@ class _Text:
             self._more()
 
     def step(self) -> None:
-        """Advance by one character."""
+        """Progress by one character."""
         self.at += 1
 
     def value(self) -> tuple[int, Any]:

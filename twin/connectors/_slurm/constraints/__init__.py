@@ -1,1 +1,1 @@
-"""What limits the start of jobs on a Slurm cluster beside nodes: partitions, licences, and what jobs ask for."""
+"""Constraints on the start of jobs on a Slurm cluster beside nodes: partitions, licences, and requests of jobs."""

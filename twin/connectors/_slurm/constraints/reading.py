@@ -19,7 +19,7 @@ MAX_IDS = 200  # in one call of squeue; of more new jobs, all are read
 
 
 class Constraining:
-    """Reads the constraints. What cannot be read stays as it was: a cluster can be followed without it."""
+    """Reader of the constraints. What cannot be read stays as it was: a cluster can be followed without it."""
 
     def __init__(self, commands: Commands) -> None:
         self.commands = commands
@@ -56,7 +56,7 @@ class Constraining:
         )
 
     def _asked(self, ids: Iterable[str]) -> dict[str, Asked]:
-        """What open jobs ask for: those with these numbers, or all."""
+        """Requests of the open jobs with these numbers, or of all."""
         separators, only = Separators(), ",".join(ids)
         which = ("-j", only) if only else ()
         answer = self.commands.run(

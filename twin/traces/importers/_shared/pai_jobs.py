@@ -265,5 +265,5 @@ def _hashes(cells: Sequence[str]) -> np.ndarray:
 
 
 def _model(text: str) -> str:
-    """Lower-case ASCII with - and . only."""
+    """Name of a GPU model in lower-case ASCII with - and . only."""
     return re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-")[:100]

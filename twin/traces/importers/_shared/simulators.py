@@ -30,7 +30,7 @@ def is_id(text: str) -> bool:
 
 
 def stray(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Why a header with all these columns, and others, is not of their dialect; empty where there are no others."""
+    """Reason why a header with all these columns, and others, is not of their dialect; empty if there are no others."""
     other = [name for name in cells if name not in columns]
     return f"the column {other[0]!r} belongs to another format, which may use another time unit" if other else ""
 
