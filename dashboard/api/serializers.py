@@ -267,7 +267,7 @@ class RunSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_activity(self, run: Run) -> dict[str, Any] | None:
-        """What a run that makes no progress waits for; null otherwise."""
+        """Reason why a run makes no progress; null for a run that does."""
         if run.status not in Run.ACTIVE:
             return None
         if "vitals" not in self.context:

@@ -50,7 +50,7 @@ def set_role(account: Any, role: str, by: Any) -> None:
 
 
 def set_active(account: Any, active: bool, by: Any) -> None:
-    """Enables or disables the account; a disabled one is logged out everywhere, and its tokens are refused."""
+    """State of the account from now on; a disabled one is logged out everywhere, and its tokens are refused."""
     with transaction.atomic():
         _not_own(account, by, "state")
         if account.is_active != active:

@@ -47,7 +47,7 @@ def is_viewer(user: Any) -> bool:
 
 
 def require(user: Any, role: str, what: str) -> None:
-    """Nothing if the user has the role; PermissionDenied with a sentence about `what` otherwise."""
+    """Check of the user's role; PermissionDenied with a sentence about `what` if it is lower."""
     if not has_role(user, role):
         raise PermissionDenied(_lacking(user, role, what))
 

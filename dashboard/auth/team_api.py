@@ -32,7 +32,7 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
         fields = ("id", "name", "created_at", "members", "owns")
 
     def get_members(self, team: Team) -> list[dict[str, Any]]:
-        """In the order in which they joined."""
+        """Members in the order in which they joined."""
         rows = Membership.objects.filter(team=team).select_related("user")
         return [{"id": row.user_id, "name": row.user.get_username(), "provided": row.provided} for row in rows]
 

@@ -49,7 +49,7 @@ def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tup
 
 
 def revoke(token: ApiToken, user: Any) -> None:
-    """Revokes the token at once; a second call has no effect."""
+    """Immediate revocation of the token; a second call has no effect."""
     with transaction.atomic():
         if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
             _record(user, "token.revoke", token)

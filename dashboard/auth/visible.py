@@ -48,7 +48,7 @@ def teams_of(user: Any) -> list[int] | None:
 
 
 def visible(rows: QuerySet[AnyModel], user: Any) -> QuerySet[AnyModel]:
-    """Those of the rows that the user sees."""
+    """Rows that the user sees."""
     teams = teams_of(user)
     if teams is None:
         return rows

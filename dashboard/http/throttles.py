@@ -30,7 +30,7 @@ class Allowance:
         self.counting = threading.Lock()
 
     def take(self, key: int, amount: int) -> float:
-        """Takes the amount and returns 0; if there is not enough, takes nothing, returns the seconds until there is."""
+        """0 if the amount is available and taken; otherwise the seconds until it is available, and none is taken."""
         with self.counting:
             now = self.now()
             if len(self.left) > self.MAX_KEYS:

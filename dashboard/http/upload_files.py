@@ -41,7 +41,7 @@ class StoredUpload(UploadedFile):
         self.path, self.checksum = file.name, checksum
 
     def keep(self) -> str:
-        """Keeps the file under a random name and returns the name."""
+        """Random name under which the file is kept."""
         stored = secrets.token_hex(16)
         os.link(self.path, Path(settings.UPLOAD_DIR) / stored)
         return stored
@@ -74,7 +74,7 @@ class StreamToUploadDir(FileUploadHandler):
             self.file.close()
 
     def _write(self, data: bytes) -> None:
-        """Writes, or flushes without data; a full disk becomes one sentence."""
+        """Write, or flush without data; a full disk becomes one sentence."""
         try:
             self.file.write(data) if data else self.file.flush()
         except OSError as error:
@@ -91,7 +91,7 @@ def too_large() -> str:
 
 
 def new() -> str:
-    """Creates an empty file in UPLOAD_DIR for parts; returns its name."""
+    """Name of a new, empty file in UPLOAD_DIR for parts."""
     Path(settings.UPLOAD_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
     name = secrets.token_hex(16)
     (Path(settings.UPLOAD_DIR) / name).touch(mode=0o600)
@@ -99,7 +99,7 @@ def new() -> str:
 
 
 def append(name: str, offset: int, data: bytes) -> None:
-    """Writes a part at its offset; an incomplete part is overwritten."""
+    """Storage of a part at its offset; an incomplete part is overwritten."""
     try:
         with (Path(settings.UPLOAD_DIR) / name).open("r+b") as file:
             file.truncate(offset)

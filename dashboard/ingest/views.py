@@ -65,7 +65,7 @@ class IngestView(APIView):
         return data
 
     def count(self, events: int) -> None:
-        """Counts the events of the token; 429 where there are too many in a second."""
+        """Count of the token's events; 429 if there are too many in a second."""
         wait_s = throttles.events.take(self.request.auth.pk, events)
         if wait_s:
             most = f"{throttles.MAX_EVENTS:,}"

@@ -37,7 +37,7 @@ NOT_LOGGED_IN, UNKNOWN, TRY_AGAIN = 4401, 4404, 1013
 
 
 class After(msgspec.Struct, tag="after", forbid_unknown_fields=True):
-    """Send the events behind `seq`."""
+    """Request for the events behind `seq`."""
 
     seq: Annotated[int, msgspec.Meta(ge=0)]
 
@@ -92,18 +92,18 @@ class StreamConsumer(AsyncWebsocketConsumer):
         return await self.sees()
 
     async def sees(self) -> bool:
-        """Repeats the check that the user sees what the stream shows; False when the socket was closed instead."""
+        """True if the user still sees what the stream shows; False when the socket was closed instead."""
         return True
 
     async def prepare(self) -> bool:
-        """Sets `channels`; False when the socket was closed instead."""
+        """True after `channels` was set; False when the socket was closed instead."""
         return True
 
     async def greet(self) -> None:
         """Delivery of the initial messages to a client."""
 
     async def repair(self, gap: Gap) -> None:
-        """Notifies the client of missing messages, so that it fetches them."""
+        """Notification of the client about missing messages, so that it fetches them."""
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if not self._allowed():
@@ -125,7 +125,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
             await self.after(message.seq)
 
     async def after(self, seq: int) -> None:
-        """Answers {"type": "after"}."""
+        """Answer to {"type": "after"}."""
         await self.say({"type": "error", "message": "this stream has no log"})
 
     async def say(self, message: dict[str, Any]) -> None:
@@ -230,7 +230,7 @@ class OverviewConsumer(StreamConsumer):
         return True
 
     async def sees(self) -> bool:
-        """Closes the socket where the teams of the user have changed; the client connects again."""
+        """True if the teams of the user are as before; otherwise the socket is closed and the client connects again."""
         if not self.channels or self.channels == await database_sync_to_async(self._channels)():
             return True
         await self.close(TRY_AGAIN)

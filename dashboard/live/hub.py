@@ -62,7 +62,7 @@ class Hub:
         await self._reconcile()
 
     async def _reconcile(self) -> None:
-        """Matches the server's subscriptions to the channels in use."""
+        """Alignment of the server's subscriptions with the channels in use."""
         async with self.lock:
             if self.pubsub is None:
                 return
@@ -79,7 +79,7 @@ class Hub:
                 log.info("the hub will subscribe again when the bus is available: %s", error)
 
     async def _listen(self) -> None:
-        """Receives while there are listeners, over one connection after the other."""
+        """Reception while there are listeners, over one connection after the other."""
         complained = False
         while self.boxes:
             # No retries inside redis-py: a lost connection is a gap that must be reported to clients.
@@ -120,7 +120,7 @@ class Hub:
                 self._stands(message["channel"].decode())
 
     def _stands(self, channel: str) -> None:
-        """Handles a confirmed channel: waiting listeners continue, those served without it are notified of the gap."""
+        """Confirmation of a channel: waiting listeners continue, those served without it are notified of the gap."""
         event = self.standing.setdefault(channel, asyncio.Event())
         again = event.is_set()  # redis-py connected again by itself
         event.set()

@@ -32,7 +32,7 @@ class Mailbox:
         self.ready = asyncio.Event()
 
     def put(self, message: bytes | Gap) -> None:
-        """Adds a message, or drops all if the client is too far behind."""
+        """Message for the client, added to the box; all messages are dropped if the client is too far behind."""
         if self.messages and self.messages[0] is Gap.OVERFLOWED:
             return  # it will fetch a snapshot, which holds this message too
         size = len(message) if isinstance(message, bytes) else 0

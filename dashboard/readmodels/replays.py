@@ -27,7 +27,7 @@ def payload(connection: Connection) -> dict[str, Any]:
 
 
 def _failure(of: ShadowSet | None) -> str | None:
-    """Why the newest replay has no figures; None if it has, or is under way."""
+    """Reason why the newest replay has no figures; None if it has, or is under way."""
     if of is None or of.status not in (ShadowSet.FAILED, ShadowSet.FINISHED) or "replay" in of.facts:
         return None
     shadow = of.shadows.filter(status=Shadow.FAILED).first()

@@ -162,7 +162,7 @@ class TraceViewSet(
     )
     @action(detail=True, methods=["get"])
     def mapping(self, request: Request, pk: str) -> Response:
-        """What a column mapping makes of the first ten rows of a scanned file."""
+        """First ten rows of a scanned file under a column mapping."""
         trace = self.get_object()
         files = trace.scan.get("files") or []
         number = job_table.number(request.query_params, "file", 0, 0, 2**31)

@@ -1,4 +1,4 @@
-"""What the claims of a login mean here: the name of the account, its role, and its teams."""
+"""Meaning of the claims of a login: the name of the account, its role, and its teams."""
 
 from __future__ import annotations
 

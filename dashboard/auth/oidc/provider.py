@@ -41,7 +41,7 @@ def discovered(name: str) -> str:
 
 
 def forget() -> None:
-    """Reads the addresses again at the next login."""
+    """Removal of the stored addresses, which are read again at the next login."""
     _known.clear()
 
 

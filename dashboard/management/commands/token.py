@@ -46,7 +46,7 @@ class Command(BaseCommand):
             ) from error
 
     def create(self, name: str, scope: list[str], days: int, user: str | None, **_: Any) -> None:
-        """Prints the value alone, so that a script can take it."""
+        """Value of the new token on standard output, alone, so that a script can take it."""
         owner = account(OPERATOR) if user is None else get_user_model().objects.filter(username=user).first()
         if owner is None:
             raise CommandError(f"there is no account {user!r}")
@@ -65,7 +65,7 @@ class Command(BaseCommand):
             )
 
     def revoke(self, id: int, **_: Any) -> None:
-        """Revokes a token by its number; a revoked one stays revoked."""
+        """Revocation of a token by its number; a revoked one stays revoked."""
         found = ApiToken.objects.filter(pk=id).first()
         if found is None:
             raise CommandError(f"there is no token {id}; `manage.py token list` shows the numbers")

@@ -19,7 +19,7 @@ def compared(runs: Sequence[Run]) -> Compared:
 
 
 def forget() -> None:
-    """Clears the cache."""
+    """Removal of all comparisons from the cache."""
     KEPT.clear("compared")
 
 

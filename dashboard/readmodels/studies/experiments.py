@@ -73,7 +73,7 @@ def _judged(table: Table | None) -> dict[str, int]:
 
 
 def _progress(newest: Reproduction | None) -> dict[str, Any] | None:
-    """Of the newest reproduction, unless it is finished."""
+    """Progress of the newest reproduction, unless it is finished."""
     if newest is None or newest.status == Reproduction.FINISHED:
         return None
     counts: Any = newest
