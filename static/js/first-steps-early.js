@@ -1,5 +1,5 @@
-// Runs before the first paint of the overview: whether the card of first steps is shown, so that nothing moves. Not a
-// module: modules run too late. The same rule is in core/first-steps.js.
+// Script before the first paint of the overview: it decides whether the card of first steps is shown, so that nothing
+// moves. It is no module, because modules run too late. The same rule is in core/first-steps.js.
 (function () {
   let kept = {};
   try {

@@ -1,5 +1,5 @@
-// Runs before the first paint, so that the theme does not flash: the saved one, or the system's. Not a module: modules
-// run too late.
+// Script before the first paint, which sets the saved theme or that of the system, so that the page does not flash. It
+// is no module, because modules run too late.
 (function () {
   const system = matchMedia('(prefers-color-scheme: dark)');
 

@@ -1,6 +1,6 @@
-// Reads the payloads of twin/infra/columns.py: 'TWN1', uint32 header length, JSON header, then little-endian columns
-// padded to 8 bytes. A compact column also has a base and a step: each value is base + step x stored, and where all are
-// equal nothing is stored.
+// Decoder of the payloads of twin/infra/columns.py: 'TWN1', uint32 header length, JSON header, then little-endian
+// columns padded to 8 bytes. A compact column also has a base and a step: each value is base + step x stored, and where
+// all are equal nothing is stored.
 
 /** @typedef {{meta: any, columns: Record<string, ArrayLike<number>>}} Payload */
 

@@ -1,4 +1,5 @@
-// When each job runs, as known at a moment: its worker bars joined where they overlap or touch, and its time in groups.
+// Spans in which each job runs, as known at a moment: its worker bars, joined where they overlap or touch, and its time
+// in groups.
 
 import { NEVER, WORKER, trueAt } from './bars.js';
 

@@ -1,4 +1,4 @@
-// What needs attention in a situation, as list items: open alerts, or what the rules of alerts find in an ended run.
+// Findings that need attention, as list items: open alerts, or what the rules of alerts find in an ended run.
 
 import { h } from '../ui/dom.js';
 import { number, wall } from '../util/format.js';

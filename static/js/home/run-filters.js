@@ -1,4 +1,4 @@
-// What the list of runs shows: a search, a state, a scheduler, and cards or a table; kept in the URL.
+// Filters of the list of runs: a search, a state, a scheduler, and cards or a table; kept in the URL.
 
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
 import { number } from '../util/format.js';

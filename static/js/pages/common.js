@@ -1,4 +1,4 @@
-// On every page: theme, command palette, toolbars, faults of the twin, and reports of errors to the server.
+// Parts of every page: theme, command palette, toolbars, faults of the twin, and reports of errors to the server.
 
 import { tellUncaught } from '../core/client-errors.js';
 import { themeChanged } from '../util/colors.js';

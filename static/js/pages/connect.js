@@ -1,4 +1,4 @@
-// Connect a cluster.
+// The page that connects a cluster.
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';

@@ -1,4 +1,4 @@
-// What an entry of the audit list states about a change, with times and edits in words.
+// Details of an entry of the audit list: the change, with times and edits in words.
 
 import { modeText } from '../models/titles.js';
 import { endingText } from '../util/alert-words.js';

@@ -1,4 +1,4 @@
-// Sends the files of an upload in parts, resumes where the server stopped, and retries when the connection breaks.
+// Upload of files in parts, which resumes where the server stopped, and retries when the connection breaks.
 
 import { csrfToken, get } from '../core/api.js';
 

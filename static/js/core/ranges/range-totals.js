@@ -1,4 +1,4 @@
-// What a range of time amounts to, and who holds servers at one time; both as known at a moment.
+// Totals of a range of time, and the jobs that hold servers at one time; both as known at a moment.
 
 import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, trueAt } from '../bars.js';
 import { spansOf } from '../job-spans.js';

@@ -1,0 +1,98 @@
+"""First words of docstrings: nouns of the field, no verbs or questions.
+
+Descriptions of requests in OpenAPI are exempt: the docstrings of methods of API views begin with a verb ("Starts ...").
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("benchmarks", "dashboard", "experiments", "scheduling", "twin")
+QUESTIONS = ["What", "Which", "Why", "How", "Where", "Whether", "When", "Who", "Whose"]  # "True if" for booleans
+OTHERS = ["By", "From", "In", "Of", "On", "So", "Those", "With", "Without"]
+VERBS = [
+    "accept", "acknowledge", "add", "advance", "allocate", "announce", "append", "apply", "approve", "assign", "bring",
+    "build", "cancel", "carry", "choose", "clear", "collect", "compare", "complete", "compute", "continue", "convert",
+    "create", "declare", "delete", "discard", "dispatch", "dissolve", "emit", "enable", "encode", "enqueue", "ensure",
+    "evaluate", "execute", "expect", "fetch", "fill", "finish", "follow", "forget", "free", "generate", "get", "give",
+    "go", "hand", "handle", "invalidate", "keep", "kill", "lay", "learn", "let", "make", "merge", "notify", "observe",
+    "open", "pack", "paint", "parse", "pause", "prepare", "produce", "publish", "put", "raise", "receive", "refuse",
+    "regroup", "reject", "remember", "remove", "renew", "reorder", "repeat", "replace", "represent", "restore",
+    "restrict", "resume", "retrieve", "reverse", "revoke", "say", "scan", "send", "serve", "settle", "sort", "split",
+    "store", "tell", "translate", "try", "undo", "update", "validate", "verify", "wake", "write", "yield",
+]  # fmt: skip
+HOMONYMS = [  # nouns, but verbs before one of OBJECTS
+    "Answers", "Calls", "Checks", "Claims", "Closes", "Cuts", "Downloads", "Draws", "Drops", "Finds", "Holds",
+    "Imports", "Lists", "Loads", "Looks", "Marks", "Matches", "Moves", "Notes", "Places", "Plays", "Prints", "Reads",
+    "Registers", "Reports", "Requests", "Returns", "Runs", "Sets", "Shows", "Stands", "Starts", "Stops", "Takes",
+    "Turns", "Uploads", "Uses", "Waits", "Watches",
+]  # fmt: skip
+OBJECTS = [
+    "a", "an", "the", "all", "each", "every", "its", "it", "one", "so", "this", "these", "what", "which", "whether",
+]  # fmt: skip
+
+
+def third_person(verb: str) -> str:
+    if re.search(r"(s|sh|ch|x|z|o)$", verb):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if re.search(r"[^aeiou]y$", verb) else f"{verb}s"
+
+
+FORBIDDEN = {*QUESTIONS, *OTHERS, *(third_person(verb).capitalize() for verb in VERBS)}
+BEFORE_OBJECTS = {*HOMONYMS, *(verb.capitalize() for verb in VERBS)}
+
+
+def is_wrong(text: str) -> bool:
+    """True for a text that begins with a verb, a question word or a preposition."""
+    first, second = [*text.split(), ""][:2]
+    return first.rstrip(",.:") in FORBIDDEN or (first in BEFORE_OBJECTS and second in OBJECTS)
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """(name, docstring) of a module and all that it defines, but for methods of API views."""
+    nodes: list[tuple[str, ast.AST]] = [("module", tree)]
+    while nodes:
+        name, node = nodes.pop()
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield name, text
+        is_view = isinstance(node, ast.ClassDef) and node.name.endswith(("View", "ViewSet"))
+        for child in ast.iter_child_nodes(node):
+            if not (is_view and isinstance(child, ast.FunctionDef)):
+                nodes.append((getattr(child, "name", name), child))
+
+
+def test_docstrings_begin_with_a_noun():
+    files = [file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))]
+    assert len(files) > 500
+    found = [
+        f"{file.relative_to(ROOT)}, {name}: {text.splitlines()[0]}"
+        for file in files
+        for name, text in docstrings(ast.parse(file.read_text()))
+        if is_wrong(text)
+    ]
+    assert found == []
+
+
+def test_verbs_are_told_from_nouns():
+    for text in (
+        "Returns the jobs.",
+        "Computes U.",
+        "What a job waits for.",
+        "How often.",
+        "Puts a step on the agenda.",
+    ):
+        assert is_wrong(text), text
+    for text in (
+        "Runs of a scenario.",
+        "Number of jobs.",
+        "True if it is empty.",
+        "Claims of a token.",
+        "`count` jobs.",
+    ):
+        assert not is_wrong(text), text
+    source = 'class RunView:\n    "A run."\n    def get(self):\n        "Returns it."\ndef put():\n    "Puts it."\n'
+    assert sorted(name for name, _ in docstrings(ast.parse(source))) == ["RunView", "put"]
