@@ -1,4 +1,4 @@
-"""First words of docstrings: nouns of the field, no verbs or questions.
+"""First words of docstrings, and of the comment at the top of each script: nouns of the field, no verbs or questions.
 
 Descriptions of requests in OpenAPI are exempt: the docstrings of methods of API views begin with a verb ("Starts ...").
 """
@@ -46,7 +46,7 @@ BEFORE_OBJECTS = {*HOMONYMS, *(verb.capitalize() for verb in VERBS)}
 
 def is_wrong(text: str) -> bool:
     """True for a text that begins with a verb, a question word or a preposition."""
-    first, second = [*text.split(), ""][:2]
+    first, second = [*text.removeprefix("// ").split(), ""][:2]
     return first.rstrip(",.:") in FORBIDDEN or (first in BEFORE_OBJECTS and second in OBJECTS)
 
 
@@ -75,6 +75,14 @@ def test_docstrings_begin_with_a_noun():
         if is_wrong(text)
     ]
     assert found == []
+
+
+def test_scripts_begin_with_a_comment_that_begins_with_a_noun():
+    files = sorted((ROOT / "static" / "js").rglob("*.js"))
+    assert len(files) > 150
+    heads = {file.relative_to(ROOT): file.read_text().split("\n", 1)[0] for file in files}
+    assert [name for name, head in heads.items() if not head.startswith("// ")] == []
+    assert [f"{name}: {head}" for name, head in heads.items() if is_wrong(head)] == []
 
 
 def test_verbs_are_told_from_nouns():

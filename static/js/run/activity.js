@@ -1,4 +1,4 @@
-// What a run waits for: polled while it waits, because the sentence states for how long.
+// Reason why a run waits: polled while it waits, because the sentence states for how long.
 
 import * as http from '../core/api.js';
 import { browser } from '../core/browser.js';

@@ -1,4 +1,4 @@
-// From a run to what-if: fork it at the moment shown, its family of forks, and what can be done with a fork.
+// Forks of a run: a new one at the moment shown, the family of forks, and the actions on a fork.
 
 import { tick } from '../core/first-steps.js';
 import { confirmed } from '../ui/confirm.js';
