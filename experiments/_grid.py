@@ -31,6 +31,10 @@ SHARED: Mapping[str, Player] = {
 PD_ORS_BAND = 1.5  # least ratio of PD-ORS to the best of its rivals
 PD_ORS_RIVALS = ("FIFO", "DRF", "RRH", "Dorm")
 
+# parts of settings
+CALIBRATED = "workload scaled to the paper's figures (calibrated)"
+FROM_HISTORY = "price bounds from the jobs that have arrived"
+
 
 def utility(instance: Instance, events: Sequence[Event]) -> float:
     """Total utility of the jobs that completed."""

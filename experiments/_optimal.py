@@ -40,9 +40,7 @@ def against_optimum(
                 (f"{point}, {title}", mean(bounds), mean(reached), *worst, float(len(own)), mean(map(float, proved)))
             )
             spread.append((None, None, None, (min(own), max(own)) if own else None, None, None, None))
-    checks = [
-        Figure(f"median of optimum / utility of {title} earns", median(own), "x", most) for title, own in ratios.items()
-    ]
+    checks = [Figure(f"median of optimum / utility, {title}", median(own), "x", most) for title, own in ratios.items()]
     columns = ("setting", "OPT", "earned", "median ratio", "largest", "instances", "proved optimal")
     return Table(columns, tuple(rows), tuple(checks), tuple(spread))
 

@@ -12,7 +12,7 @@ MACHINES = 16
 SETTING = f"MLR and LDA on {MACHINES} machines; {NOTE}"
 JOBS = ("mlr-synth-s", "mlr-synth-l", "lda-pubmed", "lda-nytimes")
 SEEDS = 1
-CHARTS = (Chart("share of an iteration in which it is busy"),)
+CHARTS = (Chart("share of an iteration in which CPU or network is busy"),)
 
 
 def run(options: Options) -> Steps:

@@ -15,7 +15,7 @@ SETTING = f"{JOB}; {NOTE}"
 SEEDS = 1
 CHARTS = (
     Chart("iteration time", "s", ("iteration, s",)),
-    Chart("share of an iteration in which it is busy", "", ("CPU", "network")),
+    Chart("share of an iteration in which CPU or network is busy", "", ("CPU", "network")),
 )
 
 

@@ -20,7 +20,7 @@ SETTING = (
     f"naive co-location; {NOTE}"
 )
 SEEDS = 1
-CHARTS = (Chart("share of the time in which it is busy", "", ("CPU", "network")),)
+CHARTS = (Chart("share of the time in which CPU or network is busy", "", ("CPU", "network")),)
 
 
 def run(options: Options) -> Steps:

@@ -23,7 +23,10 @@ CLAIM = (
     "makespan 1.58x and 1.57x, completion time 2.31x and 1.83x; computation-heavy jobs run in groups with more "
     "machines and equally many jobs"
 )
-SETTING = "the calibrated Table I workload, all jobs at once"
+SETTING = (
+    "the workload of Table I, calibrated to the aggregates of the paper, all jobs at once; comp60 and comm60: the 60 "
+    "of 80 jobs with the largest share of computation and of communication"
+)
 SUBSETS = ("all", "comp60", "comm60")
 CHARTS = (
     Chart("Isolated / Harmony", "x", ("makespan, ×", "completion, ×")),
@@ -54,8 +57,8 @@ def run(options: Options) -> Steps:
     later = {row[0]: float(row[2]) for row in rows}
     checks = (
         Figure("machines per group, comp60 / comm60", wide["comp60"] / wide["comm60"], "x", 1.15, at_least=True),
-        Figure("makespan, comp60", gains["comp60"], "x", 1.35, at_least=True),
-        Figure("makespan, comm60", gains["comm60"], "x", 1.4, at_least=True),
+        Figure("makespan, Isolated / Harmony, comp60", gains["comp60"], "x", 1.35, at_least=True),
+        Figure("makespan, Isolated / Harmony, comm60", gains["comm60"], "x", 1.4, at_least=True),
         Figure(
             "completion time, comp60 / comm60 (paper 1.26)", later["comp60"] / later["comm60"], "x", 1.0, at_least=True
         ),

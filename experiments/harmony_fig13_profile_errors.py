@@ -53,14 +53,14 @@ def run(options: Options) -> Steps:
         Figure("gain kept with opposed errors of 40 %", gains[0.4, True] / gains[0.0, True], "share"),
         Figure("groups predicted within 5 %", mean(error <= 0.05 for error in off), "share", 0.95, at_least=True),
         Figure("groups checked", len(off), ""),
-        Figure("worst prediction", max(off), "share"),
+        Figure("largest error of a prediction", max(off), "share"),
         Figure(
-            "within 5 % if a PULL queues again, as in the released code",
+            "groups predicted within 5 % if a PULL queues again, as in the released code",
             mean(error <= 0.05 for error in released),
             "share",
         ),
         Figure(
-            "within 5 % with secondary network subtasks",
+            "groups predicted within 5 % with secondary network subtasks",
             mean(error <= 0.05 for error in values[PREDICTIONS]["secondary"]),
             "share",
         ),

@@ -53,7 +53,7 @@ def run(options: Options) -> Steps:
     checks = (
         Figure("one decision, worst gap to all pairs", max(pairs), "share", 0.005),
         Figure("small cases, mean gap to the optimum", mean(tiny), "share", 0.05),
-        Figure("small cases, worst", max(tiny), "share"),
+        Figure("small cases, worst gap to the optimum", max(tiny), "share"),
         Figure(
             "whole run, makespan above that of the Oracle",
             of(own, "makespan") / of(wide, "makespan") - 1,

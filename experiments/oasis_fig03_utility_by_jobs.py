@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
-from experiments._grid import SEPARATE, compare, lead, means, oasis_workload, table_of
+from experiments._grid import CALIBRATED, FROM_HISTORY, SEPARATE, compare, lead, means, oasis_workload, table_of
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
 PAPER = "OASiS, Fig. 3"
 CLAIM = "OASiS has the highest utility, and its lead grows with the number of jobs"
 JOBS, SLOTS, DORM_JOBS = (100, 200, 300, 400), 300, 200
 SETTING = (
-    f"T = {SLOTS}, 50 + 50 servers, calibrated, from history, 3 seeds; "
-    f"thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
+    f"{SLOTS} slots, 50 + 50 servers, {CALIBRATED}, {FROM_HISTORY}, 3 seeds. "
+    f"Reduced: Dorm, which takes minutes, only up to {DORM_JOBS} jobs"
 )
 BAND = 1.3
 SEEDS = 3

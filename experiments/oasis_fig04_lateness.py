@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from experiments import Options, Steps
-from experiments._grid import Instance
+from experiments._grid import CALIBRATED, FROM_HISTORY, Instance
 from experiments._lateness import LATENESS, lateness
 from scheduling.model.values import Utility
 from scheduling.workloads import generate
@@ -17,8 +17,8 @@ PAPER = "OASiS, Fig. 4"
 CLAIM = "Under OASiS jobs complete closest to their targets, with the least variance"
 SLOTS, JOBS = 100, 100
 SETTING = (
-    f"T = {SLOTS}, 50 + 50 servers, {JOBS} sensitive and {JOBS} critical jobs, calibrated, "
-    "from history, 1 seed; completed jobs only"
+    f"{SLOTS} slots, 50 + 50 servers, {JOBS} sensitive and {JOBS} critical jobs, {CALIBRATED}, {FROM_HISTORY}, 1 seed; "
+    "completed jobs only"
 )
 SENSITIVITY = ((0.01, 1.0), (4.0, 6.0))
 SEEDS = 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from experiments import Options, Steps
-from experiments._grid import Instance, Player, oasis_workload
+from experiments._grid import CALIBRATED, FROM_HISTORY, Instance, Player, oasis_workload
 from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of OASiS"
@@ -17,8 +17,9 @@ CLAIM = "The optimum is 1.1 to 1.5 times the utility of OASiS, without a trend i
 SLOTS, JOBS = 10, 10
 SERVERS, PRIORITIES = (3, 6, 9, 12), ((50, 100), (75, 100), (25, 100), (1, 100))
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 10 seeds; thinned: all numbers of servers for one range of "
-    "priorities, all ranges for 6. Variant: the floor with a proof, whose theorem assumes clairvoyant estimates"
+    f"{SLOTS} slots, {JOBS} jobs, {CALIBRATED}, {FROM_HISTORY}, 10 seeds. Reduced: all numbers of servers for one "
+    "range of priorities, all ranges for 6 servers. Variant: the price floor for which the theorem is proved; the "
+    "theorem assumes price bounds from all jobs (clairvoyant)"
 )
 BAND = 1.6
 SEEDS = 10

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
-from experiments._grid import compare, means, oasis_workload, table_of
+from experiments._grid import CALIBRATED, FROM_HISTORY, compare, means, oasis_workload, table_of
 
 TITLE = "total utility with wrong estimates of U / L"
 PAPER = "OASiS, Fig. 6"
 CLAIM = "If resources are scarce, it is better to underestimate U / L than to overestimate it"
 JOBS, SLOTS, PERCENT = (100, 400), 300, (20, 50, 100, 300, 500, 1000)
 SETTING = (
-    f"T = {SLOTS}, 50 + 50 servers, calibrated, from history, L is varied (the paper does not state which), 2 "
-    "seeds; thinned: two numbers of jobs"
+    f"{SLOTS} slots, 50 + 50 servers, {CALIBRATED}, {FROM_HISTORY}, 2 seeds; the price floor L is varied, as the paper "
+    "does not state which bound is. Reduced: two numbers of jobs"
 )
 
 SEEDS = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from experiments import Options, Steps
+from experiments._grid import FROM_HISTORY
 from experiments._lateness import LATENESS, lateness
 from experiments._testbed import JOBS, SLOTS, testbed
 
@@ -10,7 +11,8 @@ TITLE = "completion - target on the testbed"
 PAPER = "OASiS, Fig. 8"
 CLAIM = "Under OASiS jobs complete closest to their targets also on real machines"
 SETTING = (
-    f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, from history, 10 seeds; completed jobs only"
+    f"{SLOTS} slots of 20 minutes, {JOBS} jobs, 7 servers for workers and 2 for parameter servers, simulated, "
+    f"{FROM_HISTORY}, 10 seeds; completed jobs only"
 )
 SEEDS = 10
 CHARTS = LATENESS

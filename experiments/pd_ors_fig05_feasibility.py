@@ -17,7 +17,7 @@ WIDTHS = (10, 20, 30, 40, 60)  # W_a
 ROWS, PACKING_WIDTH, COVERS = 401, 15, 1  # r = R H + 1, W_b, m
 SETTING = (
     f"G_delta of Lemma 1 with W_b = {PACKING_WIDTH}, r = {ROWS} as in the paper, m = {COVERS}, as Problem (23) has one "
-    f"row to cover; W_a from {WIDTHS[0]} to {WIDTHS[-1]}, the paper's values are not in its text; no random draws"
+    f"row to cover; W_a from {WIDTHS[0]} to {WIDTHS[-1]}, the paper's values are not in its text; nothing is sampled"
 )
 SEEDS = 1
 CHARTS = (Chart("3 m / e^(G W_a / 2), and delta itself"),)
@@ -33,8 +33,13 @@ def run(options: Options, widths: Sequence[int] = WIDTHS) -> Steps:
             Figure(f"least delta that meets the condition, W_a = {width}", delta, "")
             for width, delta in zip(widths, from_on, strict=True)
         ),
-        Figure("largest rise of that delta with W_a", max(map(_rise, from_on, from_on[1:])), "", 0.0),
-        Figure("that delta at the largest W_a", from_on[-1], "", DELTAS[0]),
+        Figure(
+            "least delta that meets the condition: largest rise with W_a",
+            max(map(_rise, from_on, from_on[1:])),
+            "",
+            0.0,
+        ),
+        Figure("least delta that meets the condition, largest W_a", from_on[-1], "", DELTAS[0]),
     )
     return Table(("delta", LEFT, *(f"W_a = {width}" for width in widths)), rows, checks)
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import (
+    CALIBRATED,
+    FROM_HISTORY,
     PD_ORS_BAND,
     PD_ORS_RIVALS,
     SHARED,
@@ -21,9 +23,8 @@ PAPER = "PD-ORS, Fig. 6"
 CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of servers"
 SERVERS, JOBS, SLOTS = (10, 20, 30, 60, 100), 50, 20
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, 5 seeds, calibrated and literal, from history; thinned: "
-    "five numbers of servers; OASiS and RRH "
-    "are added here"
+    f"{SLOTS} slots, {JOBS} jobs, 5 seeds, {CALIBRATED} and with K as printed (literal), {FROM_HISTORY}. "
+    "Reduced: five numbers of servers. OASiS and RRH are additions to the paper's figure"
 )
 SEEDS = 5
 CHARTS = tuple(Chart("total utility", variant=variant) for variant in ("calibrated", "literal"))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import (
+    CALIBRATED,
+    FROM_HISTORY,
     PD_ORS_BAND,
     PD_ORS_RIVALS,
     SHARED,
@@ -21,8 +23,8 @@ PAPER = "PD-ORS, Fig. 7"
 CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of jobs"
 JOBS, SERVERS, SLOTS = (10, 30, 50), 100, 20
 SETTING = (
-    f"T = {SLOTS}, {SERVERS} servers, calibrated and literal (K as printed), from history, 5 seeds; thinned: three "
-    "numbers of jobs"
+    f"{SLOTS} slots, {SERVERS} servers, 5 seeds, {CALIBRATED} and with K as printed (literal), {FROM_HISTORY}. "
+    "Reduced: three numbers of jobs"
 )
 SEEDS = 5
 CHARTS = tuple(Chart("total utility", variant=variant) for variant in ("calibrated", "literal"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
-from experiments._grid import SHARED, compare, means, pd_ors_workload, table_of
+from experiments._grid import CALIBRATED, FROM_HISTORY, SHARED, compare, means, pd_ors_workload, table_of
 
 TITLE = "total utility compared with OASiS on machines divided half and half"
 PAPER = "PD-ORS, Fig. 8"
 CLAIM = "PD-ORS has a higher utility than OASiS, and the gap widens with the number of jobs"
 JOBS, SERVERS, SLOTS = (10, 20, 30, 40, 50), 100, 20
-SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 5 seeds"
+SETTING = f"{SLOTS} slots, {SERVERS} servers, {CALIBRATED}, {FROM_HISTORY}, 5 seeds"
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 LEAST, AT_MOST_JOBS = 1.0, 1.1
 SEEDS = 5

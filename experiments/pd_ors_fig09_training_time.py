@@ -8,7 +8,18 @@ from functools import partial
 from statistics import mean, median
 
 from experiments import Chart, Figure, Options, Steps
-from experiments._grid import SHARED, Instance, Maker, Player, pd_ors_workload, play, table_of, utility
+from experiments._grid import (
+    CALIBRATED,
+    FROM_HISTORY,
+    SHARED,
+    Instance,
+    Maker,
+    Player,
+    pd_ors_workload,
+    play,
+    table_of,
+    utility,
+)
 from scheduling.model.utility import duration_slots
 from scheduling.model.values import Event
 
@@ -17,9 +28,9 @@ PAPER = "PD-ORS, Fig. 9"
 CLAIM = "Jobs have the lowest median training time under PD-ORS"
 JOBS, SERVERS, SLOTS = 100, 30, 80
 SETTING = (
-    f"T = {SLOTS}, {SERVERS} servers, {JOBS} jobs, calibrated, from history, 3 seeds; jobs that do not "
-    "finish count as T (as in the paper). Variant: a third of the samples (K x 0.1 instead of 0.3), so that more than "
-    "half of the jobs finish"
+    f"{SLOTS} slots, {SERVERS} servers, {JOBS} jobs, {CALIBRATED}, {FROM_HISTORY}, 3 seeds; jobs that do not finish "
+    f"count as {SLOTS} slots, as in the paper. Variant: a third of the samples (K x 0.1 instead of 0.3), so that more "
+    "than half of the jobs finish"
 )
 LESS = -1e-9  # a tie is not lowest
 SEEDS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Options, Steps
-from experiments._grid import pd_ors_workload
+from experiments._grid import CALIBRATED, FROM_HISTORY, pd_ors_workload
 from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of PD-ORS"
@@ -13,8 +13,8 @@ PAPER = "PD-ORS, Fig. 10"
 CLAIM = "The optimum is 1.0 to 1.4 times the utility of PD-ORS"
 SLOTS, JOBS, SERVERS = 10, 10, (2, 4, 8)
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 5 seeds; "
-    "the number of servers is chosen here, the paper does not state it"
+    f"{SLOTS} slots, {JOBS} jobs, {CALIBRATED}, {FROM_HISTORY}, 5 seeds; the number of servers is our choice, as the "
+    "paper does not state it"
 )
 BAND = 1.5
 SEEDS = 5

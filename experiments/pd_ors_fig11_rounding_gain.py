@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from experiments import Chart, Figure, Options, Steps
-from experiments._grid import Maker, means, measured, pd_ors_workload, table_of, utility
+from experiments._grid import CALIBRATED, FROM_HISTORY, Maker, means, measured, pd_ors_workload, table_of, utility
 from experiments._unrepaired import Unrepaired
 from scheduling.kernel.scheduler import BaseScheduler
 
@@ -15,10 +15,11 @@ PAPER = "PD-ORS, Fig. 11"
 CLAIM = "The ratio is best at G = 1 and far below its bound everywhere"
 GAINS, JOBS, SLOTS, SETTINGS = (0.2, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2), 50, 20, ((100, 10.0), (20, 1.0))
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, mode paper, 1 seed; thinned: 50 roundings instead of 5000, "
-    "seven gains. With 100 servers jobs run on one machine and nothing is rounded, so 20 servers with equal internal "
-    "and external bandwidth are run as well: with our repair, and by the rule of the paper, where a number of workers "
-    "without a feasible rounding has no placement"
+    f"{SLOTS} slots, {JOBS} jobs, {CALIBRATED}, {FROM_HISTORY}, placements by the rounded linear program, 1 seed. "
+    "Reduced: 50 roundings instead of 5000, seven gains. With 100 servers jobs run on one machine and nothing is "
+    "rounded, so 20 servers with equal internal and external bandwidth (kappa = 1) are run as well: with the repair of "
+    "this implementation, and by the rule of the paper, where a number of workers without a feasible rounding has no "
+    "placement"
 )
 NEAR_ONE = (0.8, 0.9, 1.0, 1.1, 1.2)
 SEEDS = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Chart, Options, Steps
-from experiments._grid import SHARED, compare, means, pd_ors_workload, table_of
+from experiments._grid import FROM_HISTORY, SHARED, compare, means, pd_ors_workload, table_of
 from experiments._replay import in_order
 
 TITLE = "total utility by number of jobs, with random arrivals and K as printed"
@@ -13,8 +13,8 @@ PAPER = "PD-ORS, Fig. 13, random arrivals"
 CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm"
 JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
 SETTING = (
-    f"T = {SLOTS}, {SERVERS} servers, literal (K as printed), from history, 2 seeds; the paper replays the arrivals of "
-    "Google 2011, as pd_ors_fig13_trace_by_jobs does; thinned: three numbers of jobs"
+    f"{SLOTS} slots, {SERVERS} servers, workload with K as printed (literal), {FROM_HISTORY}, 2 seeds; the paper "
+    "replays the arrivals of Google 2011, as pd_ors_fig13_trace_by_jobs does. Reduced: three numbers of jobs"
 )
 SEEDS = 2
 CHARTS = (Chart("total utility"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Chart, Options, Steps
+from experiments._grid import CALIBRATED, FROM_HISTORY
 from experiments._replay import trace_table
 
 TITLE = "total utility with the arrivals of a trace, by number of jobs"
@@ -12,8 +13,8 @@ PAPER = "PD-ORS, Fig. 13"
 CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm"
 JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
 SETTING = (
-    f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 2 seeds, --arrivals FILE (the paper's is Google 2011); "
-    "thinned: three numbers of jobs"
+    f"{SLOTS} slots, {SERVERS} servers, {CALIBRATED}, {FROM_HISTORY}, 2 seeds; arrivals of a trace (in the paper: "
+    "Google 2011; on the command line: --arrivals FILE). Reduced: three numbers of jobs"
 )
 SEEDS = 2
 ARRIVALS = "required"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from experiments import Chart, Figure, Options, Steps
-from experiments._grid import Player, compare, means, oasis_workload, table_of
+from experiments._grid import CALIBRATED, FROM_HISTORY, Player, compare, means, oasis_workload, table_of
 
 TITLE = "total utility of re-planning compared with OASiS, separate servers"
 PAPER = "ours, on the settings of OASiS, Fig. 3"
@@ -14,7 +14,7 @@ CLAIM = (
     "jobs with promises and 1.30 times without, and never less than 0.98 times"
 )
 POINTS = ((100, 100), (100, 300), (300, 100), (300, 200), (300, 300), (300, 400))  # T, jobs
-SETTING = "50 + 50 servers, calibrated, from history, 3 seeds"
+SETTING = f"50 + 50 servers, {CALIBRATED}, {FROM_HISTORY}, 3 seeds"
 CROWDED, LEAST = (100, 300), 0.98
 PLAYERS: Mapping[str, Player] = {
     "OASiS": ("oasis", {}),

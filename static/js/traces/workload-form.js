@@ -4,6 +4,9 @@ import { get, post } from '../core/api.js';
 import { fill, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 
+/** Variants on screen, by their names in the API. */
+const VARIANTS = { calibrated: "scaled to the paper's figures", literal: 'as printed in the paper' };
+
 /** onDone() is called after a trace was created. */
 export async function generateForm(form, onDone) {
   const { profiles, variants, limits, horizon_slots: horizon } = await get('/api/workloads/');
@@ -16,7 +19,7 @@ export async function generateForm(form, onDone) {
   const variant = h(
     'select',
     { id: 'g-variant' },
-    variants.map((name) => h('option', { value: name }, name)),
+    variants.map((name) => h('option', { value: name }, VARIANTS[name] ?? name)),
   );
   const jobs = h('input', { id: 'g-jobs', type: 'number', min: 1, max: limits.jobs, value: 80, required: true });
   const servers = h('input', {
@@ -51,7 +54,7 @@ export async function generateForm(form, onDone) {
   fill(
     form,
     field('Paper', profile, about),
-    field('Variant', variant, "Calibrated: at the scale of the paper's figures; literal: as printed"),
+    field('Ranges of jobs', variant, 'As printed by OASiS and PD-ORS, most jobs are too long to finish'),
     field('Jobs', jobs, `1 to ${number(limits.jobs, 0)}`),
     field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
     field('Horizon, slots', end, `${number(horizon, 0)} if the paper has a fixed horizon`),
