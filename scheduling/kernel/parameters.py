@@ -78,22 +78,6 @@ def parameter(default: Any, help: str, *, type: type | None = None, low: float |
     return field(default=default, metadata=metadata)
 
 
-def value_text(metadata: Mapping[str, Any], value: Any) -> str:
-    """Value of a parameter as shown: the title of a choice, "yes" or "no", or the value itself."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(metadata["choice_titles"].get(value, value))
-
-
-def texts(declared: type, values: Mapping[str, Any]) -> list[str]:
-    """Values with their titles: "Training model PD-ORS"; with the name where a parameter is not declared."""
-    known = {f.name: f.metadata for f in fields(declared)}
-    return [
-        f"{title_of(name, known[name])} {value_text(known[name], value)}" if name in known else f"{name} {value}"
-        for name, value in values.items()
-    ]
-
-
 def _words(value: str) -> str:
     words = value.replace("_", " ").replace("-", " ")
     return words[:1].upper() + words[1:]

@@ -114,6 +114,23 @@ test('an edit in words: its title, and times as people read them', () => {
   assert.equal(editLine(edit, verbs), '(off) Drain servers at 00:00:01: servers a, from 01:00:00');
   const other = { verb: 'change_scheduler', scheduler: 'drf', parameters: '', at_ms: 1000 };
   assert.equal(editLine(other, verbs), 'Change scheduler at 00:00:01: scheduler drf', 'nothing about an empty field');
+  const parameters = [
+    { name: 'overhead_ms', title: 'Reload time of a gang', type: 'int', unit: 'ms' },
+    { name: 'limits', title: 'Limits', type: 'str', unit: 'worker-hours' },
+    { name: 'order', title: 'Order', type: 'str', unit: '', titles: { time_left: 'Time left' } },
+    { name: 'refine', title: 'Refinement', type: 'bool', unit: '' },
+  ];
+  const given = { ...other, parameters: 'overhead_ms=90000 limits=500 order=time_left refine=true new=a=b' };
+  assert.equal(
+    editLine(given, verbs, [{ name: 'drf', parameters }]),
+    'Change scheduler at 00:00:01: scheduler drf, reload time of a gang 1m 30s, limits 500 worker-hours, ' +
+      'order Time left, refinement yes, new a=b',
+  );
+  assert.match(
+    editLine(given, verbs),
+    /scheduler drf, overhead_ms 90000, limits 500,/,
+    'a scheduler that is not known',
+  );
 });
 
 test('the audit list states times and edits in words', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { effectWords } from '../../static/js/scenarios/edit-list.js';
-import { displacedText, parseChanges } from '../../static/js/run/ask.js';
+import { changesText, displacedText, parseChanges } from '../../static/js/run/ask.js';
 import { Family, obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/undo-history.js';
@@ -186,6 +186,15 @@ test('changes are read line by line; the server says which field is unknown', ()
   assert.deepEqual(parseChanges('epochs = 5\nworker: {"gpu": 1}'), { epochs: 5, worker: { gpu: 1 } });
   assert.deepEqual(parseChanges('wrkr.gpu = 500\nTop2 = x'), { 'wrkr.gpu': 500, Top2: 'x' });
   assert.throws(() => parseChanges('many epochs'), /is not a “field = value” line/);
+});
+
+test('the answer of a preview states the changes with their titles and units', () => {
+  const changes = parseChanges('epochs = 5\nminibatch_ms = 90000\nworker = {"gpu": 1, "memory": 8}\nrun_ms = 3600000');
+  assert.equal(
+    changesText(changes),
+    ' with epochs 5, time per mini-batch 1m 30s, resources of a worker 1 GPU, 8 GB memory, duration 1h',
+  );
+  assert.equal(changesText({}), '');
 });
 
 test('a moment reads alike in messages of the server, in fields and on pages', () => {

@@ -45,3 +45,12 @@ def test_parameters_are_shown_with_their_titles():
         "Run-time estimates 90th percentile of similar jobs"
     ]
     assert parameter_texts("gone", {"x": 1}) == ["x 1"]
+
+
+def test_values_have_their_units_also_as_the_text_of_an_edit():
+    for hour, slots, refine in ((3_600_000, 12, True), ("3600000", "12", "true")):
+        assert parameter_texts("srtf", {"overhead_ms": hour}) == ["Reload time of a gang 1h"]
+        assert parameter_texts("themis", {"lease_slots": slots}) == ["Lease 12 slots"]
+        assert parameter_texts("pd_ors", {"refine": refine}) == ["Refinement yes"]
+    assert parameter_texts("batch_sche", {"period_hours": 1.5}) == ["Period 1.5 h"]
+    assert parameter_texts("srtf", {"overhead_ms": "soon", "gone": 1}) == ["Reload time of a gang soon ms", "gone 1"]

@@ -216,6 +216,7 @@ function conflict(newest) {
   const mine = edits();
   showConflict($('#conflict'), {
     verbs: form.verbs,
+    schedulers: form.schedulers,
     theirs: newest,
     mine: { version: scenario.version, edits: mine },
     onCopy: () => copy().catch(fail),

@@ -4,7 +4,8 @@ import { Refusal } from '../core/client-errors.js';
 import { post } from '../core/api.js';
 import { tick } from '../core/first-steps.js';
 import { $, fill, h } from '../ui/dom.js';
-import { clock, duration, number, plural, significant } from '../util/format.js';
+import { clock, duration, lowered, number, plural, significant } from '../util/format.js';
+import { fieldText, fieldTitle } from '../util/job-fields.js';
 import { table } from '../ui/data-table.js';
 
 const MAX_SUGGESTIONS = 200; // ids that the field offers
@@ -84,10 +85,9 @@ export class Ask {
       const text = this.changes.value.trim();
       const whole = text.startsWith('{');
       const like = whole ? '' : this.like.value.trim() || this.idOf() || this.info.ids[0];
-      this.#paint(
-        await post(`/api/runs/${this.runId}/ask/`, { like, changes: whole ? parseJob(text) : parseChanges(text) }),
-        like,
-      );
+      const changes = whole ? parseJob(text) : parseChanges(text);
+      const answer = await post(`/api/runs/${this.runId}/ask/`, { like, changes });
+      this.#paint(answer, like ? `A copy of ${like}${changesText(changes)}` : 'The job');
       tick('ask');
     } catch (error) {
       this.errorLine.hidden = false;
@@ -98,7 +98,8 @@ export class Ask {
     }
   }
 
-  #paint(a, like) {
+  /** a: the answer of the API; job: the job in words. */
+  #paint(a, job) {
     const facts = [
       ['Answer', a.verdict === null ? 'no decision in the simulated time' : a.verdict],
       ['Start', clock(a.start_ms)],
@@ -129,7 +130,7 @@ export class Ask {
       h(
         'p',
         {},
-        h('strong', {}, `${like ? `A copy of ${like}` : 'The job'}, submitted at ${clock(a.at_ms)}: `),
+        h('strong', {}, `${job}, submitted at ${clock(a.at_ms)}: `),
         a.sentence || 'No decision in the simulated time.',
       ),
       h(
@@ -198,6 +199,15 @@ export function parseChanges(text) {
     changes[parts[1]] = valueOf(parts[2]);
   }
   return changes;
+}
+
+/** {epochs: 5, minibatch_ms: 90000} -> ' with epochs 5, time per mini-batch 1m 30s'; '' without changes. */
+export function changesText(changes) {
+  const texts = Object.entries(changes).map(([name, value]) => {
+    const title = name === 'run_ms' ? 'duration' : lowered(fieldTitle(name));
+    return `${title} ${fieldText(name, value)}`;
+  });
+  return texts.length ? ` with ${texts.join(', ')}` : '';
 }
 
 /** A line of jobs.jsonl without id and arrival: the job would arrive now. */

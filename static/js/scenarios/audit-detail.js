@@ -27,7 +27,7 @@ export function detailText(detail, known = null) {
 function field(key, value, known) {
   if (Array.isArray(value?.edits)) {
     const { edits, ...others } = value;
-    const lines = edits.map((edit) => editLine(edit, known?.verbs ?? [])).join('; ') || 'no edits';
+    const lines = edits.map((edit) => editLine(edit, known?.verbs ?? [], known?.schedulers)).join('; ') || 'no edits';
     return [`${key}: ${lines}`, ...Object.entries(others).map(([name, other]) => field(name, other, known))].join(', ');
   }
   if (key === 'seconds') return `duration ${value} s`;

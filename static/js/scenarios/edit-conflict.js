@@ -2,18 +2,19 @@
 
 import { fill, h } from '../ui/dom.js';
 import { capital, clock, lowered } from '../util/format.js';
+import { parameterTexts } from './parameter-texts.js';
 import { named } from './sweep-axes.js';
 
 /**
- * Shows both lists in `box`. verbs: from /api/edits/; theirs, mine: {version, edits}; onCopy() saves the own list as
- * another scenario, onTheirs() drops it, onMine() saves it over theirs.
+ * Shows both lists in `box`. verbs: from /api/edits/; schedulers: from /api/schedulers/; theirs, mine: {version,
+ * edits}; onCopy() saves the own list as another scenario, onTheirs() drops it, onMine() saves it over theirs.
  */
-export function showConflict(box, { verbs, theirs, mine, onCopy, onTheirs, onMine }) {
+export function showConflict(box, { verbs, schedulers, theirs, mine, onCopy, onTheirs, onMine }) {
   const list = (edits) =>
     h(
       'ol',
       {},
-      edits.map((edit) => h('li', {}, editLine(edit, verbs))),
+      edits.map((edit) => h('li', {}, editLine(edit, verbs, schedulers))),
     );
   const button = (title, action) => [h('button', { type: 'button', onclick: action }, title), ' '];
   fill(
@@ -43,14 +44,22 @@ export function showConflict(box, { verbs, theirs, mine, onCopy, onTheirs, onMin
   box.scrollIntoView({ block: 'nearest' });
 }
 
-/** 'Fail servers at 10:00:00: servers edge-0, for 6h'. */
-export function editLine(edit, verbs) {
+/**
+ * 'Fail servers at 10:00:00: servers edge-0, for 6h'.
+ *
+ * @param {Record<string, any>} edit
+ * @param {any[]} verbs from /api/edits/
+ * @param {any[]} schedulers from /api/schedulers/, for titles and units of their parameters
+ */
+export function editLine(edit, verbs, schedulers = []) {
   const verb = verbs.find(({ name }) => name === edit.verb);
   const title = verb?.title ?? capital(edit.verb.replaceAll('_', ' '));
   const declared = (key) => verb?.parameters?.find(({ name }) => name === key);
   const fields = Object.entries(edit)
     .filter(([key, value]) => !['verb', 'at_ms', 'off'].includes(key) && value !== null && value !== '')
-    .map(([key, value]) => {
+    .flatMap(([key, value]) => {
+      if (key === 'parameters')
+        return parameterTexts(value, schedulers.find(({ name }) => name === edit.scheduler)?.parameters ?? []);
       const { title: label = key, titles = {} } = declared(key) ?? {};
       const { title: name, text } = named({ field: key }, declared(key) ? lowered(label) : key, titles);
       return `${name} ${text(value)}`;

@@ -69,7 +69,10 @@ export function fieldText(name, value) {
       [storage, 'GB storage'],
       [bandwidth, 'Gbps'],
     ];
-    return amounts.map(([amount, unit]) => `${number(amount)} ${unit}`).join(', ');
+    return amounts
+      .filter(([amount]) => amount !== undefined)
+      .map(([amount, unit]) => `${number(amount)} ${unit}`)
+      .join(', ');
   }
   if (name === 'utility') {
     const { priority, sensitivity, target_slots: target } = value;
