@@ -65,7 +65,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     expect(page.locator("#c-from")).to_have_value(re.compile(r"^1[3-7]\d$"))  # of 336 h
     expect(page.locator("#c-to")).to_have_value("")
     page.get_by_role("button", name="None").click()
-    expect(page.locator("#chosen-line")).to_have_text("Select at least one virtual cluster.")
+    expect(page.locator("#chosen-line")).to_have_text("Select at least one queue.")
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
     page.locator("#group-filter").fill("6214")
     page.get_by_label("6214e9").check()

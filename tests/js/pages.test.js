@@ -103,7 +103,7 @@ test(
     $$('#runs-by-status button').at(-1).click();
     $('#runs-scheduler').append(Object.assign(document.createElement('option'), { value: 'drf' }));
     change(window, '#runs-scheduler', 'drf');
-    await until(() => /No such run/.test(text('#cards')), 'nothing is left');
+    await until(() => /No matching runs/.test(text('#cards')), 'nothing is left');
     assert.deepEqual([location.search, text('#runs-count')], ['?scheduler=drf', '0 runs']);
   },
 );

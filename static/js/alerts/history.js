@@ -13,7 +13,7 @@ const columns = [
   level,
   sentence,
   about,
-  { title: 'Began', cell: (alert) => moment(alert.began_at) },
+  { title: 'Started', cell: (alert) => moment(alert.began_at) },
   { title: 'Duration', number: true, cell: (alert) => lasted(alert) },
   { title: 'Ending', cell: (alert) => endingText(alert.ending) },
   { title: 'Acknowledged', cell: (alert) => alert.acknowledged_by ?? '–' },

@@ -104,7 +104,7 @@ function paint() {
   filters.paint(found, titles);
   const table = filters.view === 'table';
   const none = filters.narrow
-    ? empty('No such run', 'No run has this name, state and scheduler.')
+    ? empty('No matching runs', 'Change the search, the state or the scheduler.')
     : empty('No runs yet', 'Runs appear here when they are started.');
   $('#cards').hidden = table;
   $('#runs').hidden = $('#runs-tools').hidden = !table;

@@ -364,7 +364,7 @@ async function runs() {
       ? table(columns, page.results)
       : empty(
           'No runs yet',
-          operator ? 'Press Run to simulate the scenario with these edits.' : 'Only operators can start runs.',
+          operator ? 'Start a run to simulate the scenario with these edits.' : 'Only operators can start runs.',
         ),
   );
 }

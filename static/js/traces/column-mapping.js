@@ -12,7 +12,7 @@ export const FIELDS = [
   { name: 'cpus', title: 'vCPU', help: 'Per worker' },
   { name: 'memory_gb', title: 'Memory', help: 'Per worker' },
   { name: 'model', title: 'Model', help: 'For example resnet50' },
-  { name: 'group', title: 'Virtual cluster', help: 'Also a queue or partition' },
+  { name: 'group', title: 'Queue', help: 'Also a virtual cluster or partition' },
   { name: 'user', title: 'User', help: 'Submitting user' },
   { name: 'status', title: 'Status', help: 'Rows of pending or running jobs are skipped' },
 ];

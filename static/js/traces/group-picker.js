@@ -1,4 +1,4 @@
-// Virtual clusters (queues, partitions) to choose from: a list of check boxes with counts, a filter, all and none.
+// Queues (virtual clusters, partitions) of a trace to choose from: check boxes with counts, a filter, all and none.
 
 import { h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
@@ -26,18 +26,18 @@ export function groupsField(groups, onChange) {
     type: 'search',
     id: 'group-filter',
     placeholder: 'Filter',
-    'aria-label': 'Filter virtual clusters by name',
+    'aria-label': 'Filter queues by name',
   });
   const list = h(
     'div',
-    { class: 'pick-list', role: 'group', 'aria-label': 'Virtual clusters', tabindex: 0 },
+    { class: 'pick-list', role: 'group', 'aria-label': 'Queues', tabindex: 0 },
     rows.map(({ row }) => row),
   );
   const count = () => rows.filter(({ input }) => input.checked).length;
   const changed = () => {
     summary.textContent =
-      `${number(count(), 0)} of ${plural(rows.length, 'virtual cluster')} ` +
-      `selected${rest ? `; select all to include ${plural(rest, 'job')} in other or no virtual clusters` : ''}`;
+      `${number(count(), 0)} of ${plural(rows.length, 'queue')} ` +
+      `selected${rest ? `; select all to include ${plural(rest, 'job')} in other or no queues` : ''}`;
     onChange();
   };
   const set = (on) => () => {
@@ -52,7 +52,7 @@ export function groupsField(groups, onChange) {
   const element = h(
     'fieldset',
     { class: 'field groups' },
-    h('legend', {}, 'Virtual clusters, queues or partitions'),
+    h('legend', {}, 'Queues (virtual clusters, partitions)'),
     h(
       'div',
       { class: 'bar' },
@@ -65,6 +65,6 @@ export function groupsField(groups, onChange) {
   );
   const chosen = () =>
     count() === rows.length ? null : rows.filter(({ input }) => input.checked).map(({ name }) => name);
-  summary.textContent = `${number(rows.length, 0)} of ${plural(rows.length, 'virtual cluster')} selected`;
+  summary.textContent = `${number(rows.length, 0)} of ${plural(rows.length, 'queue')} selected`;
   return { element, chosen, names: rows.map(({ name }) => name) };
 }

@@ -105,7 +105,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
       Object.keys(wrong).length
         ? 'Correct the marked fields above.'
         : noGroup
-          ? 'Select at least one virtual cluster.'
+          ? 'Select at least one queue.'
           : sentence(scan, found),
     );
   }

@@ -178,7 +178,7 @@ export function chosenFacts(trace) {
         : '',
     ],
     [
-      'Virtual clusters',
+      'Queues',
       options.groups?.length > 12
         ? `${options.groups.length}: ${options.groups.slice(0, 12).join(', ')}, …`
         : (options.groups ?? []).join(', '),

@@ -44,7 +44,7 @@ class Command(HeadlessCommand):
             "--group",
             action="append",
             default=[],
-            help="virtual cluster, queue or partition to import; repeatable; default: all",
+            help="queue (virtual cluster, partition) to import; repeatable; default: all",
         )
         parser.add_argument("--rate", type=float, default=1.0, help="factor of the arrival rate; 2 doubles it")
         parser.add_argument(

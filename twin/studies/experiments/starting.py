@@ -78,7 +78,7 @@ def _started(name: str, seeds: int | None, trace: Trace | None, user: Any) -> Re
     except experiments.Skip as reason:
         raise Refused(f"the experiment {name} cannot run: {reason}") from reason
     ReproductionPart.objects.bulk_create(ReproductionPart(reproduction=made, title=title) for title in titles)
-    audit(user, "experiment.start", f"experiment {name}", {"parts": len(titles), "seeds": seeds or "its own"})
+    audit(user, "experiment.start", f"experiment {name}", {"parts": len(titles), "seeds": seeds or "default"})
     return made
 
 

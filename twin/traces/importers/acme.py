@@ -50,7 +50,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             if differing
             else "."
         ),
-        "The column type is the virtual cluster.",
+        "The column type names the virtual cluster, which is the queue.",
     ]
     return accounts.read(sources, rows, skipped, notes)
 

@@ -18,7 +18,7 @@ MAX_RATE = 1e6
 class Choice:
     """Selection of jobs, applied in this order: groups, window, sample, limit, rate.
 
-    groups    virtual clusters (queues, partitions) whose jobs are taken; none = all
+    groups    queues (virtual clusters, partitions) whose jobs are taken; none = all
     from_ms, to_ms  window of arrivals, counted from the first job of the trace; it becomes the new time 0
     sample    this many jobs, drawn at random
     limit     the first jobs by arrival
@@ -60,7 +60,7 @@ class Choice:
         chosen = np.ones(len(arrival_ms), dtype=bool)
         if self.groups:
             if groups is None:
-                raise ImportRefused("the trace has no virtual clusters, queues or partitions")
+                raise ImportRefused("the trace names no queues (virtual clusters, partitions)")
             chosen &= np.isin(groups.astype(str), self.groups)
         chosen &= arrival_ms >= (self.from_ms or 0)
         if self.to_ms is not None:
