@@ -9,7 +9,7 @@ from scheduling.run_times.history import HistoryPredictor
 
 class LastTwo(HistoryPredictor):
     name = "last-two"
-    title = "Last two"
+    title = "Mean of the last two similar jobs"
     about = "Mean of the last two similar jobs."
     depth = 2
 

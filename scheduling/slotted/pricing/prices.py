@@ -52,7 +52,7 @@ class PriceParameters(Parameters):
     )
     floor_scale: float = parameter(
         1.0,
-        "100 / x sets U / L to x % of its actual value",
+        "Multiple of the estimated price floor L; 2 halves U / L, the range of prices",
         low=1e-12,
         high=1e12,
         title="Factor of the price floor",
