@@ -5,7 +5,7 @@ import { fill, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 
 /** Variants on screen, by their names in the API. */
-const VARIANTS = { calibrated: "scaled to the paper's figures", literal: 'as printed in the paper' };
+const VARIANTS = { calibrated: "Scaled to the paper's figures", literal: 'As printed in the paper' };
 
 /** onDone() is called after a trace was created. */
 export async function generateForm(form, onDone) {
@@ -54,7 +54,7 @@ export async function generateForm(form, onDone) {
   fill(
     form,
     field('Paper', profile, about),
-    field('Ranges of jobs', variant, 'As printed by OASiS and PD-ORS, most jobs are too long to finish'),
+    field('Ranges of jobs', variant, 'With the ranges as printed by OASiS and PD-ORS, most jobs cannot finish'),
     field('Jobs', jobs, `1 to ${number(limits.jobs, 0)}`),
     field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
     field('Horizon, slots', end, `${number(horizon, 0)} if the paper has a fixed horizon`),
