@@ -7,7 +7,9 @@ import { fill, h, setText } from '../ui/dom.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/panel-isolation.js';
 import { upperBound } from '../util/binary-search.js';
-import { applyTheme, syncRange, timeChart } from './time-chart.js';
+import { HeatRows, rowAxis } from './layouts/heat-rows.js';
+import { drawTitles, plotsOf, stackedAxes } from './layouts/small-multiples.js';
+import { applyTheme, syncRange, timeChart, valueAxis } from './time-chart.js';
 import { CurveRaster } from './step-raster.js';
 
 const SLOW_MS = 6; // a longer computation is not done in every frame of a zoom
@@ -20,9 +22,13 @@ export class Curves {
    *   shown for one group at a time: that of the name last pointed at
    * exact(t, p) -> {key: value at the time t as known at p}, where the drawn points are means
    * format(value, curve) -> text of the readout;  y: Chart.js options of the value axis
+   * onClick(t, curve): a click on the plot, at the time t and nearest to that curve
    */
-  constructor(canvas, { view, playhead, legend, compute, exact, format, y, hidden = [], xTicks = true, plugins = [] }) {
-    Object.assign(this, { canvas, view, playhead, legend, compute, exact, format });
+  constructor(
+    canvas,
+    { view, playhead, legend, compute, exact, format, y, hidden = [], xTicks = true, plugins = [], onClick },
+  ) {
+    Object.assign(this, { canvas, view, playhead, legend, compute, exact, format, y, onClick });
     this.hidden = new Set(hidden);
     this.focus = null; // group of the curves whose band is shown
     this.curves = [];
@@ -31,16 +37,20 @@ export class Curves {
     this.stale = true;
     this.computed = 0; // number of computations; with the chart's axes it decides whether the image is valid
     this.raster = new CurveRaster();
+    this.layout = null; // one plot
+    this.axes = JSON.stringify([null, null]); // what the value axes were made for
+    this.plots = null; // of small multiples
     this.draw = inPanel(canvas, () => this.#draw());
     const long = { id: 'long', beforeDatasetsDraw: (chart) => this.#long(chart) };
     this.chart = timeChart(canvas, view, playhead, {
       type: 'line',
       data: { datasets: [] },
       y,
-      plugins: [long, ...plugins],
+      plugins: [long, { id: 'titles', afterDatasetsDraw: (chart) => this.#titles(chart) }, ...plugins],
       xTicks,
     });
-    gestures(canvas, view, () => this.chart.chartArea);
+    const click = onClick && ((x, y) => this.#clicked(x, y));
+    gestures(canvas, view, () => this.chart.chartArea, { click });
     view.addEventListener('range', () => {
       this.urgent = this.cost < SLOW_MS;
       this.update();
@@ -58,6 +68,28 @@ export class Curves {
   update() {
     this.stale = true;
     redraw(this.draw);
+  }
+
+  /**
+   * How the curves are laid out: null for one plot, {titleOf(curve)} for small multiples, {heat: true} for a heat map
+   * of curves that have `long`.
+   */
+  arrange(layout) {
+    this.layout = layout;
+    this.axes = null;
+    this.update();
+  }
+
+  /** Other options of the value axis. */
+  setAxis(options) {
+    Object.assign(this.y, options);
+    this.axes = null;
+    this.update();
+  }
+
+  /** The time of the crosshair, or else of the playhead. */
+  get time() {
+    return this.view.cursor ?? this.playhead.ms;
   }
 
   /** The numbers as drawn: {head, rows, total, means}. */
@@ -79,7 +111,7 @@ export class Curves {
   #draw() {
     const moved = syncRange(this.chart, this.view);
     const now = performance.now();
-    const due = this.urgent || now - this.computedAt > REST_MS;
+    const due = this.urgent || !this.axes || now - this.computedAt > REST_MS;
     if (this.stale && due) this.#compute(now);
     else if (moved) this.chart.update('none');
     else this.chart.draw();
@@ -103,12 +135,14 @@ export class Curves {
     for (const curve of this.curves)
       if (curve.long) Object.assign(curve, curve.long.within(this.view.from, this.view.to));
     this.focus ??= this.curves[0]?.group ?? null;
+    this.#setAxes();
     this.cost = performance.now() - now;
     this.computedAt = performance.now();
     this.chart.data.datasets = this.curves
       .filter(({ long }) => !long)
       .map((curve) => ({
         data: points(curve),
+        yAxisID: curve.axis,
         hidden: this.hidden.has(curve.key),
         borderColor: curve.color,
         borderWidth: curve.width ?? 1.5,
@@ -119,24 +153,80 @@ export class Curves {
         backgroundColor: `${curve.color}22`,
         spanGaps: false,
       }));
-    if (this.curves.some(({ long }) => long))
-      this.chart.data.datasets.push({ data: span(this.#longShown(), this.view), showLine: false, pointRadius: 0 });
+    const long = this.#longShown();
+    for (const yAxisID of new Set(long.map(({ axis }) => axis))) {
+      const data = span(
+        long.filter(({ axis }) => axis === yAxisID),
+        this.view,
+      );
+      this.chart.data.datasets.push({ data, showLine: false, pointRadius: 0, yAxisID });
+    }
     this.chart.update('none');
     this.#legend();
   }
 
+  #shown() {
+    return this.curves.filter((curve) => !this.hidden.has(curve.key));
+  }
+
   #longShown() {
-    return this.curves.filter((curve) => curve.long && !this.hidden.has(curve.key));
+    return this.#shown().filter((curve) => curve.long);
+  }
+
+  /** Value axes of the layout; every curve knows its own. */
+  #setAxes() {
+    const shown = this.#shown();
+    this.plots = this.layout?.titleOf && shown.length ? plotsOf(shown, this.layout.titleOf) : null;
+    for (const curve of this.curves) curve.axis = this.plots ? (this.plots.of.get(curve.key) ?? 'y0') : 'y';
+    const names = shown.map(({ name }) => name);
+    const axes = JSON.stringify([this.plots?.titles ?? null, this.layout?.heat ? names : null]);
+    if (axes === this.axes) return;
+    this.axes = axes;
+    const y = this.layout?.heat ? rowAxis(names) : this.y;
+    const made = this.plots ? stackedAxes(this.plots.titles, y) : { y };
+    const { scales } = this.chart.config.options;
+    const wide = Object.entries(made).map(([id, options]) => [id, valueAxis(options)]);
+    this.chart.config.options.scales = { x: scales.x, ...Object.fromEntries(wide) };
+    this.chart.data.datasets = []; // none is left of an axis that is gone
+    this.onArrange?.({ plots: Object.keys(made).length, rows: this.layout?.heat ? names.length : 0 });
+    this.chart.update('none');
+    applyTheme(this.chart);
+  }
+
+  #titles(chart) {
+    if (this.plots) drawTitles(chart, this.plots.titles);
+  }
+
+  /** A click on the plot: reports the nearest curve. */
+  #clicked(x, y) {
+    const { chartArea: area, scales } = this.chart;
+    if (!(x >= area.left && x <= area.right && y >= area.top && y <= area.bottom)) return;
+    const t = this.view.from + ((x - area.left) / (area.right - area.left)) * (this.view.to - this.view.from);
+    const shown = this.#shown();
+    const row = shown[Math.floor(((y - area.top) / (area.bottom - area.top)) * shown.length)];
+    const away = (curve) => {
+      const { top, bottom } = scales[curve.axis];
+      if (y < top || y > bottom) return Infinity;
+      const px = scales[curve.axis].getPixelForValue(valueAt(curve, t));
+      return Number.isFinite(px) ? Math.abs(px - y) : Number.MAX_VALUE;
+    };
+    const found = this.layout?.heat ? row : shown.reduce((a, b) => (away(b) < away(a) ? b : a), shown[0]);
+    if (found) this.onClick(t, found);
   }
 
   #long(chart) {
     if (!this.chart) return; // Chart.js draws once while it is being built
+    const key = `${this.computed} ${this.focus}`;
+    if (this.layout?.heat) {
+      this.heat ??= new HeatRows();
+      return this.heat.paint(chart, this.#longShown(), this.view, { log: this.y.type === 'logarithmic', key });
+    }
     this.raster.paint(
       chart,
       this.#longShown(),
       this.view,
       (curve) => curve.long.low && curve.group === this.focus,
-      `${this.computed} ${this.focus}`,
+      key,
     );
   }
 
@@ -185,14 +275,19 @@ export class Curves {
   }
 
   #readout() {
-    const t = this.view.cursor ?? this.playhead.ms;
+    const t = this.time;
     const exact = this.exact?.(t, this.playhead.ms);
     for (const curve of this.curves) {
-      const at = upperBound(curve.x.length, t, (i) => curve.x[i]) - 1;
-      const value = exact ? exact[curve.key] : at >= 0 ? curve.y[at] : null;
+      const value = exact ? exact[curve.key] : valueAt(curve, t);
       setText(this.values?.get(curve.key), Number.isFinite(value) ? this.format(value, curve) : '–');
     }
   }
+}
+
+/** The value at the time t; null before the first point. */
+function valueAt({ x, y }, t) {
+  const at = upperBound(x.length, t, (i) => x[i]) - 1;
+  return at >= 0 ? y[at] : null;
 }
 
 function points({ x, y }) {

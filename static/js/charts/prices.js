@@ -21,6 +21,7 @@ export function serverCurves(answer, info) {
           {
             key: `server${r}`,
             group: r,
+            place: answer.server,
             name: `${answer.server} ${info.names[r]}`,
             unit: `per ${info.units[r]}`,
             color: colors().resources[r],
@@ -101,11 +102,12 @@ export class CellCurves {
 }
 
 /**
- * one(): prices of the selected server, or null for those of the sites; source(): the sites' {prices, defaultPrices}.
+ * one(): prices of the selected server, or null for those of the sites; source(): the sites' {prices, defaultPrices};
+ * onClick(t, curve): a click on the plot; a curve has its `place`, a site or a server, and its resource `group`.
  */
 export function pricesChart(
   canvas,
-  { store, info, view, playhead, legend, log, one = () => null, source = () => store },
+  { store, info, view, playhead, legend, log, onClick, one = () => null, source = () => store },
 ) {
   const slotMs = info.cluster.slot_ms;
   const lastSlot = () => (info.cluster.horizon_slots ?? Math.ceil(store.horizonMs / slotMs)) - 1;
@@ -120,6 +122,7 @@ export function pricesChart(
             {
               key: `${site}${r}`,
               group: r,
+              place: SITES[site],
               name: `${SITES[site]} ${info.names[r]}`,
               unit: `per ${info.units[r]}`,
               color: colors().resources[r],
@@ -151,5 +154,6 @@ export function pricesChart(
     exact,
     format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`),
     y,
+    onClick,
   });
 }

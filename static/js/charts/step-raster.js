@@ -12,29 +12,32 @@ export class CurveRaster {
   }
 
   /**
-   * Paints `curves` ({long, color '#rrggbb', width px, dash [on, off] px}) over the chart's plot, first the bands of
-   * those for which banded(curve). What was painted is kept as long as `key` and the axes stay the same.
+   * Paints `curves` ({long, color '#rrggbb', width px, dash [on, off] px, axis}) over the chart's plot, each within its
+   * value axis, first the bands of those for which banded(curve). What was painted is kept as long as `key` and the
+   * axes stay the same.
    */
   paint(chart, curves, view, banded, key) {
-    const {
-      ctx,
-      chartArea: area,
-      scales: { y },
-    } = chart;
+    const { ctx, chartArea: area, scales } = chart;
     const ratio = chart.currentDevicePixelRatio;
     const width = Math.round((area.right - area.left) * ratio);
     const height = Math.round((area.bottom - area.top) * ratio);
     if (width < 1 || height < 1 || !curves.length) return;
-    const now = [key, view.from, view.to, y.type, y.min, y.max, width, height].join();
+    const axes = [...new Set(curves.map(({ axis = 'y' }) => axis))].map((id) => scales[id]);
+    const shape = axes.map(({ type, min, max, top, bottom }) => [type, min, max, top, bottom].join());
+    const now = [key, view.from, view.to, ...shape, width, height].join();
     if (now !== this.key) {
       this.key = now;
       this.#begin(width, height);
       const known = new Map(); // curves with the same x have the same spans
       const shown = (x) => known.get(x) ?? known.set(x, spans(x, view.from, view.to, width)).get(x);
-      const rowOf = (value) => (y.getPixelForValue(Math.max(value, y.min)) - area.top) * ratio;
-      for (const curve of curves) if (banded(curve)) this.#band(curve, shown(curve.long.x), rowOf);
+      const rowOf = ({ axis = 'y' }) => {
+        const y = scales[axis];
+        const inside = (px) => Math.min(Math.max(px, y.top), y.bottom);
+        return (value) => (inside(y.getPixelForValue(Math.max(value, y.min))) - area.top) * ratio;
+      };
+      for (const curve of curves) if (banded(curve)) this.#band(curve, shown(curve.long.x), rowOf(curve));
       const phase = Math.round(view.from / ((view.to - view.from) / width)); // dashes move with the curve
-      for (const curve of curves) this.#line(curve, shown(curve.long.x), rowOf, ratio, phase);
+      for (const curve of curves) this.#line(curve, shown(curve.long.x), rowOf(curve), ratio, phase);
       this.context.putImageData(this.image, 0, 0);
     }
     ctx.drawImage(this.canvas, area.left, area.top, width / ratio, height / ratio);

@@ -11,6 +11,16 @@ export function gutter() {
   return innerWidth < 640 ? 74 : 132;
 }
 
+/** Options of a value axis of these charts: its labels take the whole gutter. */
+export function valueAxis(options) {
+  return {
+    ...options,
+    afterFit: (axis) => {
+      axis.width = gutter();
+    },
+  };
+}
+
 /** A Chart.js chart over the page's time range, with the crosshair and the playhead drawn over it. */
 export function timeChart(canvas, view, playhead, { type, data, y, plugins = [], padTop = 4, xTicks = true }) {
   const options = {
@@ -42,12 +52,7 @@ export function timeChart(canvas, view, playhead, { type, data, y, plugins = [],
           },
         },
       },
-      y: {
-        ...y,
-        afterFit: (axis) => {
-          axis.width = gutter();
-        },
-      },
+      y: valueAxis(y),
     },
   };
   const chart = new Chart(canvas, { type, data, options, plugins: [...plugins, overlay(view, playhead)] });

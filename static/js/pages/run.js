@@ -104,7 +104,7 @@ async function main() {
       return made;
     });
   const tools = gantt && panel('#panel-gantt', () => new GanttTools(gantt, { store, view, playhead, transport }));
-  charts.make({ runId, store, info, metrics, view, playhead, transport });
+  charts.make({ runId, store, info, metrics, view, playhead, transport, pick });
   const prices = () => charts.made('prices')?.source() ?? store;
   const chosen = () => gantt?.chosen ?? [];
   const readout = panel('#readout', () => new Readout({ store, info, view, playhead, prices, chosen }));

@@ -16,7 +16,7 @@ export class ChartPanels {
     box.append(...this.panels.map(({ section }) => section.element));
   }
 
-  /** Makes the charts. page: {runId, store, info, metrics, view, playhead, transport}. */
+  /** Makes the charts. page: {runId, store, info, metrics, view, playhead, transport, pick(job)}. */
   make(page) {
     for (const each of this.panels) {
       const make = () => {

@@ -1,15 +1,26 @@
-// Prices of the sites, or of one server, over time.
+// Prices of the sites, or of one server, over time: as curves in one plot or in several, or as a heat map. A click
+// shows which jobs hold the resource at that time.
 
 import { pricesChart } from '../../charts/prices.js';
 import { url } from '../../core/ranges/time-range.js';
-import { h, setText } from '../../ui/dom.js';
+import { $, h, setText } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';
+
+const CLICK = 'Click the chart, or press Enter on it, for the jobs that hold a resource at that time.';
+
+/** Layouts of the prices: [name in the address, title, layout of the chart]; info: of the run. */
+export const layouts = (info) => [
+  ['', 'One plot', null],
+  ['resource', 'By resource', { titleOf: ({ group }) => info.names[group] }],
+  ['site', 'By site', { titleOf: ({ place }) => place }],
+  ['heat', 'Heat map', { heat: true }],
+];
 
 export const pricesPanel = {
   id: 'prices',
   title: 'Prices',
-  make({ runId, store, info, view, playhead, transport }, { element, legend, actions, canvas, note }) {
+  make({ runId, store, info, view, playhead, transport, pick }, { element, legend, actions, canvas, note }) {
     const log = url.get('log') !== '0';
     const past = new PastPrices(runId, transport, store, () => chart.update());
     const server = new ServerPrices(
@@ -22,14 +33,26 @@ export const pricesPanel = {
         refresh();
       },
     );
-    const sources = { one: () => server.prices, source: () => past.source };
+    const holders = later(note, (box) => ({ store, info, playhead, onPick: pick, priceAt, box }));
+    const explain = (t, curve) => curve && holders((made) => made.show(t, curve.place, curve.group));
+    const sources = { one: () => server.prices, source: () => past.source, onClick: explain };
     const chart = pricesChart(canvas, { store, info, view, playhead, legend, log, ...sources });
+    const focused = () => chart.curves.find(({ group }) => group === chart.focus) ?? chart.curves[0];
+    const priceAt = (t, place, r) => {
+      const curve = chart.curves.find((one) => one.place === place && one.group === r);
+      return curve && chart.exact(t)[curve.key];
+    };
+    canvas.addEventListener('keydown', ({ key }) => key === 'Enter' && explain(chart.time, focused()));
     const refresh = () => {
       element.hidden = store.lastSeq > 0 && !store.prices.size && !store.defaultPrices;
-      setText(note, noteOf(server.prices, transport.then, info.names[chart.focus ?? 0]));
+      setText(note, noteOf(server.prices, transport.then, info.names[chart.focus ?? 0], chart.layout));
     };
     chart.onFocus = refresh;
-    server.input.after(logButton(chart, log));
+    chart.onArrange = ({ plots, rows }) => sized($('.plot', element), plots, rows);
+    const why = h('button', { type: 'button', class: 'quiet', id: 'prices-why' }, 'Why this price');
+    why.title = 'The jobs that hold the resource at the time shown';
+    why.addEventListener('click', () => explain(null, focused()));
+    server.input.after(why, layoutChoice(chart, layouts(info), refresh), logButton(chart, log));
     return {
       chart,
       refresh,
@@ -38,22 +61,65 @@ export const pricesPanel = {
       update() {
         chart.update();
         server.refresh();
+        holders.made?.update();
       },
     };
   },
 };
 
-function noteOf(prices, then, resource) {
+/** The box of "Why this price", made when it is first opened: later(act) calls act(it). */
+function later(note, options) {
+  let loading = null;
+  const open = async (act) => {
+    const box = h('div', { class: 'holders', id: 'prices-holders', role: 'region', 'aria-label': 'Why this price' });
+    loading ??= import('./price-holders.js').then(({ PriceHolders }) => {
+      note.after(box);
+      return (open.made = new PriceHolders(options(box)));
+    });
+    act(await loading);
+  };
+  return open;
+}
+
+/** The height of a plot that holds several, or the rows of a heat map. */
+function sized(plot, plots, rows) {
+  plot.classList.toggle('several', plots > 1 || rows > 0);
+  plot.style.setProperty('--plots', plots > 1 ? plots : 0);
+  plot.style.setProperty('--rows', rows);
+}
+
+function noteOf(prices, then, resource, layout) {
+  const colours = layout?.heat
+    ? 'Each row is coloured from its lowest to its highest price in the range shown, at each time by the highest. '
+    : '';
   if (prices)
     return (
-      `Prices of server ${prices.server} per unit and slot, with the plan of the ` +
+      `${colours}Prices of server ${prices.server} per unit and slot, with the plan of the ` +
       `${then === null ? 'latest time' : 'time shown'}. ` +
-      'Clear the field to show the sites.'
+      `Clear the field to show the sites. ${CLICK}`
     );
-  return (
-    'Mean over the servers of a site, per unit. The band spans the cheapest to the most ' +
-    `expensive server for ${resource}; point at a name for its band.`
+  const band =
+    `The band spans the cheapest to the most expensive server for ${resource}; ` + 'point at a name for its band. ';
+  return `${colours}Mean over the servers of a site, per unit. ${layout?.heat ? '' : band}${CLICK}`;
+}
+
+function layoutChoice(chart, choices, refresh) {
+  const select = h(
+    'select',
+    { id: 'prices-layout', 'aria-label': 'Layout of the prices' },
+    choices.map(([value, title]) => h('option', { value }, title)),
   );
+  const show = () => {
+    chart.arrange(choices.find(([value]) => value === select.value)[2]);
+    refresh();
+  };
+  select.value = choices.some(([value]) => value === url.get('prices')) ? url.get('prices') : '';
+  select.addEventListener('change', () => {
+    url.set({ prices: select.value });
+    show();
+  });
+  if (select.value) chart.arrange(choices.find(([value]) => value === select.value)[2]);
+  return select;
 }
 
 function logButton(chart, on) {
@@ -65,8 +131,7 @@ function logButton(chart, on) {
   button.addEventListener('click', () => {
     const log = button.getAttribute('aria-pressed') !== 'true';
     button.setAttribute('aria-pressed', String(log));
-    chart.chart.options.scales.y.type = log ? 'logarithmic' : 'linear';
-    chart.update();
+    chart.setAxis({ type: log ? 'logarithmic' : 'linear' });
     url.set({ log: log ? '' : 0 });
   });
   return button;

@@ -1,0 +1,89 @@
+// Small multiples: curves in plots of their own below each other, with one time axis and a value axis for each plot.
+
+import { colors } from '../../util/colors.js';
+
+const EDGE = 0.1; // of the height of a plot: a label nearer to its edge would overlap one of the next plot
+
+/**
+ * The plots of the curves: {of: Map of key -> id of the value axis, titles: {id: title}}, in the order of the curves.
+ *
+ * @param {any[]} curves
+ * @param {(curve: any) => string} titleOf title of the plot of a curve
+ */
+export function plotsOf(curves, titleOf) {
+  /** @type {Map<string, string>} */
+  const ids = new Map();
+  for (const curve of curves) {
+    const title = titleOf(curve);
+    if (!ids.has(title)) ids.set(title, `y${ids.size}`);
+  }
+  return {
+    of: new Map(curves.map((curve) => [curve.key, ids.get(titleOf(curve))])),
+    titles: Object.fromEntries([...ids].map(([title, id]) => [id, title])),
+  };
+}
+
+/**
+ * Options of the value axes of the plots, the first one on top. Each has the options `y`, and fewer labels.
+ *
+ * @param {Record<string, string>} titles
+ * @param {any} y
+ */
+export function stackedAxes(titles, y) {
+  const ids = Object.keys(titles);
+  return Object.fromEntries(
+    ids.map((id, place) => [
+      id,
+      {
+        ...y,
+        position: 'left',
+        stack: 'plots',
+        weight: ids.length - place, // Chart.js puts the heaviest on top
+        ticks: { ...y.ticks, maxTicksLimit: 4 },
+        afterBuildTicks: (/** @type {any} */ axis) => {
+          axis.ticks = axis.ticks.filter((/** @type {{value: number}} */ { value }) => inside(axis, value));
+        },
+      },
+    ]),
+  );
+}
+
+/**
+ * Whether a label of the axis is far enough from both ends.
+ *
+ * @param {{type: string, min: number, max: number}} axis
+ * @param {number} value
+ */
+export function inside({ type, min, max }, value) {
+  const place = type === 'logarithmic' ? Math.log : Number;
+  const share = (place(value) - place(min)) / (place(max) - place(min));
+  return share >= EDGE && share <= 1 - EDGE;
+}
+
+/**
+ * Writes the title of each plot into its corner, and separates the plots.
+ *
+ * @param {any} chart
+ * @param {Record<string, string>} titles
+ */
+export function drawTitles(chart, titles) {
+  const { ctx, chartArea, scales } = chart;
+  const c = colors();
+  ctx.save();
+  ctx.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.textBaseline = 'top';
+  for (const [id, title] of Object.entries(titles)) {
+    const { top } = scales[id];
+    if (top > chartArea.top) {
+      ctx.fillStyle = c.muted;
+      ctx.fillRect(0, Math.round(top), chartArea.right, 1);
+    }
+    ctx.globalAlpha = 0.8;
+    ctx.fillStyle = c.panel;
+    ctx.fillRect(chartArea.left + 3, top + 3, ctx.measureText(title).width + 6, 14);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = c.ink;
+    ctx.fillText(title, chartArea.left + 6, top + 4);
+  }
+  ctx.restore();
+}

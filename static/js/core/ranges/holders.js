@@ -1,0 +1,51 @@
+// Who holds a resource on some servers at one time, as known at a moment.
+
+import { PS, TRANSFER, trueAt } from '../bars.js';
+import { capacityAt, capacitySteps } from '../../util/capacity.js';
+
+const RESOURCES = 5;
+
+/**
+ * @typedef {object} Holder a job with what it holds
+ * @property {number} job
+ * @property {number} amount in thousandths of a unit
+ * @property {number} workers
+ * @property {number} ps parameter servers
+ * @property {number[]} servers in order of the cluster
+ */
+
+/**
+ * The capacity of resource r of the servers at time t, what is held of it, and the jobs that hold it, those with most
+ * first; amounts in thousandths.
+ *
+ * @param {import('../store.js').Store} store
+ * @param {any} info
+ * @param {{servers: number[], r: number, t: number, p: number}} where
+ * @returns {{capacity: number, held: number, jobs: Holder[]}}
+ */
+export function holdersOf({ bars }, info, { servers, r, t, p }) {
+  const wanted = new Set(servers);
+  /** @type {Map<number, Holder>} */
+  const jobs = new Map();
+  let held = 0;
+  for (let bar = 0; bar < bars.length; bar++) {
+    if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || !wanted.has(bars.server[bar])) continue;
+    if (bars.role[bar] === TRANSFER || bars.lane[bar] >= 0 || !trueAt(bars, bar, p)) continue;
+    const isPs = bars.role[bar] === PS;
+    const amount = (isPs ? info.ps : info.worker)[bars.job[bar] * RESOURCES + r] * bars.count[bar];
+    if (!amount) continue;
+    const job = bars.job[bar];
+    const known = jobs.get(job) ?? { job, amount: 0, workers: 0, ps: 0, servers: [] };
+    known.amount += amount;
+    known[isPs ? 'ps' : 'workers'] += bars.count[bar];
+    if (!known.servers.includes(bars.server[bar])) known.servers.push(bars.server[bar]);
+    jobs.set(job, known);
+    held += amount;
+  }
+  for (const { servers: list } of jobs.values()) list.sort((a, b) => a - b);
+  const capacity = servers.reduce(
+    (sum, server) => sum + capacityAt(capacitySteps(info.cluster.servers[server], r), t),
+    0,
+  );
+  return { capacity, held, jobs: [...jobs.values()].sort((a, b) => b.amount - a.amount || a.job - b.job) };
+}
