@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { wallOf, wallText } from '../../static/js/core/wall-clock.js';
+import { askedText, endOf, moment, ranText, whereItRan } from '../../static/js/run/drawer/story.js';
 import { costly, finishOf, finishSentence } from '../../static/js/run/drawer/found-schedule.js';
 import { needsPage, open, serve, until } from './dom.js';
 
@@ -97,4 +99,142 @@ test('a job without decisions is queued only if that is its state', async () => 
   assert.equal(undecidedText('queued'), 'Queued: no decision yet.');
   assert.equal(undecidedText('not arrived'), 'This job has not arrived yet.');
   assert.equal(undecidedText('completed'), 'The log has no decision about this job.');
+});
+
+test('what a job asks for is a sentence of the fields that it has', () => {
+  const fields = (given) => Object.entries(given).map(([name, value]) => ({ name, value }));
+  const worker = { gpu: 1, cpu: 4, memory: 0, storage: 0, bandwidth: 0.5 };
+  assert.equal(
+    askedText(fields({ requested_workers: 4, worker, model: 'resnet50', group: 'vc1', limit_ms: 2 * HOUR })),
+    'Asks for 4 workers of 1 GPU, 4 vCPU and 0.5 Gbps each; model resnet50; queue vc1; time limit 2h.',
+  );
+  assert.equal(
+    askedText(fields({ requested_workers: 1, worker: { ...worker, cpu: 0, bandwidth: 0 } })),
+    'Asks for 1 worker of 1 GPU.',
+  );
+  assert.equal(askedText(fields({ worker_type: 2, user: 'ann' })), 'Asks for workers of type 2; user ann.');
+  assert.equal(askedText(fields({ model: 'lstm' })), 'Model lstm.');
+  assert.equal(askedText([]), '');
+});
+
+const FIELDS = ['job', 'role', 'server', 'start_ms', 'end_ms', 'count', 'died_ms'];
+
+test('where a job ran: its servers, the most workers at a time, and how often it was suspended', () => {
+  const bars = [
+    [0, 0, 3, 0, HOUR, 2, -1],
+    [0, 0, 1, 0, HOUR, 1, -1],
+    [0, 1, 9, 0, HOUR, 1, -1], // a parameter server
+    [0, 0, 1, HOUR, 2 * HOUR, 1, -1],
+    [0, 0, 1, 3 * HOUR, 5 * HOUR, 4, -1],
+    [0, 0, 7, 0, 9 * HOUR, 4, 5], // a plan that was replaced
+  ];
+  const ended = { servers: [1, 3], begin: 0, end: 5 * HOUR, workers: 4, pauses: 1 };
+  assert.deepEqual(whereItRan(bars, FIELDS, 6 * HOUR), ended);
+  assert.deepEqual(whereItRan(bars, FIELDS, 4 * HOUR).end, null, 'it still runs');
+  assert.deepEqual(whereItRan(bars, FIELDS, 2 * HOUR), {
+    servers: [1, 3],
+    begin: 0,
+    end: 2 * HOUR,
+    workers: 3,
+    pauses: 0,
+  });
+  assert.equal(whereItRan([[0, 0, 3, HOUR, 2 * HOUR, 2, -1]], FIELDS, 0), null, 'it is only planned');
+  assert.equal(
+    ranText(ended, (server) => `p${server}`),
+    'On p1 and p3, at most 4 workers at a time, suspended once.',
+  );
+  assert.equal(
+    ranText({ servers: [1, 2, 3, 4, 5], workers: 1, pauses: 3 }, (server) => `p${server}`),
+    'On p1, p2, p3 and 2 more, at most 1 worker at a time, suspended 3 times.',
+  );
+  assert.equal(
+    ranText({ servers: [1], workers: 1, pauses: 0 }, () => 'p1'),
+    'On p1, at most 1 worker at a time.',
+  );
+});
+
+test('how a job ended, or is to end', () => {
+  const done = { state: 'completed', completed_ms: 9 * HOUR, jct_ms: 4 * HOUR, utility: 2.5 };
+  assert.deepEqual(endOf(done), ['Completed', 'Completion time (JCT) 4h. It earned a utility of 2.5.', 9 * HOUR]);
+  const rejected = {
+    state: 'rejected',
+    decisions: [
+      { kind: 'waits', at_ms: 1 },
+      { kind: 'rejected', at_ms: 7 },
+    ],
+  };
+  assert.deepEqual(endOf(rejected), ['Rejected', 'It will not run.', 7]);
+  assert.deepEqual(endOf({ state: 'running', finish_ms: HOUR, completed_ms: null }), [
+    'Planned finish',
+    'As planned at the time shown.',
+    HOUR,
+  ]);
+  assert.equal(endOf({ state: 'unfinished', finish_ms: HOUR })[0], 'Unfinished');
+  assert.equal(endOf({ state: 'queued' })[0], 'Not ended');
+});
+
+test('a wall clock gives times since its last start; it says UTC and, where it differs, the local time', () => {
+  const clock = { sim_ms: HOUR, wall_ms: Date.UTC(2026, 10, 24, 22, 40, 5), speed: 2 };
+  assert.equal(wallOf(clock, 3 * HOUR), clock.wall_ms + HOUR);
+  assert.equal(wallOf(clock, HOUR - 1), null, 'before its last change');
+  assert.equal(wallOf({ ...clock, speed: 0 }, 3 * HOUR), null, 'paused');
+  assert.equal(wallOf({ ...clock, wall_ms: null }, 3 * HOUR), null);
+  assert.equal(wallOf(null, 0), null);
+  assert.equal(wallText(clock.wall_ms, 0), '2026-11-24 22:40:05 UTC');
+  assert.equal(wallText(clock.wall_ms, 60), '2026-11-24 22:40:05 UTC, 23:40:05 local (UTC+1)');
+  assert.equal(wallText(clock.wall_ms, 330), '2026-11-24 22:40:05 UTC, 2026-11-25 04:10:05 local (UTC+5:30)');
+  assert.equal(wallText(clock.wall_ms, -210), '2026-11-24 22:40:05 UTC, 19:10:05 local (UTC−3:30)');
+});
+
+test('a moment has the time of the run, the time since the submission, and the wall clock', needsPage, () => {
+  open();
+  const clock = { sim_ms: 0, wall_ms: Date.UTC(2026, 10, 24), speed: 1 };
+  const text = (...given) => moment(...given).textContent;
+  assert.equal(text(3 * HOUR, HOUR, null), '03:00:00 2h after submission');
+  assert.equal(text(HOUR, HOUR, null), '01:00:00');
+  assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 2h after submission; 2026-11-24 03:00:00 UTC/);
+});
+
+test('the story is told in order, with links to the schedule and the events', needsPage, async () => {
+  open('/runs/1/', '<main><dialog id="drawer"></dialog></main>');
+  const { Drawer } = await import('../../static/js/run/drawer/job-drawer.js');
+  const story = {
+    id: 'j6',
+    state: 'completed',
+    arrived_ms: HOUR,
+    completed_ms: 5 * HOUR,
+    jct_ms: 4 * HOUR,
+    utility: 0,
+    fields: [{ name: 'requested_workers', value: 2, provenance: 'trace' }],
+    decisions: [{ seq: 3, at_ms: 2 * HOUR, kind: 'started', code: 'x', values: {}, sentence: 'Started in order.' }],
+    bar_fields: FIELDS,
+    bars: [[6, 0, 0, 2 * HOUR, 5 * HOUR, 2, -1]],
+  };
+  serve([['/api/runs/1/jobs/6/', story]]);
+  const info = {
+    ids: [],
+    phases: [{ from_ms: 0, title: 'FIFO', model: 'rigid' }],
+    cluster: { slot_ms: HOUR, servers: [{ name: 'p09' }] },
+  };
+  const went = [];
+  const element = document.getElementById('drawer');
+  const options = { onShow() {}, onPick() {}, onClose() {}, shownMs: () => 6 * HOUR };
+  new Drawer(element, 1, info, { ...options, goTo: (where, job) => went.push([where, job]) }).open(6);
+  await until(() => element.querySelector('.reason'), 'the story has come');
+  assert.deepEqual(
+    [...element.querySelectorAll('.step > h2')].map(({ textContent }) => textContent),
+    [
+      'Submitted01:00:00',
+      'Decided',
+      'Ranfrom 02:00:00 1h after submission to 05:00:00 4h after submission',
+      'Completed05:00:00 4h after submission',
+    ],
+  );
+  assert.match(element.querySelector('.decided').textContent, /^decided at 02:00:00 1h after submission/);
+  assert.match(element.textContent, /On p09, at most 2 workers at a time\./);
+  for (const button of element.querySelectorAll(':scope > .actions button')) button.click();
+  assert.deepEqual(went, [
+    ['schedule', 6],
+    ['events', 6],
+  ]);
 });

@@ -19,6 +19,7 @@ import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Gantt } from '../gantt/gantt.js';
+import { lifeOf } from '../gantt/layers/life.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
 import { Activity } from '../run/activity.js';
@@ -51,6 +52,8 @@ const TILES_MS = 200; // tiles and counts are recomputed at most this often
 const JOBS_MS = 1500; // and the table of jobs, which the server computes
 const FAMILY_MS = 1000; // the family of forks is fetched at most this often after a change of one of them
 const ADDED_MS = 1000; // new jobs of a real cluster are fetched at most this often
+const NARROW_PX = 640; // as in responsive.css
+const MARGIN = 0.15; // of the life of a job, left and right of it
 const THEN_MS = 700; // and the drawer during playback
 const runId = Number($('main').dataset.runId);
 const store = new Store();
@@ -115,7 +118,12 @@ async function main() {
     onPick: pick,
     onClose: () => pick(null),
     then: () => transport.then,
+    shownMs: () => playhead.ms,
+    goTo,
   });
+  let status = null; // the newest status message
+  const ticks = () => status?.mode === 'mirror' || (status?.mode === 'live' && status.status === 'running');
+  drawer.clock = () => (ticks() ? status.clock : null);
   const events = panel(
     '#panel-events',
     () => new EventsTable(runId, { onShow: (row) => steps.go(row.seq), onPick: pick }),
@@ -237,6 +245,7 @@ async function main() {
   });
   const paintAsk = inPanel($('#panel-ask'), askable);
   stream.addEventListener('status', ({ detail }) => {
+    status = detail;
     operate.paint(detail);
     paintAsk(detail.status);
     charts.notify('status', detail);
@@ -283,6 +292,24 @@ async function main() {
     $('#panel-ask').hidden = !active;
     if (active && !$('#ask-like'))
       new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
+  }
+
+  /** Shows a job where a link of its drawer leads. */
+  function goTo(where, job) {
+    if (innerWidth <= NARROW_PX) {
+      drawer.close(); // it covers the page
+      gantt?.select(job);
+      if (where === 'events') events?.of(job, info.ids[job]);
+    }
+    if (where === 'events') return events?.reveal();
+    const life = lifeOf(store, job, playhead.ms);
+    if (life) {
+      const margin = Math.max(60_000, (life[1] - life[0]) * MARGIN);
+      view.set(life[0] - margin, life[1] + margin);
+    }
+    gantt?.reveal(job);
+    $('#panel-gantt').scrollIntoView({ block: 'nearest' });
+    $('#gantt').focus({ preventScroll: true });
   }
 
   function pick(job, more = false) {

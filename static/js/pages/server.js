@@ -59,6 +59,8 @@ async function main() {
     onShow: (ms) => transport.show(ms),
     onClose: () => url.set({ job: null }),
     then: () => transport.then,
+    shownMs: () => playhead.ms,
+    goTo: (where, job) => location.assign(`/runs/${runId}/?job=${job}${where === 'events' ? '&events=1' : ''}`),
   });
   const pick = (job) => {
     url.set({ job });

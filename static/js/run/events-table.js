@@ -64,6 +64,13 @@ export class EventsTable {
     if (this.open) this.#load(true);
   }
 
+  /** Opens the table and scrolls to it. */
+  reveal() {
+    if (!this.open) this.#again({ open: true });
+    $('#panel-events').scrollIntoView({ block: 'nearest' });
+    this.toggle.focus({ preventScroll: true });
+  }
+
   /** Marks the event that the page shows. */
   at(row) {
     if ((row?.seq ?? null) === this.seq) return;

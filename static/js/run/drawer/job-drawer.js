@@ -1,4 +1,5 @@
-// Drawer with the history of one job, its decision and the reason first.
+// Drawer with the story of one job in order: submitted, decided and why, where it ran, how it ended, what would have
+// changed the decision.
 
 import { tick } from '../../core/first-steps.js';
 import { reasonLabel } from './reason-label.js';
@@ -6,13 +7,14 @@ import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
 import { JOB_COLORS } from '../../util/colors.js';
 import { $, fill, h } from '../../ui/dom.js';
-import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
-import { capital, clock, duration, fixed, number, significant } from '../../util/format.js';
-import { costly, finishOf, finishSentence } from './found-schedule.js';
+import { capital, clock } from '../../util/format.js';
+import { barsTable } from './bars-table.js';
+import { fieldsTable } from './fields-table.js';
+import { finishOf, finishSentence } from './found-schedule.js';
 import { finder } from '../../ui/focus.js';
-import { shown, table } from '../../ui/data-table.js';
-import { roleName } from '../../gantt/roles.js';
 import { membership } from './memberships.js';
+import { payoffParts } from './payoff.js';
+import { askedText, endOf, moment, ranText, whereItRan } from './story.js';
 import { terms } from './dispatch-cost.js';
 import { utilityCurve } from '../../charts/utility-curve.js';
 import { stateWord } from '../../models/index.js';
@@ -22,7 +24,6 @@ const AT_THE_DECISION =
   'Each change alone, at the prices of the decision. A fork with the change can decide otherwise: a scheduler that ' +
   'estimates price bounds from the jobs estimates them again.';
 const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
-const MAX_BARS = 60;
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
 
 /**
@@ -52,10 +53,17 @@ const NO_ROOM = ['no_capacity', 'too_late'];
 export class Drawer {
   /**
    * element: a dialog beside the page; info: the run's static description; onShow(ms) moves the playhead;
-   * onPick(job) opens another job; onClose(); then(): the moment shown, null for the newest.
+   * onPick(job) opens another job; onClose(); then(): the moment shown, null for the newest; shownMs(): the same in ms;
+   * goTo('schedule' | 'events', job) shows the job there.
    */
-  constructor(element, runId, info, { onShow, onPick, onClose, then = () => null }) {
-    Object.assign(this, { element, runId, info, onShow, onPick, onClose, then });
+  constructor(
+    element,
+    runId,
+    info,
+    { onShow, onPick, onClose, then = () => null, shownMs = () => Infinity, goTo = null },
+  ) {
+    Object.assign(this, { element, runId, info, onShow, onPick, onClose, then, shownMs, goTo });
+    this.clock = () => null; // {sim_ms, wall_ms, speed} of a followed or live run
     this.job = null;
     this.ahead = (_job) => null; // what is expected of a job, as nodes; of a followed cluster
     this.opener = () => null; // the element that had the focus before
@@ -128,25 +136,79 @@ export class Drawer {
     const first = decisions[0];
     const worth = decisions.map((d) => d.values).find((values) => values && 'payoff' in values);
     const price = worth && first.kind !== 'rejected' ? worth.cost : null;
+    const serverOf = (index) => this.#server(index);
     fill(
       this.element,
       this.#head(story.id, story.state),
       story.at_ms === null || story.at_ms === undefined
         ? null
         : h('p', { class: 'notice' }, `State at ${clock(story.at_ms)}.`),
-      first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
-      this.then() === null ? this.ahead(this.job) : null,
-      decisions.map((decision) => this.#reason(decision, story.worth)),
-      worth ? this.#worth(worth, price !== null) : null,
-      story.worth ? utilityCurve(story.worth, { ...finishShown(story, worth), price }) : null,
+      this.#links(story),
+      this.#asked(story),
+      step(
+        'Decided',
+        null,
+        first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
+        this.then() === null ? this.ahead(this.job) : null,
+        decisions.map((decision) => this.#reason(decision, story)),
+        worth ? payoffParts(worth, this.info, price !== null, serverOf) : null,
+        story.worth ? utilityCurve(story.worth, { ...finishShown(story, worth), price }) : null,
+      ),
+      this.#ran(story, serverOf),
+      this.#ended(story),
       worth || NO_ROOM.includes(first?.code) ? this.#flips(first.seq) : null,
-      this.#times(story),
-      story.stretches ? membership(story.stretches) : this.#bars(story),
-      this.#fields(story),
+      fieldsTable(story),
     );
   }
 
-  #reason(decision, worth) {
+  /** A moment of the job, as in story.js. */
+  #moment(ms, story) {
+    return moment(ms, story.arrived_ms, this.clock());
+  }
+
+  #links({ arrived_ms: arrived }) {
+    if (!Number.isFinite(arrived) || !this.goTo) return null;
+    const link = (where, text) => h('button', { type: 'button', onclick: () => this.goTo(where, this.job) }, text);
+    return h(
+      'div',
+      { class: 'actions' },
+      link('schedule', 'Show in the schedule'),
+      link('events', 'Events of this job'),
+    );
+  }
+
+  #asked(story) {
+    const known = Number.isFinite(story.arrived_ms);
+    const text = askedText(story.fields ?? []);
+    return step('Submitted', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
+  }
+
+  #ran(story, serverOf) {
+    if (story.stretches) return membership(story.stretches);
+    const found = whereItRan(story.bars ?? [], story.bar_fields ?? [], this.shownMs());
+    const { servers } = this.info.cluster;
+    if (!found) return step('Ran', null, barsTable(story, serverOf));
+    const until = found.end === null ? ' until now' : [' to ', this.#moment(found.end, story)];
+    return step(
+      'Ran',
+      ['from ', this.#moment(found.begin, story), until],
+      h(
+        'p',
+        {},
+        ranText(found, (server) => servers[server]?.name ?? 'cloud'),
+      ),
+      barsTable(story, serverOf),
+    );
+  }
+
+  #ended(story) {
+    if (!Number.isFinite(story.arrived_ms)) return null;
+    const [title, text, ms] = endOf(story);
+    return step(title, ms === null ? null : this.#moment(ms, story), h('p', {}, text));
+  }
+
+  #reason(decision, story) {
+    const { worth } = story;
     const { kind, code, sentence, at_ms: at, values } = decision;
     const [lead, rest] = leadOf(kind, sentence ?? reasonLabel(code));
     const { phases } = this.info;
@@ -161,74 +223,14 @@ export class Drawer {
         : null,
       terms(decision, this.info.ids, this.onPick),
       h(
-        'time',
-        {},
-        `decided at ${clock(at)}${by} `,
+        'p',
+        { class: 'decided' },
+        'decided at ',
+        this.#moment(at, story),
+        `${by} `,
         h('button', { type: 'button', class: 'quiet', onclick: () => this.onShow(at) }, 'Show this time'),
       ),
     );
-  }
-
-  #worth({ utility, cost, payoff, cost_by_resource: parts, cells }, paid) {
-    const { names, units } = this.info;
-    const box = (title, value, negative) =>
-      h('div', { class: negative ? 'negative' : null }, h('span', {}, title), h('b', {}, fixed(value)));
-    const total = (parts ?? []).reduce((sum, part) => sum + part, 0);
-    const resources = (parts ?? []).map((part, r) => [r, part]);
-    const shownParts = costly(resources, ([, part]) => part);
-    const shownCells = costly(cells ?? [], ([, , , , part]) => part);
-    return [
-      h(
-        'div',
-        { class: 'sum' },
-        box('Utility', utility),
-        box(paid ? 'Cost paid' : 'Cost at current prices', cost),
-        box('Payoff = utility − cost', payoff, payoff <= 0),
-      ),
-      shownParts.length
-        ? h(
-            'section',
-            {},
-            h('h2', {}, 'Cost by resource'),
-            table(
-              [
-                { title: 'Resource', cell: ([r]) => names[r] },
-                { title: 'Cost', number: true, cell: ([, part]) => fixed(part) },
-                { title: 'Share', number: true, cell: ([, part]) => `${((part / total) * 100).toFixed(1)} %` },
-                {
-                  title: '',
-                  cell: ([, part]) =>
-                    h('span', { class: 'meter' }, h('i', { css: { width: `${(part / total) * 100}%` } })),
-                },
-              ],
-              shownParts,
-            ),
-          )
-        : null,
-      shownCells.length
-        ? h(
-            'section',
-            {},
-            h('h2', {}, 'Most expensive cells'),
-            h('p', { class: 'muted small' }, 'The servers, resources and slots with the largest part of the cost.'),
-            h(
-              'div',
-              { class: 'scroll' },
-              table(
-                [
-                  { title: 'Server', cell: ([server]) => this.#server(server) },
-                  { title: 'Resource', cell: ([, r]) => names[r] },
-                  { title: 'Slot', number: true, cell: ([, , slot]) => number(slot, 0) },
-                  { title: 'From', number: true, cell: ([, , slot]) => clock(slot * this.info.cluster.slot_ms) },
-                  { title: 'Price', number: true, cell: ([, r, , price]) => `${significant(price)} / ${units[r]}` },
-                  { title: 'Cost', number: true, cell: ([, , , , cost]) => fixed(cost) },
-                ],
-                shownCells,
-              ),
-            ),
-          )
-        : null,
-    ];
   }
 
   /** Counterfactuals of the decision; the server computes them on the state at that time, and caches them. */
@@ -278,95 +280,15 @@ export class Drawer {
       });
   }
 
-  #times(story) {
-    const facts = [
-      ['Arrived', clock(story.arrived_ms)],
-      ['Decided', clock(story.decided_ms)],
-      ['Start', clock(story.start_ms)],
-      ['Planned finish', clock(story.finish_ms)],
-      ['Completed', clock(story.completed_ms)],
-      ['Completion time (JCT)', duration(story.jct_ms)],
-      ['Utility earned', story.completed_ms === null ? '–' : number(story.utility)],
-      ['Model', story.model ?? '–'],
-    ];
-    return h(
-      'dl',
-      { class: 'facts' },
-      facts.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
-    );
-  }
-
-  #bars(story) {
-    const at = Object.fromEntries((story.bar_fields ?? []).map((name, i) => [name, i]));
-    const bars = (story.bars ?? [])
-      .filter((bar) => bar[at.died_ms] < 0)
-      .sort((a, b) => a[at.start_ms] - b[at.start_ms]);
-    if (!bars.length)
-      return h('section', {}, h('h2', {}, 'Bars'), h('p', { class: 'muted' }, 'Nothing is planned for this job.'));
-    return h(
-      'section',
-      {},
-      h('h2', {}, 'Bars'),
-      h('p', { class: 'muted small' }, shown(Math.min(MAX_BARS, bars.length), bars.length, 'bars')),
-      h(
-        'div',
-        { class: 'scroll' },
-        table(
-          [
-            { title: 'Role', cell: (bar) => roleName(bar[at.role]) },
-            { title: 'Server', cell: (bar) => this.#server(bar[at.server]) },
-            { title: 'Count', number: true, cell: (bar) => number(bar[at.count], 0) },
-            { title: 'Start', number: true, cell: (bar) => clock(bar[at.start_ms]) },
-            { title: 'End', number: true, cell: (bar) => clock(bar[at.end_ms]) },
-          ],
-          bars.slice(0, MAX_BARS),
-        ),
-      ),
-    );
-  }
-
   #server(index) {
     const server = this.info.cluster.servers[index];
     return server ? h('a', { href: `/runs/${this.runId}/servers/${index}/` }, server.name) : 'cloud';
   }
+}
 
-  #fields(story) {
-    const fields = (story.fields ?? []).filter((field) => field.value !== null);
-    const from = ['trace', 'derived', 'drawn', 'as_it_turned_out', 'limit', 'assumed', 'predicted']
-      .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
-      .filter(([, count]) => count);
-    const says = {
-      trace: 'from the trace',
-      derived: 'derived',
-      drawn: 'sampled',
-      as_it_turned_out: 'from the actual duration',
-      limit: 'from the time limit',
-      assumed: 'from an assumed duration',
-      predicted: 'from a predicted duration',
-    };
-    return h(
-      'section',
-      {},
-      h('h2', {}, 'Fields and their provenance'),
-      from.length
-        ? h('p', { class: 'muted small' }, `${from.map(([origin, count]) => `${count} ${says[origin]}`).join(', ')}.`)
-        : null,
-      table(
-        [
-          { title: 'Field', cell: (field) => h('span', { title: field.name }, fieldTitle(field.name)) },
-          { title: 'Value', cell: (field) => fieldText(field.name, field.value) },
-          {
-            title: 'Provenance',
-            cell: (field) =>
-              field.provenance
-                ? h('span', { class: 'mark', 'data-origin': field.provenance }, originText(field.provenance))
-                : '',
-          },
-        ],
-        fields,
-      ),
-    );
-  }
+/** A step of the story: its title, the time, and what happened. */
+function step(title, time, ...content) {
+  return h('section', { class: 'step' }, h('h2', {}, title, time ? h('span', {}, time) : null), content);
 }
 
 /** The finish on the job's utility curve: actual, planned, or of the schedule found when it was rejected. */

@@ -10,7 +10,7 @@ const MAX_ROWS = 60;
 export function membership(stretches) {
   const title = h('h2', {}, 'Group history');
   if (!stretches.length)
-    return h('section', {}, title, h('p', { class: 'muted' }, 'The job has not been in a group yet.'));
+    return h('section', { class: 'step' }, title, h('p', { class: 'muted' }, 'The job has not been in a group yet.'));
   const last = stretches.at(-1);
   const rows = stretches.slice(-MAX_ROWS).reverse();
   const now =
@@ -29,7 +29,7 @@ export function membership(stretches) {
       : null;
   return h(
     'section',
-    {},
+    { class: 'step' },
     title,
     now,
     h(

@@ -1,0 +1,44 @@
+// The fields of a job with their provenance.
+
+import { table } from '../../ui/data-table.js';
+import { h } from '../../ui/dom.js';
+import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
+
+/** story: from the API. */
+export function fieldsTable(story) {
+  const fields = (story.fields ?? []).filter((field) => field.value !== null);
+  const from = ['trace', 'derived', 'drawn', 'as_it_turned_out', 'limit', 'assumed', 'predicted']
+    .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
+    .filter(([, count]) => count);
+  const says = {
+    trace: 'from the trace',
+    derived: 'derived',
+    drawn: 'sampled',
+    as_it_turned_out: 'from the actual duration',
+    limit: 'from the time limit',
+    assumed: 'from an assumed duration',
+    predicted: 'from a predicted duration',
+  };
+  return h(
+    'section',
+    {},
+    h('h2', {}, 'Fields and their provenance'),
+    from.length
+      ? h('p', { class: 'muted small' }, `${from.map(([origin, count]) => `${count} ${says[origin]}`).join(', ')}.`)
+      : null,
+    table(
+      [
+        { title: 'Field', cell: (field) => h('span', { title: field.name }, fieldTitle(field.name)) },
+        { title: 'Value', cell: (field) => fieldText(field.name, field.value) },
+        {
+          title: 'Provenance',
+          cell: (field) =>
+            field.provenance
+              ? h('span', { class: 'mark', 'data-origin': field.provenance }, originText(field.provenance))
+              : '',
+        },
+      ],
+      fields,
+    ),
+  );
+}

@@ -1,0 +1,137 @@
+// The story of a job in words: what it asked for, where it ran, how it ended.
+
+import { OPEN, WORKER } from '../../core/bars.js';
+import { wallOf, wallText } from '../../core/wall-clock.js';
+import { h } from '../../ui/dom.js';
+import { clock, duration, number, plural } from '../../util/format.js';
+
+const AMOUNTS = [
+  ['gpu', 'GPU'],
+  ['cpu', 'vCPU'],
+  ['memory', 'GB memory'],
+  ['storage', 'GB storage'],
+  ['bandwidth', 'Gbps'],
+];
+const MAX_SERVERS = 3; // named in a sentence
+const isNumber = Number.isFinite;
+
+/**
+ * A moment: by the clock of the run, from the submission of the job on, and by the wall clock where the run has one.
+ *
+ * @param {number} ms
+ * @param {number | null | undefined} submitted
+ * @param {any} runClock {sim_ms, wall_ms, speed} or null
+ */
+export function moment(ms, submitted, runClock) {
+  const wall = wallOf(runClock, ms);
+  const after = isNumber(submitted) && ms !== submitted ? sinceText(ms - Number(submitted)) : '';
+  const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
+  return h('time', {}, clock(ms), words ? h('span', { class: 'muted' }, ` ${words}`) : null);
+}
+
+const sinceText = (/** @type {number} */ ms) =>
+  ms > 0 ? `${duration(ms)} after submission` : `${duration(-ms)} before submission`;
+
+/**
+ * What the job asks for: 'Asks for 4 workers of 1 GPU and 4 vCPU each; model resnet50; queue vc1.'; '' if its fields do
+ * not say.
+ *
+ * @param {{name: string, value: any}[]} fields
+ */
+export function askedText(fields) {
+  const of = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  const each = of.worker && amountsText(of.worker);
+  const count = of.requested_workers;
+  const workers = isNumber(count)
+    ? `${plural(count, 'worker')}${each ? ` of ${each}${count > 1 ? ' each' : ''}` : ''}`
+    : each && `workers of ${each} each`;
+  const typed = of.worker_type === undefined || of.worker_type === null ? '' : `workers of type ${of.worker_type}`;
+  const asks = workers || typed;
+  const rest = [
+    of.model && `model ${of.model}`,
+    of.group && `queue ${of.group}`,
+    of.user && `user ${of.user}`,
+    isNumber(of.limit_ms) && `time limit ${duration(of.limit_ms)}`,
+  ];
+  const text = [asks && `asks for ${asks}`, ...rest].filter(Boolean).join('; ');
+  return text && `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
+/** @param {Record<string, number>} demand */
+function amountsText(demand) {
+  const amounts = AMOUNTS.filter(([name]) => demand[name] > 0).map(([name, unit]) => `${number(demand[name])} ${unit}`);
+  return amounts.length > 1 ? `${amounts.slice(0, -1).join(', ')} and ${amounts.at(-1)}` : (amounts[0] ?? '');
+}
+
+/**
+ * Where a job ran: {servers, begin, end, workers: the most at a time, pauses, running} of its bars that had begun at p;
+ * null if none had. fields: the names of the columns of a bar.
+ *
+ * @param {number[][]} bars
+ * @param {string[]} fields
+ * @param {number} p
+ */
+export function whereItRan(bars, fields, p) {
+  const at = Object.fromEntries(fields.map((name, place) => [name, place]));
+  const begun = bars
+    .filter((bar) => bar[at.role] === WORKER && bar[at.died_ms] < 0 && bar[at.start_ms] <= p)
+    .sort((a, b) => a[at.start_ms] - b[at.start_ms]);
+  if (!begun.length) return null;
+  let [until, pauses] = [begun[0][at.start_ms], 0];
+  for (const bar of begun) {
+    if (bar[at.start_ms] > until) pauses++;
+    until = Math.max(until, bar[at.end_ms]);
+  }
+  const together = begun.map((bar) => workersAt(begun, at, bar[at.start_ms]));
+  const servers = [...new Set(begun.map((bar) => bar[at.server]))].sort((a, b) => a - b);
+  return {
+    servers,
+    begin: begun[0][at.start_ms],
+    end: until < OPEN && until <= p ? until : null,
+    workers: Math.max(...together),
+    pauses,
+  };
+}
+
+/**
+ * @param {number[][]} bars
+ * @param {Record<string, number>} at
+ * @param {number} t
+ */
+const workersAt = (bars, at, t) =>
+  bars.reduce((sum, bar) => sum + (bar[at.start_ms] <= t && bar[at.end_ms] > t ? bar[at.count] : 0), 0);
+
+/**
+ * 'On p01, p02 and 3 more servers, at most 4 workers at a time, suspended twice.'
+ *
+ * @param {{servers: number[], workers: number, pauses: number}} found
+ * @param {(server: number) => string} nameOf
+ */
+export function ranText({ servers, workers, pauses }, nameOf) {
+  const names = servers.slice(0, MAX_SERVERS).map(nameOf);
+  const more = servers.length - names.length;
+  const last = more ? `${number(more, 0)} more` : names.length > 1 ? names.pop() : '';
+  const list = last ? `${names.join(', ')} and ${last}` : names.join(', ');
+  const times = ['', ', suspended once', ', suspended twice'][pauses] ?? `, suspended ${number(pauses, 0)} times`;
+  return `On ${list}, at most ${plural(workers, 'worker')} at a time${times}.`;
+}
+
+/**
+ * How the job ended, or is to end: [title, sentence, ms or null].
+ *
+ * @param {any} story from the API
+ * @returns {[string, string, number | null]}
+ */
+export function endOf({ state, completed_ms: completed, finish_ms: planned, jct_ms: jct, utility, decisions }) {
+  if (isNumber(completed)) {
+    const earned = isNumber(utility) && utility > 0 ? ` It earned a utility of ${number(utility)}.` : '';
+    return ['Completed', `Completion time (JCT) ${duration(jct)}.${earned}`, completed];
+  }
+  if (state === 'rejected') {
+    const ms = (decisions ?? []).findLast((/** @type {any} */ { kind }) => kind === 'rejected')?.at_ms ?? null;
+    return ['Rejected', 'It will not run.', ms];
+  }
+  if (state === 'unfinished') return ['Unfinished', 'It was not completed when the run ended.', null];
+  if (isNumber(planned)) return ['Planned finish', 'As planned at the time shown.', planned];
+  return ['Not ended', 'No finish is planned yet.', null];
+}
