@@ -101,13 +101,15 @@ export function rgb(hex) {
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
+const EVEN = 0.197; // luminance on which both inks have the same contrast
+
 /**
- * What is readable on a colour.
+ * What is readable on a colour: the ink with the higher contrast.
  *
  * @param {string} color
  */
 export function inkOn(color) {
-  return luminance(rgb(color)) > 0.3 ? '#10161b' : '#ffffff';
+  return luminance(rgb(color)) > EVEN ? '#10161b' : '#ffffff';
 }
 
 /**
