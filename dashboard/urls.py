@@ -81,6 +81,7 @@ urlpatterns = [
     path("compare/", pages.compare, name="compare"),
     path("alerts/", pages.alerts, name="alerts"),
     path("audit/", pages.audit, name="audit"),
+    path("styleguide/", pages.styleguide, name="styleguide"),
     path("settings/tokens/", pages.tokens, name="tokens"),
     path("settings/account/", login.OwnAccount.as_view(), name="account"),
     path("settings/accounts/", pages.accounts, name="accounts"),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 import experiments as of_papers
 from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
 from dashboard.auth.visible import visible, what_was
+from dashboard.pages import style_guide
 from dashboard.readmodels import downloads
 from dashboard.readmodels.studies import gallery
 from twin.infra.counts import counted
@@ -207,6 +208,12 @@ def compare(request: HttpRequest) -> HttpResponse:
 def alerts(request: HttpRequest) -> HttpResponse:
     """Alerts: open ones, rules, webhook, history."""
     return _page(request, "alerts.html")
+
+
+@_looked_at
+def styleguide(request: HttpRequest) -> HttpResponse:
+    """Style guide: the parts of every page in both themes."""
+    return _page(request, "styleguide.html", **style_guide.parts())
 
 
 @_looked_at

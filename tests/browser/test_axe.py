@@ -39,7 +39,7 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, widt
     sweep = f"/sweeps/{swept(page, scenario)}/"
     for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/",
                  sweep, "/experiments/", EXPERIMENT, "/compare/", "/alerts/", "/audit/", "/settings/tokens/", run,
-                 f"{run}servers/0/"):  # fmt: skip
+                 f"{run}servers/0/", "/styleguide/"):  # fmt: skip
         settled(page, path)
         by_page[path] = faults(page)
     settled(page, f"{run}?job=0&events=1&rows=jobs&colour=state")

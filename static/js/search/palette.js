@@ -166,7 +166,11 @@ export const more = ({ count, hits }) =>
 function pages() {
   const links = $$('.top > nav[aria-label="Pages"] a, .top .right a');
   const named = links.map((link) => ({ title: link.firstChild.textContent.trim(), href: link.href }));
-  return [{ title: 'Pages', hits: [...named, { title: 'Wall display', href: '/wall/' }] }];
+  const others = [
+    { title: 'Wall display', href: '/wall/' },
+    { title: 'Style guide', href: '/styleguide/' },
+  ];
+  return [{ title: 'Pages', hits: [...named, ...others] }];
 }
 
 /** @returns {Group[]} the buttons and links beside the heading of the page, and the theme */
