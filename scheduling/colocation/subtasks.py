@@ -45,7 +45,7 @@ class Subtask(NamedTuple):
 
 
 class Idle(NamedTuple):
-    """Idle interval of a track; the cause is the binding term of Eq. (1)."""
+    """Idle interval of a track; the cause is the term of Eq. (1) that binds the iteration."""
 
     lane: str
     start_ms: float

@@ -31,7 +31,7 @@ from scheduling.model.values import LEAST, Job, ModelError, with_bandwidth
 
 REFERENCE_NIC = 1.1  # Gbps of comm_ms: that of Harmony's m4.2xlarge
 INTERNAL = 10.0  # internal over external bandwidth, where a job states none
-GANG = 16  # workers of a job of Harmony in the other models: the paper's mean degree of parallelism in Fig. 9
+GANG = 16  # workers of a job of Harmony in the other models: the degree of parallelism of Fig. 9 of its paper
 CHUNK_GB = 0.128  # OASiS
 PER_EPOCH = 10  # iterations, as in Harmony's released sample scripts (9 to 25)
 CHUNKS, SAMPLES, MACHINES = "chunks", "samples", "machines"

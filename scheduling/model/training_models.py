@@ -77,8 +77,8 @@ def oasis_ps(job: Job, workers: int) -> int:
 def pd_ors_sample_ms(job: Job, internal: bool) -> float:
     """tau + (gamma / F) (2 g / b) of PD-ORS (Eq. 1): ms of one worker for one sample.
 
-    internal: all workers and parameter servers share one machine (Fact 1). Ours: with the time of a parameter update,
-    where the job states one, for each exchange.
+    internal: all workers and parameter servers share one machine (PD-ORS, Fact 1). Ours: with the time of a parameter
+    update, where the job states one, for each exchange.
     """
     assert job.sample_ms is not None
     assert job.gradient_mb is not None

@@ -25,7 +25,7 @@ def eq1(group):
 
 
 def value(group, weight=0.8):
-    """The score of one group by Eq. (3)."""
+    """The score of one group: its utilization by Eq. (3)."""
     period = eq1(group)
     return weight * (sum(c for c, _ in group) / period) + (1 - weight) * (sum(n for _, n in group) / period)
 

@@ -1,7 +1,7 @@
 """Slow and obvious solutions of tiny OASiS instances, to compare the fast ones with. Shares no code with them.
 
-`optimum` (a MILP) and `enumerated` (every combination of schedules) solve problem (1) of OASiS for all jobs at once;
-`best_payoff` tries every schedule of one job at given prices.
+`optimum` (a MILP) and `enumerated` (every combination of schedules) give the greatest utility of all jobs by
+[OASiS, Problem 1]; `best_payoff` tries every schedule of one job at given prices.
 """
 
 from __future__ import annotations

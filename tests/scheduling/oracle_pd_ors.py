@@ -1,6 +1,6 @@
 """Slow and obvious solutions of tiny PD-ORS instances, to compare the fast ones with. Shares no code with them.
 
-`best_payoff` tries every placement of one job in every slot at given prices (PD-ORS, problem 11 for one job);
+`best_payoff` tries every placement of one job in every slot at given prices (PD-ORS, Problem 15);
 `enumerated` tries every pair of schedules of two jobs.
 """
 

@@ -82,7 +82,7 @@ def pace_ms(
     comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, disk: Sequence[float],
     model: Sequence[float]
 ) -> float:  # fmt: skip
-    """Eq. (1) with what garbage collection and reading from disk add to it."""
+    """Time of an iteration: Eq. (1) with what garbage collection and reading from disk add to it."""
     slower = 1 + GC_FULL * max(0.0, (usage(data, ground, disk, model) - GC_FROM) / (1 - GC_FROM)) ** 2
     read = [
         (a * d.input_gb * d.touched + b * d.model_gb) / ground.machines

@@ -200,6 +200,6 @@ def _round(
 
 
 def _score(comp: np.ndarray, comm: np.ndarray, longest: np.ndarray, weight: float) -> np.ndarray:
-    """Eq. (1) and (3) of groups from the sums and the longest job."""
+    """Score of groups by Eq. (1) and (3), times and utilization, from the sums and the longest job."""
     period = np.maximum(np.maximum(comp, comm), np.maximum(longest, SHORTEST_MS))
     return score(comp / period, comm / period, weight)

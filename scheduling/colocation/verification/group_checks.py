@@ -170,7 +170,7 @@ class GroupChecks:
         return [here for here in found if here]
 
     def check_claim(self, at: str, at_ms: int, data: Row) -> None:
-        """Eq. (4) over the available servers of a site."""
+        """Utilization by Eq. (4) over the available servers of a site."""
         pools = self._pools()
         if data["site"] >= len(pools):
             self.problems.append(f"{at}: site {data['site']} of {len(pools)}")

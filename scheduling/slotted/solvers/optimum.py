@@ -1,4 +1,4 @@
-"""The greatest total utility of a small instance, by integer programming (OASiS problem 1, PD-ORS problem 11).
+"""The greatest total utility of a small instance, by integer programming [OASiS, Problem 1; PD-ORS, Section III].
 
 Clairvoyant and exact: whole workers and parameter servers on every server in every slot, for the jobs of one of the two
 papers. With the training model of PD-ORS a job runs in a slot either on one server, at its internal rate, or on any, at

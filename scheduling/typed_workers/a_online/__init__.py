@@ -1,1 +1,1 @@
-"""The parts of A_online: Algorithm 2, Algorithm 5, the storage of Section VI, and the plans that they make."""
+"""The parts of A_online: dispatch (Algorithm 2), parameter servers (Algorithm 5), storage (Section VI), and plans."""

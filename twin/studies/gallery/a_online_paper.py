@@ -1,4 +1,4 @@
-"""The experiment of A_online, Fig. 7, at its smallest point."""
+"""The experiment of A_online, Fig. 7, at its smallest number of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiment of Harmony, Fig. 10."""
+"""The experiment of Harmony, Fig. 10: makespan and completion times."""
 
 from __future__ import annotations
 

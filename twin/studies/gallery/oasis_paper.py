@@ -1,4 +1,4 @@
-"""The experiment of OASiS, Fig. 3, at its smallest point."""
+"""The experiment of OASiS, Fig. 3, at its smallest number of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiment of PD-ORS, Fig. 7, at its largest point."""
+"""The experiment of PD-ORS, Fig. 7, at its largest number of jobs."""
 
 from __future__ import annotations
 
