@@ -54,7 +54,8 @@ EXAMPLES = {
     "simulate --param k=v": "backfill=true", "simulate --believe NAME": "limit",
     "simulate --seed S": "1", "simulate --out DIR": "simulated",
     "verify DIR": "played", "bench --only NAME": "certificate", "reproduce --only ID": "oasis_fig07",
-    "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv", "reproduce --json FILE": "tables.json",
+    "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv", "reproduce --processes N": "2",
+    "reproduce --json FILE": "tables.json",
 }  # fmt: skip
 SLOW = ("reproduce", "bench")
 ENVIRONMENTS = {
