@@ -96,7 +96,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         return True
 
     async def prepare(self) -> bool:
-        """True after `channels` was set; False when the socket was closed instead."""
+        """True if `channels` is set now; False when the socket was closed instead."""
         return True
 
     async def greet(self) -> None:

@@ -50,7 +50,7 @@ class PodRow:
 
     @property
     def holds_node(self) -> bool:
-        """True while it holds its share of a node."""
+        """True if it holds its share of a node now."""
         return bool(self.node) and self.ended_ms is None
 
 
