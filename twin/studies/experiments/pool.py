@@ -111,7 +111,7 @@ _options = Options()
 
 
 def _begin(options: Options) -> None:
-    """What a process does first. It ends with the command, which handles Ctrl-C."""
+    """First step of a process. It ends with the command, which handles Ctrl-C."""
     global _options
     die_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-// Who holds a resource on some servers at one time, as known at a moment.
+// Holders of a resource on some servers at one time, as known at a moment.
 
 import { PS, TRANSFER, trueAt } from '../bars.js';
 import { capacityAt, capacitySteps } from '../../util/capacity.js';
