@@ -25,7 +25,14 @@ class Figure:
     @property
     def target(self) -> str:
         """The target in words."""
-        return "" if self.bound is None else f"{'>=' if self.at_least else '<='} {plain(self.bound)} {self.unit}"
+        if self.bound is None:
+            return ""
+        return " ".join((">=" if self.at_least else "<=", *in_words(self.bound, self.unit)))
+
+
+def in_words(value: float, unit: str) -> tuple[str, str]:
+    """Value and unit as people read them: a share in percent."""
+    return (plain(100 * value), "%") if unit == "share" else (plain(value), unit)
 
 
 def plain(value: float) -> str:

@@ -87,6 +87,7 @@ test('values, bands and verdicts in words', () => {
   ]);
   assert.equal(bandText({ bound: 1.3, at_least: true, unit: 'x' }), '≥ 1.3 x');
   assert.equal(bandText({ bound: 0, at_least: false, unit: '' }), '≤ 0');
+  assert.equal(bandText({ bound: 0.855, at_least: false, unit: 'share' }), '≤ 85.5 %');
   assert.equal(bandText({ bound: null, at_least: false, unit: 'x' }), '');
   assert.equal(checksText({ held: 3, judged: 4 }), '3 of 4 checks hold');
   assert.equal(checksText({ held: 1, judged: 1 }), '1 of 1 check holds');

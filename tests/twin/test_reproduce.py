@@ -9,6 +9,7 @@ from django.core.management import call_command
 import experiments
 from experiments import Figure, Options, Skip, Table, experiment, run
 from experiments._text import lines
+from scheduling.reporting.figure import in_words
 from twin.traces.replay import arrivals_of
 
 
@@ -96,3 +97,9 @@ def test_an_unknown_experiment_is_answered_with_those_that_exist(capsys):
         r"reproduce: unknown experiment 'oasis_fig99'; known: .*oasis_fig03_utility_by_jobs, oasis_fig04_lateness",
         capsys.readouterr().err,
     )
+
+
+def test_a_share_is_stated_in_percent():
+    figure = Figure("utilization", 0.8784, "share", 0.9, at_least=True)
+    assert (in_words(figure.value, figure.unit), figure.target) == (("87.8", "%"), ">= 90 %")
+    assert in_words(1_234.5, "h") == ("1,234", "h")

@@ -1,13 +1,13 @@
 // Checks of an experiment: our value, the band, and a picture of both.
 
 import { h, s } from '../ui/dom.js';
-import { bandText, cellText, verdictMark } from './words.js';
+import { bandText, quantityText, verdictMark } from './words.js';
 
 const [WIDTH, HEIGHT, EDGE] = [150, 16, 6];
 
 export const checkColumns = [
   { title: 'Check', wide: true, cell: ({ what }) => what },
-  { title: 'Our result', number: true, cell: ({ value, unit }) => [cellText(value), unit].filter(Boolean).join(' ') },
+  { title: 'Our result', number: true, cell: ({ value, unit }) => quantityText(value, unit) },
   { title: 'Band', number: true, cell: (check) => bandText(check) || h('span', { class: 'muted' }, 'reported only') },
   { title: 'Value and band', class: 'bullet', cell: bullet },
   {
@@ -33,7 +33,11 @@ function bullet(check) {
   const [from, to] = atLeast ? [at(bound), WIDTH - EDGE] : [EDGE, at(bound)];
   return s(
     'svg',
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': `${cellText(value)}; band ${bandText(check)}` },
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: 'img',
+      'aria-label': `${quantityText(value, check.unit)}; band ${bandText(check)}`,
+    },
     s('line', { x1: EDGE, x2: WIDTH - EDGE, y1: HEIGHT / 2, y2: HEIGHT / 2, class: 'axis' }),
     s('rect', { x: from, y: 3, width: Math.max(0, to - from), height: HEIGHT - 6, class: 'band' }),
     s('line', { x1: at(bound), x2: at(bound), y1: 1, y2: HEIGHT - 1, class: 'bound' }),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import CommandParser
 
-from scheduling.reporting.figure import plain
+from scheduling.reporting.figure import in_words
 from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place, positive
 
@@ -90,7 +90,8 @@ class Command(HeadlessCommand):
             self.stdout.write(f"  {line}")
         for f in table.checks:
             word = {True: "ok", False: "does not hold", None: ""}[f.holds]
-            self.stdout.write(f"  {f.what:<52} {plain(f.value):>10} {f.unit:<6} {f.target:<16} {word}")
+            value, unit = in_words(f.value, f.unit)
+            self.stdout.write(f"  {f.what:<52} {value:>10} {unit:<6} {f.target:<16} {word}")
         self.stdout.write(f"  {'holds' if table.holds else 'does not hold'}; {outcome.seconds:.0f} s of processor time")
         self.stdout.flush()
         checks = [
