@@ -54,9 +54,11 @@ class Beating:
     async def _lifespan(self, receive: Any, send: Any) -> None:
         from django.conf import settings
 
+        from twin.infra import tracing
         from twin.processes import heartbeat
 
         await receive()
+        tracing.start(heartbeat.WEB)
         loop = asyncio.get_running_loop()
         asked: list[None] = []  # one for each beat since the loop came round
 
@@ -71,6 +73,7 @@ class Beating:
         await send({"type": "lifespan.startup.complete"})
         await receive()
         beating.stop()
+        tracing.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
 

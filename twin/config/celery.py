@@ -7,6 +7,8 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    before_task_publish,
+    task_failure,
     task_postrun,
     task_prerun,
     worker_init,
@@ -66,25 +68,46 @@ def _set_pool() -> None:
         os.nice(pools.NICENESS)
 
 
+@before_task_publish.connect
+def send_task(headers: dict[str, Any] | None = None, **_: Any) -> None:
+    """Headers of a message that name the trace that sends it."""
+    from twin.infra import tracing
+
+    if headers is not None:
+        tracing.into_message(headers)
+
+
 @task_prerun.connect
-def begin_task(task_id: str = "", **_: Any) -> None:
-    """Start of a task's duration, and its id for log lines."""
+def begin_task(task_id: str = "", task: Any = None, **_: Any) -> None:
+    """Start of a task's duration and span, and its id for log lines."""
     from twin.config import json_logs
+    from twin.infra import tracing
 
     global _task_began
     _task_began = time.monotonic()
     json_logs.task_id.set(task_id)
+    tracing.begin_task(task_id, task.name, task.request)
 
 
 @task_postrun.connect
-def end_task(task: Any = None, state: str | None = None, **_: Any) -> None:
+def end_task(task_id: str = "", task: Any = None, state: str | None = None, **_: Any) -> None:
     """Counters of the task. A pool child lives for weeks, so freed memory of runs and imports is given back."""
-    from twin.infra import counters, memory
+    from twin.infra import counters, memory, tracing
 
     name = task.name.rpartition(".")[2]
     counters.count("tasks", name, (state or "unknown").lower())
     counters.observe("task_seconds", time.monotonic() - _task_began, name)
+    tracing.end_task(task_id, state or "")
     memory.give_back_at_times()
+
+
+@task_failure.connect
+def note_failure(exception: BaseException | None = None, **_: Any) -> None:
+    """Exception of a task that has failed, in its span."""
+    from twin.infra import tracing
+
+    if exception is not None:
+        tracing.note_failure(exception)
 
 
 @worker_ready.connect
@@ -94,6 +117,7 @@ def dispatch(**_: Any) -> None:
 
 
 def _beat(*, pool_child: bool) -> None:
+    from twin.infra import tracing
     from twin.processes import heartbeat
     from twin.processes.intake import Intake
 
@@ -101,6 +125,7 @@ def _beat(*, pool_child: bool) -> None:
     queues = list(app.amqp.queues.consume_from)
     kind = next((kind for queue, kind in heartbeat.WORKERS.items() if queue in queues), heartbeat.BACKGROUND)
     if pool_child:
+        tracing.start(kind)
         _pulse = heartbeat.Pulse(kind).start()
     else:
         _pulse = heartbeat.Pulse(heartbeat.dispatcher(kind))
@@ -111,9 +136,12 @@ def _beat(*, pool_child: bool) -> None:
 @worker_process_shutdown.connect
 @worker_shutdown.connect
 def end_pulse(**_: Any) -> None:
-    """Removal of the heartbeat of a process that ends normally."""
+    """Removal of the heartbeat of a process that ends normally; its last spans are sent."""
+    from twin.infra import tracing
+
     if _pulse is not None:
         _pulse.stop()
+    tracing.stop()
 
 
 @worker_shutting_down.connect

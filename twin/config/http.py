@@ -18,7 +18,7 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from twin.config.json_logs import request_id
-from twin.infra import counters
+from twin.infra import counters, tracing
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")  # that /metrics names
 REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)  # of a proxy before the twin; others are replaced
@@ -44,7 +44,7 @@ class PooledHandler(ASGIHandler):
         given = request.headers.get("X-Request-Id", "")
         request_id.set(given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8))
         with counters.timed("http_request_seconds"):
-            response = self.get_response(request)
+            response = tracing.answer(request, self.get_response, request_id.get())
         response.headers["X-Request-Id"] = request_id.get()
         method = request.method if request.method in METHODS else "other"
         counters.count("http_requests", method, str(response.status_code))

@@ -1,4 +1,4 @@
-"""Log lines as JSON objects, one a line, with the request, the task and the work that they belong to."""
+"""Log lines as JSON objects, one a line, with the request, the task, the work and the trace that they belong to."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ task_id: ContextVar[str] = ContextVar("task_id", default="")
 
 
 class JsonLines(logging.Formatter):
-    """{time, level, logger, process, message}, and where they are known request, task, doing, exception."""
+    """{time, level, logger, process, message}; where they are known request, task, doing, trace, span, exception."""
 
     def format(self, record: logging.LogRecord) -> str:
+        from twin.infra import tracing
         from twin.processes import heartbeat
 
         line: dict[str, Any] = {
@@ -27,7 +28,7 @@ class JsonLines(logging.Formatter):
             "process": os.getpid(),
             "message": record.getMessage(),
         }
-        known = {"request": request_id.get(), "task": task_id.get(), "doing": heartbeat.work()}
+        known = {"request": request_id.get(), "task": task_id.get(), "doing": heartbeat.work(), **tracing.ids()}
         if record.exc_info:
             known["exception"] = self.formatException(record.exc_info)
         return orjson.dumps(line | {name: value for name, value in known.items() if value}, default=str).decode()

@@ -3,6 +3,7 @@
 With nothing set, everything lives in VAR_DIR of the checkout (SQLite, uploads, the embedded broker's files).
 """
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -259,6 +260,20 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 1, "interval_start": 0, "inter
 if BROKER_URL.startswith(("redis", "unix")):
     CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] = 120
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
+
+# Traces for OpenTelemetry (docs/operation.md); the packages read the other variables OTEL_... themselves
+TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
+if TRACES_ENDPOINT:
+    if not TRACES_ENDPOINT.startswith(("http://", "https://")):
+        sys.exit(
+            f"OTEL_EXPORTER_OTLP_ENDPOINT must be an address with http:// or https://, got {TRACES_ENDPOINT!r}; OTLP "
+            "over HTTP usually has port 4318"
+        )
+    if importlib.util.find_spec("opentelemetry") is None:
+        sys.exit(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are missing: bin/prepare "
+            "requirements-tracing.txt installs them"
+        )
 
 LOG_FORMAT = env.str("LOG_FORMAT", default="line")  # line, or json for a collector of logs
 if LOG_FORMAT not in ("line", "json"):

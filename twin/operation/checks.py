@@ -56,9 +56,14 @@ def python() -> Finding:
 
 
 def packages() -> Finding:
-    """Installed packages against the versions of requirements.txt."""
+    """Installed packages against their pinned versions; those for traces only where they are used."""
+    file = "requirements-tracing.txt" if settings.TRACES_ENDPOINT else "requirements.txt"
     wrong, pins = [], 0
-    for line in (settings.BASE_DIR / "requirements.txt").read_text().splitlines():
+    for line in [
+        line
+        for name in dict.fromkeys(("requirements.txt", file))
+        for line in (settings.BASE_DIR / name).read_text().splitlines()
+    ]:
         if not (pin := PIN.match(line)):
             continue
         pins += 1
@@ -69,8 +74,8 @@ def packages() -> Finding:
         if installed != pin[2]:
             wrong.append(f"{pin[1]} {installed} instead of {pin[2]}")
     if wrong:
-        return Finding("packages", FAULT, "; ".join(wrong), "run bin/prepare requirements.txt")
-    return Finding("packages", OK, f"{counted(pins, 'package')} as in requirements.txt")
+        return Finding("packages", FAULT, "; ".join(wrong), f"run bin/prepare {file}")
+    return Finding("packages", OK, f"{counted(pins, 'package')} as in {file}")
 
 
 def folders() -> Finding:

@@ -21,7 +21,7 @@ import orjson
 import redis
 from django.conf import settings
 
-from twin.infra import counters, memory, pubsub
+from twin.infra import counters, memory, pubsub, tracing
 from twin.runs import lease
 
 WEB, TICKER, FOLLOWER = "web", "ticker", "follower"
@@ -137,6 +137,7 @@ def doing(what: str) -> Iterator[None]:
     """Current work of this process, for the length of the block."""
     global _doing, _begun
     _doing, _begun = (what, time.time()), _begun + 1
+    tracing.note_work(what)
     try:
         yield
     finally:

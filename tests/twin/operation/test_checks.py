@@ -63,6 +63,17 @@ def test_packages_of_another_version_are_named(settings, tmp_path):
     assert remedy == "run bin/prepare requirements.txt"
 
 
+def test_packages_for_traces_are_checked_where_traces_are_on(settings, tmp_path):
+    settings.BASE_DIR, settings.TRACES_ENDPOINT = tmp_path, ""
+    (tmp_path / "requirements.txt").write_text("")
+    (tmp_path / "requirements-tracing.txt").write_text("-r requirements.txt\nno-such-package==2\n")
+    assert told(checks.packages)[0] == checks.OK
+    settings.TRACES_ENDPOINT = "http://collector:4318"
+    assert told(checks.packages) == (
+        checks.FAULT, "no-such-package missing instead of 2", "run bin/prepare requirements-tracing.txt"
+    )  # fmt: skip
+
+
 def test_a_folder_that_cannot_be_written(settings, tmp_path):
     settings.VAR_DIR = tmp_path
     settings.UPLOAD_DIR = tmp_path / "file"
