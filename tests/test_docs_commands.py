@@ -19,6 +19,8 @@ from django.core.management import get_commands, load_command_class
 
 import benchmarks
 from benchmarks._stack import environment
+from scheduling.model.measured_speed import MeasuredSpeed
+from twin.files.speed_json import dump_speed
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "changelog.md")]
@@ -44,6 +46,7 @@ FILES = {
     "mine.csv": "submitted,seconds,cards\n2024-05-01 10:00:00,3600,2\n2024-05-01 10:05:00,1800,1\n",
     "arrivals.csv": "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:00,600,1,600,a\n2017-10-01 "
     "00:01:00,600,1,600,a\n2017-10-01 00:02:00,600,1,600,a\n",
+    "measured.json": dump_speed(MeasuredSpeed(2.0, 0.05, 0.7, 4.0, 256, 4, 0.9, 0.01, 0.02), []).decode(),
 }
 EXAMPLES = {
     "generate --jobs N": "3", "generate --servers N": "4", "generate --seed S": "1", "generate --out DIR": "generated",
@@ -52,7 +55,7 @@ EXAMPLES = {
     "import_trace --out DIR": "imported", "simulate --cluster F": "small/cluster.json",
     "simulate --jobs F": "small/jobs.jsonl", "simulate --scheduler NAME": "fifo",
     "simulate --param k=v": "backfill=true", "simulate --believe NAME": "limit",
-    "simulate --seed S": "1", "simulate --out DIR": "simulated",
+    "simulate --speed FILE": "measured.json", "simulate --seed S": "1", "simulate --out DIR": "simulated",
     "verify DIR": "played", "bench --only NAME": "certificate", "reproduce --only ID": "oasis_fig07",
     "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv", "reproduce --processes N": "2",
     "reproduce --json FILE": "tables.json",

@@ -21,6 +21,7 @@ from scheduling.model.values import Job, ModelError
 
 LEAST_SETTINGS = 6  # of a fit: two for each constant
 HELD_OUT = 4  # every fourth setting is not fitted
+MEASURED = ("minibatch_ms", "gradient_mb", "ps_update_ms")  # fields of a job that trains at a measured speed
 
 
 class Setting(NamedTuple):
@@ -103,7 +104,7 @@ def trained_at(job: Job, measured: MeasuredSpeed) -> Job:
     gone = {part: None for parts in FIELDS.values() for part in parts} | {"iterations_per_epoch": None}
     bare = replace(job, **gone, ps_update_ms=other.fixed_ms)  # type: ignore[arg-type]
     values = as_chunks(bare, other)
-    made = dict.fromkeys((*FIELDS[CHUNKS], "ps_update_ms"), "derived")
+    made = dict.fromkeys(FIELDS[CHUNKS], "derived") | dict.fromkeys(MEASURED, "measured")
     kept = {name: origin for name, origin in job.provenance.items() if name not in gone}
     return completed(replace(bare, **values, provenance=kept | made))
 

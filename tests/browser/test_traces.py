@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from scheduling.model.measured_speed import MeasuredSpeed
+from twin.files.speed_json import dump_speed
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PIECE = 4 * 2**20
 DROP = """([names, texts]) => { const data = new DataTransfer();
@@ -202,6 +205,22 @@ def test_the_same_bytes_again_lead_to_the_first_trace(context: BrowserContext, t
     page.locator("#file").set_input_files(traces / "tiresias" / "60_job.csv")
     row_of(page, "60_job.csv").get_by_role("link", name="Open trace").click()
     expect(page.locator("#chosen-line")).to_contain_text("All 60 jobs")
+
+
+def test_a_workload_trains_at_the_speed_of_a_file(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    file = tmp_path / "speed.json"
+    file.write_bytes(dump_speed(MeasuredSpeed(2.0, 0.05, 0.7, 4.0, 256, 4, 0.9, 0.01, 0.02), []))
+    page = open_page("/traces/", refused=400)
+    status = page.locator("#generate").get_by_role("status")
+    page.get_by_text("Measured speed", exact=True).click()
+    page.locator("#g-jobs").fill("3")
+    page.locator("#g-speed-file").set_input_files(file)
+    expect(page.locator("#g-speed")).to_have_value(file.read_text())
+    page.get_by_role("button", name="Generate").click()
+    expect(status).to_contain_text("3 jobs, seed 0, measured speed")
+    page.locator("#g-speed").fill("{}")
+    page.get_by_role("button", name="Generate").click()
+    expect(status).to_contain_text('measured speed: must be an object with "kind": "measured-speed"')
 
 
 def test_a_cluster_is_made_by_the_form(open_page: Callable[..., Page]) -> None:

@@ -69,7 +69,8 @@ def test_jobs_keep_their_length_and_get_the_measured_mini_batch(profile):
         assert new.iterations * new.comp_machine_ms == pytest.approx(
             after.epochs * after.minibatches * (after.compute_ms + after.fixed_ms)
         )
-        assert new.provenance["minibatch_ms"] == new.provenance["sample_ms"] == "derived"
+        assert (new.provenance["minibatch_ms"], new.provenance["gradient_mb"]) == ("measured", "measured")
+        assert (new.provenance["num_chunks"], new.provenance["sample_ms"]) == ("derived", "derived")
         assert (new.worker, new.utility, new.arrival_ms) == (job.worker, job.utility, job.arrival_ms)
 
 

@@ -25,6 +25,7 @@ PROVENANCES = (
     "trace",
     "derived",
     "drawn",
+    "measured",
     "as_it_turned_out",
     "limit",
     "assumed",

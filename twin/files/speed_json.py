@@ -25,14 +25,19 @@ def dump_speed(speed: MeasuredSpeed, settings: Sequence[Setting]) -> bytes:
 
 
 def load_speed(path: Path) -> MeasuredSpeed:
-    """Speed of a file. ModelError names the file, the field and what would work."""
+    """Speed of a file."""
+    return parse_speed(path.read_bytes(), path.name)
+
+
+def parse_speed(content: bytes | str, name: str) -> MeasuredSpeed:
+    """Speed of the content of a file. ModelError states its name, the field and what would work."""
     try:
-        value = orjson.loads(path.read_bytes())
+        value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        raise ModelError(f"{path.name}: not JSON: {error}; write the file with manage.py measure_speed") from None
+        raise ModelError(f"{name}: not JSON: {error}; use a file that manage.py measure_speed wrote") from None
     if not isinstance(value, dict) or value.get("kind") != KIND:
-        raise ModelError(f'{path.name}: must be an object with "kind": "{KIND}", as manage.py measure_speed writes it')
-    return MeasuredSpeed(**{field.name: _number(path.name, value, field.name) for field in fields(MeasuredSpeed)})
+        raise ModelError(f'{name}: must be an object with "kind": "{KIND}", as manage.py measure_speed writes it')
+    return MeasuredSpeed(**{field.name: _number(name, value, field.name) for field in fields(MeasuredSpeed)})
 
 
 def _number(name: str, value: dict[str, Any], key: str) -> Any:

@@ -14,7 +14,9 @@ from dashboard.api.audit import record
 from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerializer
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
+from scheduling.model.measured_speed import trained_at
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
+from twin.files.speed_json import parse_speed
 from twin.infra.counts import counted
 from twin.models import home_of
 from twin.scenarios.store import store_generated
@@ -22,6 +24,7 @@ from twin.scenarios.store import store_generated
 MAX_JOBS = 20_000  # generated while the request waits; for more use `manage.py generate` and an upload
 MAX_SERVERS = 5_000
 MAX_SLOTS = 100_000
+MAX_SPEED = 1_000_000  # characters of a file of a measured speed
 
 
 class WorkloadSerializer(serializers.Serializer[None]):
@@ -33,6 +36,10 @@ class WorkloadSerializer(serializers.Serializer[None]):
     servers = serializers.IntegerField(min_value=2, max_value=MAX_SERVERS, default=100)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST, default=0)
     horizon_slots = serializers.IntegerField(min_value=1, max_value=MAX_SLOTS, required=False, allow_null=True)
+    speed = serializers.CharField(
+        max_length=MAX_SPEED, required=False, allow_blank=True, allow_null=True,
+        help_text="content of a file of manage.py measure_speed: jobs train at the measured speed",
+    )  # fmt: skip
 
 
 class WorkloadsView(APIView):
@@ -49,11 +56,14 @@ class WorkloadsView(APIView):
     def post(self, request: Request) -> Response:
         """Generates a workload; equal values give identical jobs, byte for byte."""
         p = body(WorkloadSerializer, request)
+        speed = parse_speed(p["speed"], "measured speed") if p.get("speed") else None
         cluster, jobs = generate(
             p["profile"], variant=p["variant"], num_jobs=p["jobs"], num_servers=p["servers"], seed=p["seed"],
             horizon_slots=p.get("horizon_slots"),
         )  # fmt: skip
-        size = f"{counted(p['jobs'], 'job')}, seed {p['seed']}"
+        if speed is not None:
+            jobs = [trained_at(job, speed) for job in jobs]
+        size = f"{counted(p['jobs'], 'job')}, seed {p['seed']}{'' if speed is None else ', measured speed'}"
         name = f"{_title(p['profile'])} workload, {p['variant']}, {size}"
         with transaction.atomic():
             spec, trace = store_generated(name, cluster, jobs, p["seed"], home_of(request.user))

@@ -38,6 +38,7 @@ export async function generateForm(form, onDone) {
     max: limits.horizon_slots,
     placeholder: 'as in the paper',
   });
+  const speed = h('textarea', { id: 'g-speed', rows: 3, spellcheck: false, placeholder: 'none' });
   const status = h('p', { class: 'wide', role: 'status' });
   const button = h('button', { class: 'primary' }, 'Generate');
   const sync = () => fill(about, profiles.find((p) => p.name === profile.value).about);
@@ -59,6 +60,7 @@ export async function generateForm(form, onDone) {
     field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
     field('Horizon, slots', end, `${number(horizon, 0)} if the paper has a fixed horizon`),
     field('Seed', seed, 'Equal seeds give equal jobs'),
+    h('div', { class: 'wide' }, measuredSpeed(speed)),
     h('div', { class: 'wide' }, button),
     status,
   );
@@ -74,6 +76,7 @@ export async function generateForm(form, onDone) {
         servers: Number(servers.value),
         seed: Number(seed.value),
         horizon_slots: end.value === '' ? null : Number(end.value),
+        speed: speed.value.trim() || null,
       });
       fill(
         status,
@@ -89,4 +92,26 @@ export async function generateForm(form, onDone) {
     }
     button.disabled = false;
   });
+}
+
+/** Field of a measured speed, folded: the content of its file, pasted or read from a file. */
+function measuredSpeed(text) {
+  const file = h('input', { class: 'unseen', type: 'file', id: 'g-speed-file', accept: '.json,application/json' });
+  file.addEventListener('change', async () => {
+    if (file.files.length) text.value = await file.files[0].text();
+    file.value = '';
+  });
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'Measured speed'),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: text.id }, 'Content of a file of manage.py measure_speed'),
+      text,
+      h('span', { class: 'choose' }, file, h('label', { class: 'button', for: file.id }, 'Choose file')),
+      h('span', { class: 'help' }, 'Jobs train at the measured speed and keep their length'),
+    ),
+  );
 }

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from django.core.management import call_command
 
-from scheduling.model.measured_speed import MeasuredSpeed, Setting
+from scheduling.model.measured_speed import MeasuredSpeed, Setting, trained_at
 from scheduling.model.values import ModelError
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.speed_json import dump_speed, load_speed
@@ -54,6 +54,23 @@ def test_a_workload_uses_the_speed_of_a_file(tmp_path):
         call_command(
             "generate", "--profile", "oasis", "--jobs", "1", "--seed", "1", "--speed", str(file), "--out", str(out)
         )
+    assert stop.value.code == 2
+
+
+def test_a_simulation_uses_the_speed_of_a_file(tmp_path):
+    file, made, played = tmp_path / "speed.json", tmp_path / "made", tmp_path / "played"
+    file.write_bytes(dump_speed(SPEED, []))
+    call_command("generate", "--profile", "oasis", "--jobs", "5", "--servers", "4", "--seed", "1", "--out", str(made))
+    given = [
+        "--cluster", str(made / "cluster.json"), "--jobs", str(made / "jobs.jsonl"), "--scheduler", "fifo", "--seed",
+        "1", "--out", str(played), "--speed", str(file),
+    ]  # fmt: skip
+    call_command("simulate", *given)
+    with (made / "jobs.jsonl").open("rb") as before, (played / "jobs.jsonl").open("rb") as after:
+        assert load_jobs(after, "jobs.jsonl") == [trained_at(job, SPEED) for job in load_jobs(before, "jobs.jsonl")]
+    file.write_text("[]")
+    with pytest.raises(SystemExit) as stop:
+        call_command("simulate", *given)
     assert stop.value.code == 2
 
 

@@ -14,6 +14,7 @@ from scheduling.kernel.execution_model import Outcome
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
+from scheduling.model.measured_speed import trained_at
 from scheduling.model.values import Event
 from scheduling.reporting.metrics import summarize
 from scheduling.run_times.beliefs import EXACT, beliefs, names
@@ -21,6 +22,7 @@ from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.outputs import FILES, OutputWriter
+from twin.files.speed_json import load_speed
 from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
@@ -50,14 +52,19 @@ class Command(HeadlessCommand):
             "--believe", default=EXACT, metavar="name",
             help=f"run times that the scheduler knows: {', '.join(names())}; default: {EXACT}",
         )  # fmt: skip
+        parser.add_argument(
+            "--speed", type=place, help="file of measure_speed: jobs train at the measured speed and keep their length"
+        )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
+        speed = None if options["speed"] is None else load_speed(options["speed"])
         with atomic_folder(options["out"], (*FILES, GROUPS), [options["cluster"], options["jobs"]]) as folder:
             scheduler = build(options["scheduler"], pairs("--param", options["param"]))
             cluster = cluster_with(load_cluster(options["cluster"]), options["slot_ms"], options["horizon_slots"])
             with options["jobs"].open("rb") as file:
-                jobs = scheduler.model.as_used(load_jobs(file, options["jobs"].name))
+                stated = load_jobs(file, options["jobs"].name)
+            jobs = scheduler.model.as_used(stated if speed is None else [trained_at(job, speed) for job in stated])
             began = time.perf_counter()
             believed = beliefs(options["believe"])
             simulation = Simulation(cluster, jobs, scheduler, options["seed"], beliefs=believed)

@@ -7,13 +7,14 @@ import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
 /** story: from the API. */
 export function fieldsTable(story) {
   const fields = (story.fields ?? []).filter((field) => field.value !== null);
-  const from = ['trace', 'derived', 'drawn', 'as_it_turned_out', 'limit', 'assumed', 'predicted']
+  const from = ['trace', 'derived', 'drawn', 'measured', 'as_it_turned_out', 'limit', 'assumed', 'predicted']
     .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
     .filter(([, count]) => count);
   const says = {
     trace: 'from the trace',
     derived: 'derived',
     drawn: 'sampled',
+    measured: 'measured',
     as_it_turned_out: 'from the actual duration',
     limit: 'from the time limit',
     assumed: 'from an assumed duration',
