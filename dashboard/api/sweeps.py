@@ -16,8 +16,10 @@ from rest_framework.response import Response
 from dashboard.auth.visible import VisibleRelated, visible
 from dashboard.openapi.fields import AxisField
 from scheduling.model.values import LARGEST
+from twin.analysis.speed_origins import note_of_jobs
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.runs import scheduler_history
+from twin.scenarios import store
 from twin.studies import axis_titles, sweeps
 
 
@@ -104,6 +106,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
             **self._plain(sweep), "figures": sweeps.FIGURES,
             "scheduler": scheduler_history.words(charges), "points": sweeps.points_of(sweep),
             "unranked": sweeps.unranked(sweep), "edited": sweeps.edited(sweep),
+            "speeds": note_of_jobs(store.jobs_of(sweep.scenario.trace_id)),
         })  # fmt: skip
 
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)

@@ -41,7 +41,7 @@ FIELDS = {  # that state the speed, by source, in the order in which they are us
     SAMPLES: tuple(part for part in NEEDS["pd-ors"] if part not in DEMANDS),
     MACHINES: ("comp_machine_ms", "comm_ms", "iterations"),
 }
-_TIME = {CHUNKS: "minibatch_ms", SAMPLES: "sample_ms", MACHINES: "comp_machine_ms"}
+TIMES = {CHUNKS: "minibatch_ms", SAMPLES: "sample_ms", MACHINES: "comp_machine_ms"}
 _BESIDE: Mapping[str, tuple[str, ...]] = {  # derived together with a source
     CHUNKS: (), SAMPLES: (), MACHINES: ("iterations_per_epoch", "input_gb", "model_gb")
 }  # fmt: skip
@@ -84,7 +84,7 @@ def exchange_ms(gradient_mb: float, gbps: float | None) -> float:
 def source_of(job: Job) -> str | None:
     """Source of the job's speed: the first of FIELDS that the job has as a whole, one that is not derived first."""
     whole = [name for name, parts in FIELDS.items() if all(getattr(job, part) is not None for part in parts)]
-    own = [name for name in whole if job.provenance.get(_TIME[name]) != "derived"]
+    own = [name for name in whole if job.provenance.get(TIMES[name]) != "derived"]
     return next(iter(own or whole), None)
 
 
@@ -133,7 +133,7 @@ def without_stale(job: Job, changed: Collection[str]) -> Job:
     derived, too, as those of a trace are.
     """
     source = source_of(job)
-    if source is None or job.provenance.get(_TIME[source]) == "derived":
+    if source is None or job.provenance.get(TIMES[source]) == "derived":
         return job
     own = {*FIELDS[source], *DEMANDS}
     stale: dict[str, Any] = {

@@ -297,6 +297,7 @@ test('two runs compared: metrics, differences by kind, and the schedules below e
     'metrics and differences are shown',
   );
   assert.match(text('#differences-count'), /^1 job differs between run/);
+  assert.deepEqual(speeds(), Array(6).fill(null), 'both runs have the same jobs');
   await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
   const row = $('#differences tbody tr');
   row.click();
@@ -318,6 +319,26 @@ test('a comparison with a run that goes on is read again while news of it keeps 
   const before = looks();
   const news = () => line.hear({ type: 'status', id: RUNS.other, status: 'running', sim_ms: 1 });
   await until(() => (news(), looks() > before), 'it is read again although news keep coming');
+});
+
+const SPEEDS = 'The speeds of the jobs are derived from different models: a in run 1; b in run 2.';
+const speeds = () => $$('.speeds').map((note) => (note.hidden ? null : note.textContent));
+
+test('a comparison states speeds of different origins beside each chart and table', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = { ...(await recorded(`/api/compare/?runs=${pair}`).json()), speeds: SPEEDS };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => !$('#compared').hidden && $('#figures table'), 'the comparison is shown');
+  assert.deepEqual(speeds(), Array(6).fill(SPEEDS));
+});
+
+test('a sweep states speeds of different origins beside its chart and its table', needsPage, async () => {
+  const path = `/api/sweeps/${RUNS.sweep}/points/`;
+  const names = { 'sweep.pk': String(RUNS.sweep), sweep: String(RUNS.sweep) };
+  const answer = { ...(await recorded(path).json()), speeds: SPEEDS };
+  await visit('sweep', `/sweeps/${RUNS.sweep}/`, names, [[path, answer]]);
+  await until(() => $$('#points tbody tr').length === 4, 'its points are listed');
+  assert.deepEqual(speeds(), [SPEEDS, SPEEDS]);
 });
 
 test('without two runs the compare page lets one choose', needsPage, async () => {

@@ -160,6 +160,13 @@ class JobTable:
             return [{} if code == MISSING else words[code] for code in self.provenance.codes[rows].tolist()]
         return [None] * len(self.ids[rows])
 
+    def has(self, name: str) -> np.ndarray:
+        """[job] True if it has this number."""
+        if name not in self.columns:
+            return np.zeros(len(self), dtype=bool)
+        column = self.columns[name]
+        return ~np.isnan(column) if name in REALS else column != MISSING
+
     def _words(self, name: str, rows: slice) -> list[str | None]:
         missing = "unknown" if name == "model" else None
         if name not in self.texts:

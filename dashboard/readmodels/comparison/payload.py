@@ -19,6 +19,7 @@ from twin.analysis.comparison.differences import KINDS
 from twin.analysis.comparison.metrics import COMPARED, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
 from twin.analysis.proved_shares import Share, shares
+from twin.analysis.speed_origins import note_of_runs
 from twin.files.stored_jobs import some_of
 from twin.models import Run
 from twin.runs import scheduler_history
@@ -44,6 +45,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,
         "shared": {"jobs": len(found.rows[0]), "of": [len(side.jobs) for side in found.sides]},
         "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases, changed)],
+        "speeds": note_of_runs({run.pk: store.of_run(run)[1] for run in runs}),
         "metrics": [_metric(BY_KEY[key], values, changed) for key in COMPARED],
         "distributions": found.distributions,
         "kinds": KINDS,

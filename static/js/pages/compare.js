@@ -5,6 +5,7 @@ import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { KINDS, kindText, runsOf } from '../compare/comparison.js';
+import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';
 import { followOverview } from '../ui/connection-badge.js';
@@ -144,6 +145,7 @@ function paint() {
     $('#notes'),
     answer.notes.map((note) => h('li', { class: 'notice' }, note)),
   );
+  paintSpeeds(answer.speeds);
   $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
   ranking.paint(answer);
   paintMetrics();

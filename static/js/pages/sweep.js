@@ -1,6 +1,7 @@
 // One sweep: progress of its grid, curves with confidence bands, and its points.
 
 import { get, post } from '../core/api.js';
+import { paintSpeeds } from '../compare/speed-notes.js';
 import { metricTable, valueText } from '../core/metric-table.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
@@ -56,6 +57,7 @@ function paint() {
   setText($('#unranked'), answer.unranked ?? '');
   $('#edited').hidden = !answer.edited;
   setText($('#edited'), answer.edited ?? '');
+  paintSpeeds(answer.speeds);
   $('#progress').value = total ? finished / total : 0;
   const failed = points.filter(({ status }) => status === 'failed').length;
   const cancelled = points.filter(({ status }) => status === 'cancelled').length;

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from scheduling.model.measured_speed import MeasuredSpeed, trained_at
 from scheduling.workloads import generate
 from tests.dashboard.compare.builders import address
 from tests.twin.runtime.conftest import work
@@ -128,3 +129,20 @@ def test_jobs_that_only_one_run_has_are_accounted_for(viewer, pair):
     assert [accounts[name] for name in names] == [1, 2, 0, 22]
     accounts = viewer.get(address(*pair, run)).json()["differences"][0]["accounts"]
     assert [accounts[name] for name in names] == [0, 0, 1, 20], "a third run lacks it"
+
+
+def test_speeds_of_different_origins_are_noted(viewer, pair):
+    """The jobs of the second trace have the ids of those of the first, but train at a measured speed."""
+    assert viewer.get(address(*pair)).json()["speeds"] is None
+    measured = MeasuredSpeed(2.0, 0.05, 0.7, 4.0, 256, 4, 0.9, 0.01, 0.02)
+    cluster, jobs = generate("oasis", num_jobs=5, num_servers=4, seed=9)
+    spec, trace = store.store_generated("measured", cluster, [trained_at(job, measured) for job in jobs], 9)
+    scenario = Scenario.objects.create(name="measured", cluster=spec, trace=trace, scheduler="fifo")
+    run = Run.objects.create(scenario=scenario)
+    runner.enqueue(run.pk)
+    work()
+    first, second = pair
+    assert viewer.get(address(first, second, run)).json()["speeds"] == (
+        "The speeds of the jobs are derived from different models: chunks of OASiS and A_online in runs "
+        f"{first.pk} and {second.pk}; a measurement (gradient 4 MB, fixed cost 7.6 ms) in run {run.pk}."
+    )
