@@ -173,3 +173,22 @@ def test_a_run_that_is_gone_is_said(context) -> None:
     page.goto("/compare/?runs=1,987654")
     expect(page.locator("#notice")).to_contain_text("Run 987654 does not exist; it may have been deleted.")
     expect(page.locator("#choose-list tbody tr").first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_the_first_column_stays_and_explains_its_metrics(
+    open_page: Callable[..., Page], compared: dict[str, str], width: int
+) -> None:
+    """On a wide page two runs leave room: the box of the table is made narrow, as it is for 15 runs."""
+    page = open_page(compared["path"], viewport={"width": width, "height": 800})
+    term = page.locator("#figures button.term").first
+    expect(term).to_be_visible()
+    page.evaluate("() => document.querySelector('#figures').style.setProperty('width', '330px')")
+    lefts = """() => [...document.querySelectorAll('#figures thead th:first-child, #figures tbody th')]
+      .map((cell) => cell.getBoundingClientRect().left)"""
+    before = page.evaluate(lefts)
+    scrolled = "() => { const box = document.querySelector('#figures'); box.scrollLeft = 40; return box.scrollLeft; }"
+    assert page.evaluate(scrolled) == 40
+    assert page.evaluate(lefts) == before
+    term.press("Enter")
+    expect(page.locator(".definition")).to_contain_text("Sum of the utilities")

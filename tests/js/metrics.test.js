@@ -7,7 +7,15 @@ import { test } from 'node:test';
 import { tableOf, valueOf, valueText } from '../../static/js/core/metric-table.js';
 import { metricCells, untilText } from '../../static/js/run/figures/metrics-panel.js';
 
-const row = (key, title, unit, scope = 'run') => ({ key, title, unit, definition: `What ${title} is.`, scope });
+const BETTER = 'lower';
+const row = (key, title, unit, scope = 'run') => ({
+  key,
+  title,
+  unit,
+  direction: BETTER,
+  definition: `What ${title} is.`,
+  scope,
+});
 const TABLE = tableOf([
   row('total_utility', 'Worth', ''),
   row('jobs', 'Jobs', ''),
@@ -33,12 +41,12 @@ test('a value is found by the path that its key is', () => {
 
 test('the metrics of a run come in the order of the table, with its titles, units and definitions', () => {
   assert.deepEqual(metricCells(TABLE, METRICS, null, true), [
-    { title: 'Worth', text: '3', help: 'What Worth is.' },
-    { title: 'Jobs', text: '2', help: 'What Jobs is.' },
-    { title: 'Mean', text: '1m', help: 'What Mean is.' },
-    { title: 'Slow', text: '1.5 ×', help: 'What Slow is.' },
-    { title: 'Busy: edge, v100', text: '25.0 %', help: 'What Busy is.' },
-    { title: 'Busy: edge, p100', text: '50.0 %', help: 'What Busy is.' },
+    { title: 'Worth', text: '3', help: 'What Worth is.', better: BETTER },
+    { title: 'Jobs', text: '2', help: 'What Jobs is.', better: BETTER },
+    { title: 'Mean', text: '1m', help: 'What Mean is.', better: BETTER },
+    { title: 'Slow', text: '1.5 ×', help: 'What Slow is.', better: BETTER },
+    { title: 'Busy: edge, v100', text: '25.0 %', help: 'What Busy is.', better: BETTER },
+    { title: 'Busy: edge, p100', text: '50.0 %', help: 'What Busy is.', better: BETTER },
   ]);
 });
 
@@ -56,6 +64,7 @@ test('the time to decide says how many decisions it is of', () => {
     title: 'Deciding',
     text: '0.12 ms',
     help: 'What Deciding is. 1,200 decisions; longest 4.56 ms.',
+    better: BETTER,
   });
 });
 

@@ -12,7 +12,9 @@ test('the length of a value is passed to its style, also when it changes', needs
   const { setTileText, tile } = await import('../../static/js/ui/tile.js');
   const node = tile('Total utility', '–', { hint: 'what it is', id: 'tile-utility' });
   const value = node.querySelector('dd');
-  assert.deepEqual([node.title, value.id, characters(value)], ['what it is', 'tile-utility', '1']);
+  assert.deepEqual([value.id, characters(value)], ['tile-utility', '1']);
+  assert.equal(node.querySelector('dt > button.term').textContent, 'Total utility');
+  assert.equal(tile('Jobs here', '3').querySelector('button'), null, 'a title without a definition is text');
   setTileText(value, '629,638.6');
   assert.deepEqual([value.textContent, characters(value)], ['629,638.6', '9']);
 });

@@ -2,6 +2,8 @@
 
 import { fill, h } from '../ui/dom.js';
 import { empty } from '../ui/data-table.js';
+import { term } from '../ui/labels/term.js';
+import { DOWN, toolbar } from '../ui/toolbar.js';
 import { valueText } from '../core/metric-table.js';
 import { plural, provedShare } from '../util/format.js';
 import { address, changeText, inFull, same, withBase } from './comparison.js';
@@ -92,8 +94,8 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
       { 'data-figure': row.key },
       h(
         'th',
-        { scope: 'row', title: row.definition },
-        row.title,
+        { scope: 'row' },
+        term(row.title, row),
         row.direction ? h('span', { class: 'way-short', 'aria-hidden': 'true' }, ` ${WORDS[row.direction][0]}`) : null,
         explained ? h('span', { class: 'help' }, row.definition) : null,
       ),
@@ -102,9 +104,11 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
     ),
   );
   const none = 'All metrics have the same value in all runs.';
+  const body = h('tbody', {}, rows);
+  toolbar(body, { controls: 'button.term', keys: DOWN }); // the terms are one tab stop
   fill(
     element,
-    h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)),
+    h('table', { class: 'figures' }, h('thead', {}, head), body),
     rows.length ? null : h('p', { class: 'muted' }, none),
   );
   return onlyDifferent ? known.length - different.length : 0;

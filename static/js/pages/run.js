@@ -45,6 +45,7 @@ import { Readout } from '../run/readout.js';
 import { Operate } from '../run/run-controls.js';
 import { Tiles } from '../run/figures/tiles.js';
 import { Tip } from '../ui/tooltip.js';
+import { toolbar } from '../ui/toolbar.js';
 import { Transport } from '../run/transport.js';
 import { Workbench } from '../run/workbench.js';
 
@@ -237,6 +238,7 @@ async function main() {
     refreshJobs();
     refreshNote();
   });
+  toolbar($('#panel-metrics dl')); // its terms are one tab stop
   const paintFigures = inPanel($('#panel-metrics'), async (detail) => {
     const until = untilText(detail);
     const known = until && !hasMetrics(detail) ? (await get(`/api/runs/${runId}/`)).metrics : detail.metrics;

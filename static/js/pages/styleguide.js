@@ -18,7 +18,12 @@ const COLUMNS = [
 
 for (const theme of $$('.theme')) {
   const part = (name) => $(`[data-part="${name}"]`, theme);
-  fill(part('tiles'), tile('Running', '7'), tile('GPU allocated', '43.4 %'), tile('Total utility', '706.2'));
+  fill(
+    part('tiles'),
+    tile('Running', '7', { hint: 'Jobs with at least one running worker.' }),
+    tile('GPU allocated', '43.4 %'),
+    tile('Total utility', '706.2'),
+  );
   fill(part('table'), table(COLUMNS, ROWS, { selected: ([name]) => name === 'DRF' }));
   fill(part('empty'), empty('No runs yet', 'A run shows a scheduler at work. Start one on the page Scenarios.'));
 }

@@ -1,14 +1,17 @@
 // Tile: a title above a value in the largest size that shows all of it (style of .tile in components.css).
 
 import { h, setText } from './dom.js';
+import { term } from './labels/term.js';
 
 /**
- * value: texts and elements; hint: tooltip; more: content below the value; id, class: of its dd.
+ * value: texts and elements; hint: definition of the title; better: which values are; more: content below the value;
+ * id, class: of its dd.
  */
-export function tile(title, value, { hint = null, more = null, ...properties } = {}) {
+export function tile(title, value, { hint = null, better = null, more = null, ...properties } = {}) {
   const element = h('dd', properties, value);
   measure(element);
-  return h('div', { class: 'tile', title: hint }, h('dt', {}, title), element, more);
+  const name = hint ? term(title, { definition: hint, direction: better }) : title;
+  return h('div', { class: 'tile' }, h('dt', {}, name), element, more);
 }
 
 /** Another text for the value of a tile. */

@@ -1,25 +1,28 @@
-// Toolbar with one tab stop: the arrow keys move between its controls.
+// Toolbar, or list of controls, with one tab stop: the arrow keys move between its controls.
 
 import { $$ } from './dom.js';
 
 const CONTROLS = 'button, a[href], select, input:not([type="range"])'; // a slider needs the arrow keys itself
 
-/** element: with role="toolbar"; its controls may be added, removed or hidden later. */
-export function toolbar(element) {
+const ACROSS = { ArrowLeft: -1, ArrowRight: 1 };
+export const DOWN = { ArrowUp: -1, ArrowDown: 1 };
+
+/** Its controls may be added, removed or hidden later. controls: a selector; keys: which of them move, and how far. */
+export function toolbar(element, { controls: selector = CONTROLS, keys = ACROSS } = {}) {
   let current = null;
   const hidden = (control) => element.contains(control.closest('[hidden]'));
-  const controls = () => $$(CONTROLS, element).filter((control) => !control.disabled && !hidden(control));
+  const controls = () => $$(selector, element).filter((control) => !control.disabled && !hidden(control));
   const settle = () => {
     const all = controls();
     if (!all.includes(current)) current = all[0];
     for (const control of all) control.tabIndex = control === current ? 0 : -1;
   };
   element.addEventListener('focusin', ({ target }) => {
-    if (target.matches(CONTROLS)) current = target;
+    if (target.matches(selector)) current = target;
     settle();
   });
   element.addEventListener('keydown', (event) => {
-    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const way = keys[event.key];
     if (!way || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const all = controls();
     const at = all.indexOf(event.target);

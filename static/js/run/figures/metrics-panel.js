@@ -2,9 +2,10 @@
 
 import { valueOf, valueText } from '../../core/metric-table.js';
 import { fill, h, setText } from '../../ui/dom.js';
+import { term } from '../../ui/labels/term.js';
 import { clock, plural } from '../../util/format.js';
 
-/** [{title, text, help}] of the metrics that the run has; worth: whether jobs have a utility. */
+/** [{title, text, help, better}] of the metrics that the run has; worth: whether jobs have a utility. */
 export function metricCells(table, metrics, decisions, worth) {
   const ofRun = [...table.values()].filter(({ key, scope }) => scope === 'run' && (worth || key !== 'total_utility'));
   const cells = ofRun.flatMap((metric) => cellsOf(metric, valueOf(metrics, metric.key)));
@@ -12,23 +13,24 @@ export function metricCells(table, metrics, decisions, worth) {
 }
 
 /** One cell; one for each site and worker type if the metric is broken down by them. */
-function cellsOf({ title, unit, definition }, value) {
+function cellsOf({ title, unit, definition, direction }, value) {
   if (value === null) return [];
-  if (typeof value !== 'object') return [{ title, text: valueText(value, unit), help: definition }];
+  if (typeof value !== 'object') return [{ title, text: valueText(value, unit), help: definition, better: direction }];
   return Object.entries(value).flatMap(([site, types]) =>
     Object.entries(types).map(([type, part]) => ({
       title: `${title}: ${site}, ${type}`,
       text: valueText(part, unit),
       help: definition,
+      better: direction,
     })),
   );
 }
 
 function decisionCells(table, decisions) {
   if (!decisions?.count) return [];
-  const { title, unit, definition } = table.get('decision_p95_ms');
+  const { title, unit, definition, direction } = table.get('decision_p95_ms');
   const help = `${definition} ${plural(decisions.count, 'decision')}; longest ${valueText(decisions.max, unit)}.`;
-  return [{ title, text: valueText(decisions.p95, unit), help }];
+  return [{ title, text: valueText(decisions.p95, unit), help, better: direction }];
 }
 
 /** 'until cancelled at 05:00:00' for a run that did not complete; '' for others. */
@@ -47,6 +49,7 @@ export function paintMetrics(panel, table, metrics, decisions, worth, until = ''
   panel.hidden = !cells.length;
   if (panel.hidden) return;
   setText(panel.querySelector('.muted'), `${until || 'whole run'}: ${plural(cells.length, 'metric')}`);
-  const box = ({ title, text, help }) => h('div', { title: help }, h('dt', {}, title), h('dd', {}, text));
+  const name = ({ title, help, better }) => term(title, { definition: help, direction: better });
+  const box = (cell) => h('div', {}, h('dt', {}, name(cell)), h('dd', {}, cell.text));
   fill(panel.querySelector('dl'), cells.map(box));
 }

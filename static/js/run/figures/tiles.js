@@ -3,6 +3,7 @@
 import { fill, h } from '../../ui/dom.js';
 import { sparkline } from '../../charts/sparkline.js';
 import { setTileText, tile } from '../../ui/tile.js';
+import { toolbar } from '../../ui/toolbar.js';
 import { capital, duration, number, percent } from '../../util/format.js';
 import { ABSENT, COMPLETED, JOB_STATES, jobCounts, jobStates } from '../../core/job-state.js';
 import { modelsOf, stateMeaning, stateWord, statesOf } from '../../models/index.js';
@@ -38,29 +39,30 @@ export class Tiles {
     this.models = modelsOf(info);
     const states = ['not arrived', ...statesOf(info)].map((name) => {
       const word = stateWord(info, name);
-      return [name, capital(word), stateMeaning(info, name)];
+      return [name, capital(word), `${capital(stateMeaning(info, name))}.`];
     });
     const shares = this.models.flatMap((model) => model.tiles(info));
     const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];
     const ofMetric =
       (about) =>
       ([key, metric]) => {
-        const { title, definition } = metrics.get(metric);
-        return [key, title, `${about}: ${definition}`];
+        const { title, definition, direction } = metrics.get(metric);
+        return [key, title, `${about}: ${definition}`, direction];
       };
     const measured = [
       ...shares.map(ofMetric('At the time shown; for the whole run')),
       ofMetric('Up to the time shown')(achieved),
     ];
-    this.tiles = [...states, ...measured].map(([key, title, hint]) => {
+    this.tiles = [...states, ...measured].map(([key, title, hint, better]) => {
       const canvas = h('canvas', { 'aria-hidden': 'true' });
-      const node = tile(title, '–', { hint, more: canvas, id: `tile-${key.replace(' ', '-')}` });
+      const node = tile(title, '–', { hint, better, more: canvas, id: `tile-${key.replace(' ', '-')}` });
       return { key, value: node.querySelector('dd'), canvas, node };
     });
     fill(
       element,
       this.tiles.map(({ node }) => node),
     );
+    toolbar(element); // the terms are one tab stop
   }
 
   paint(p, liveMs) {
