@@ -26,8 +26,10 @@ export function arrivalsText({ before, after }) {
   return `${number(sum(after), 0)} instead of ${plural(sum(before), 'job')} in total`;
 }
 
-/** element: filled with two charts over the time from 0 to `to`. */
-export function paintCurves(element, curves, to) {
+/**
+ * element: filled with two charts over the time from 0 to `to`; typed: whether the edit in the form is among the edits.
+ */
+export function paintCurves(element, curves, to, typed = false) {
   const { resource, capacity, arrivals } = curves;
   const unit = UNITS[resource] ?? resource;
   const most = Math.max(1e-9, ...[...capacity.before, ...capacity.after].map(([, amount]) => amount));
@@ -39,21 +41,22 @@ export function paintCurves(element, curves, to) {
       .join('');
   const edited = capacityText(capacity, unit);
   const moved = arrivalsText(arrivals);
+  const what = typed ? 'With the edits and the input below' : 'With the edits';
   fill(
     element,
-    chart(`Available ${unit}`, `0 to ${number(most)}`, edited, [
+    chart(`Available ${unit}`, `0 to ${number(most)}`, edited, what, [
       edited ? s('path', { d: area(capacity, most, to), class: 'lost' }) : null,
       s('path', { d: steps(capacity.before, most, to), class: edited ? 'before' : 'after' }),
       edited ? s('path', { d: steps(capacity.after, most, to), class: 'after' }) : null,
     ]),
-    chart('Arrivals', `0 to ${number(peak, 0)} per interval`, moved, [
+    chart('Arrivals', `0 to ${number(peak, 0)} per interval`, moved, what, [
       s('path', { d: bars(arrivals.before), class: 'bars' }),
       moved ? s('path', { d: outline(arrivals.after, peak, step), class: 'after' }) : null,
     ]),
   );
 }
 
-function chart(title, range, text, paths) {
+function chart(title, range, text, what, paths) {
   const label = `${title}: ${text ? `with the edits: ${text}` : 'not changed by the edits'}`;
   return h(
     'figure',
@@ -63,7 +66,7 @@ function chart(title, range, text, paths) {
       { class: 'small' },
       h('strong', {}, title),
       h('span', { class: 'muted' }, ` ${range}. `),
-      text ? h('span', { class: 'edited' }, `With the edits: ${text}`) : h('span', { class: 'muted' }, 'Not changed'),
+      text ? h('span', { class: 'edited' }, `${what}: ${text}`) : h('span', { class: 'muted' }, 'Not changed'),
     ),
     s(
       'svg',

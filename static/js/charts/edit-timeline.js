@@ -1,5 +1,5 @@
 // Time from the scenario's beginning to the end of its jobs, with a flag for each edit that can be dragged to another
-// moment.
+// moment; a change of the scheduler has its name. Flags of edits that are being typed have a +.
 
 import { fill, h } from '../ui/dom.js';
 import { clock, timeTicks } from '../util/format.js';
@@ -8,11 +8,14 @@ const TICK_PX = 110;
 const LABEL_PX = 64; // a tick with less room right of it would be cut
 
 /**
- * edits with their at_ms; from, to: ms; least: earliest time of a flag; isPast(edit): its flag is fixed. onMove(place,
- * atMs) is called when a flag is dropped; onSpan(fromMs, toMs) when a time is clicked or dragged over beside the flags
- * (equal for a click).
+ * edits with their at_ms; typed: edits in the form; nameOf(scheduler); from, to: ms; least: earliest time of a flag;
+ * isPast(edit): its flag is fixed. onMove(place, atMs) is called when a flag is dropped; onSpan(fromMs, toMs) when a
+ * time is clicked or dragged over beside the flags (equal for a click).
  */
-export function paintStrip(element, { edits, from, to, least, isPast, fork, editable, onMove, onSpan }) {
+export function paintStrip(
+  element,
+  { edits, typed = [], nameOf = String, from, to, least, isPast, fork, editable, onMove, onSpan },
+) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
   fill(
@@ -24,7 +27,22 @@ export function paintStrip(element, { edits, from, to, least, isPast, fork, edit
       ? null
       : h('span', { class: 'past', css: { width: share(fork) }, title: `Past: up to ${clock(fork)}` }),
     edits.map((edit, place) => flag(edit, place)),
+    typed.map((edit) =>
+      h(
+        'span',
+        {
+          class: `flag typed${edit.scheduler ? ' scheduler' : ''}`,
+          css: { left: share(edit.at_ms) },
+          title: `The edit in the form, at ${clock(edit.at_ms)}`,
+        },
+        words('+', edit),
+      ),
+    ),
   );
+
+  function words(first, edit) {
+    return edit.scheduler ? `${first} ${nameOf(edit.scheduler)}` : first;
+  }
 
   const atOf = (clientX) => {
     const box = element.getBoundingClientRect();
@@ -61,11 +79,11 @@ export function paintStrip(element, { edits, from, to, least, isPast, fork, edit
     const mark = h(
       'span',
       {
-        class: `flag${edit.off ? ' off' : ''}${fixed ? ' fixed' : ''}`,
+        class: `flag${edit.off ? ' off' : ''}${fixed ? ' fixed' : ''}${edit.scheduler ? ' scheduler' : ''}`,
         css: { left: share(edit.at_ms ?? 0), 'margin-left': `${before * 20}px` },
         title: `Edit ${place + 1} at ${clock(edit.at_ms ?? 0)}${fixed ? '' : '; drag to another time'}`,
       },
-      String(place + 1),
+      words(String(place + 1), edit),
     );
     if (fixed) return mark;
     mark.addEventListener('pointerdown', (event) => {

@@ -31,6 +31,8 @@ let history = null;
 let form = null;
 let picture = null;
 let asked = 0;
+let typed = null; // {edits, of, curves} of the input in the form, for the list of edits at that time
+let titles = null; // of the schedulers
 let saved = ''; // message of the newest save
 
 const edits = () => history.value;
@@ -46,6 +48,7 @@ async function start() {
     operator ? get('/api/schedulers/') : [],
   ]);
   cluster = await get(`/api/clusters/${found.cluster}/`);
+  titles = verbs.flatMap(({ parameters }) => parameters).find(({ name }) => name === 'scheduler')?.titles;
   take(found);
   picture = new ServerPicture($('#servers'), choose);
   if (operator) {
@@ -55,15 +58,16 @@ async function start() {
       leastMs: scenario.fork_ms ?? 0,
       laterMs: cluster.spec.slot_ms,
       wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `${momentText(scenario.fork_ms)} or later`,
-      onDone: (edit, place) => {
+      onDone: (given, place) => {
         history.change(
           place === null
-            ? [...edits(), edit]
-            : edits().map((other, i) => (i === place ? { ...edit, off: other.off } : other)),
+            ? [...edits(), ...given]
+            : edits().map((other, i) => (i === place ? { ...given[0], off: other.off } : other)),
         );
         form.reset();
       },
       onFilled: () => paint(),
+      onInput: () => typedSoon(),
     });
     const servers = url.get('servers');
     const verb = verbs.find(({ name }) => name === (url.get('verb') ?? 'drain_servers'));
@@ -246,8 +250,25 @@ async function preview() {
   paint();
 }
 
+const typedSoon = debounce(() => previewTyped().catch(() => {}), PREVIEW_MS); // an error shows when it is added
+
+/** The curves with the edit that is being typed. */
+async function previewTyped() {
+  const given = form.peek();
+  const mine = (typed = given && { edits: given, of: edits(), curves: null });
+  paint();
+  if (!given) return;
+  const all =
+    form.place === null ? [...edits(), ...given] : edits().map((one, i) => (i === form.place ? given[0] : one));
+  const { curves, rows } = await post(`/api/scenarios/${id}/edits/`, { edits: all });
+  if (mine !== typed) return;
+  if (!rows.some(({ error }) => error)) mine.curves = curves;
+  paint();
+}
+
 function paint() {
   const current = fresh();
+  const shown = typed?.of === edits() && form?.filled ? typed : null;
   paintEdits($('#edits'), {
     edits: edits(),
     rows: current?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
@@ -270,12 +291,14 @@ function paint() {
   const to = Math.max(
     scenario.ends_ms ?? 0,
     scenario.fork_ms ?? 0,
-    ...edits().map((edit) => edit.at_ms ?? 0),
+    ...[...edits(), ...(shown?.edits ?? [])].map((edit) => edit.at_ms ?? 0),
     answer?.curves?.to_ms ?? 0,
     3_600_000,
   );
   paintStrip($('#strip'), {
     edits: edits(),
+    typed: shown?.edits ?? [],
+    nameOf: (name) => titles?.[name] ?? name,
     from: 0,
     to,
     least: scenario.fork_ms ?? 0,
@@ -285,7 +308,8 @@ function paint() {
     onSpan: (fromMs, toMs) => form.span(fromMs, toMs),
     onMove: (place, atMs) => history.change(edits().map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))),
   });
-  if (current?.curves) paintCurves($('#curves'), current.curves, to);
+  const curves = shown?.curves ?? current?.curves;
+  if (curves) paintCurves($('#curves'), curves, to, Boolean(shown?.curves));
   if (picture && current) paintServers(current);
   if (!operator) return;
   $('#undo').disabled = !history.past.length;

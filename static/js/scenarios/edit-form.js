@@ -3,15 +3,17 @@
 import { $, $$, fill, h } from '../ui/dom.js';
 import { EXAMPLE, momentText, parseTime, timeText } from '../util/time-text.js';
 import { parameterField } from '../ui/fields/parameter-field.js';
+import { PASTE_HELP, isLines, pastedJobs } from './pasted-jobs.js';
 
 export class EditForm {
   /**
    * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; leastMs: the
    * earliest moment of an edit, with which the form begins; laterMs: the same of
-   * a verb that cannot take effect from the beginning on; onDone(edit, place); onFilled() when `filled` changes
+   * a verb that cannot take effect from the beginning on; onDone(edits, place): one edit, or those of pasted lines;
+   * onFilled() when `filled` changes; onInput() after every input
    */
-  constructor(element, { verbs, schedulers = [], leastMs, laterMs, wholeTitle, onDone, onFilled }) {
-    Object.assign(this, { element, verbs, schedulers, leastMs, laterMs, wholeTitle, onDone, onFilled });
+  constructor(element, { verbs, schedulers = [], leastMs, laterMs, wholeTitle, onDone, onFilled, onInput }) {
+    Object.assign(this, { element, verbs, schedulers, leastMs, laterMs, wholeTitle, onDone, onFilled, onInput });
     this.place = null; // of the edit that is changed; null: a new one
     this.filled = false; // whether it holds input that is not in the list of edits
     element.addEventListener('input', () => this.#fill(true));
@@ -28,12 +30,37 @@ export class EditForm {
   }
 
   #hand() {
-    const edit = this.read();
-    if (edit) this.onDone(edit, this.place);
-    return edit !== null;
+    const edits = this.#all();
+    if (edits) this.onDone(edits, this.place);
+    return edits !== null;
+  }
+
+  /** The edits of the input as it is, for their preview; null if it is none, or not valid yet. */
+  peek() {
+    if (!this.filled) return null;
+    this.quiet = true;
+    try {
+      return this.#all();
+    } finally {
+      this.quiet = false;
+    }
+  }
+
+  /** The edit, or those of the pasted lines; null if the input is invalid. */
+  #all() {
+    const lines = $('#e-lines', this.element)?.value ?? '';
+    if (!lines.trim()) {
+      const edit = this.read();
+      return edit && [edit];
+    }
+    const atMs = this.#moment();
+    if (atMs === null) return null;
+    const { edits, error } = pastedJobs(lines, atMs);
+    return edits ?? this.say(error);
   }
 
   #fill(filled) {
+    this.onInput?.();
     if (this.leave) this.leave.hidden = !filled && this.place === null;
     if (filled === this.filled) return;
     this.filled = filled;
@@ -125,9 +152,30 @@ export class EditForm {
         h('span', { class: 'help', id: 'e-at-help' }, `${this.wholeTitle}; ${EXAMPLE}`),
       ),
       fields,
+      verb.name === 'add_jobs' && this.place === null ? this.#lines() : null,
       ofScheduler ? own : null,
       this.error,
       h('div', { class: 'wide' }, h('button', {}, this.place === null ? 'Add' : 'Change'), ' ', this.leave),
+    );
+  }
+
+  /** Field of lines of jobs; several lines that are pasted elsewhere in the form go there too. */
+  #lines() {
+    const box = h('textarea', { id: 'e-lines', rows: 3, spellcheck: 'false', 'aria-describedby': 'e-lines-help' });
+    this.element.onpaste = (event) => {
+      const text = event.clipboardData?.getData('text') ?? '';
+      if (event.target === box || !box.isConnected || !isLines(text)) return;
+      event.preventDefault();
+      box.value = text;
+      box.focus();
+      this.#fill(true);
+    };
+    return h(
+      'div',
+      { class: 'field wide' },
+      h('label', { for: 'e-lines' }, 'Or paste lines of jobs (CSV)'),
+      box,
+      h('span', { class: 'help', id: 'e-lines-help' }, PASTE_HELP),
     );
   }
 
@@ -198,16 +246,21 @@ export class EditForm {
     return at ? parseTime(at.value) : null;
   }
 
+  /** When the edit takes effect; null if that is no possible time: the form shows why. */
+  #moment() {
+    const atMs = this.momentOf();
+    if (atMs === null) return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
+    if (atMs < this.leastMs)
+      return this.say(
+        `Takes effect at: ${momentText(atMs)} is before the fork; the earliest time is ${momentText(this.leastMs)}.`,
+      );
+    return atMs;
+  }
+
   /** The edit in the form of the API, or null if a time is invalid: the form shows which. */
   read() {
-    const edit = { verb: this.verb.name, at_ms: this.momentOf() };
-    if (edit.at_ms === null)
-      return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
-    if (edit.at_ms < this.leastMs)
-      return this.say(
-        `Takes effect at: ${momentText(edit.at_ms)} is before the fork; ` +
-          `the earliest time is ${momentText(this.leastMs)}.`,
-      );
+    const edit = { verb: this.verb.name, at_ms: this.#moment() };
+    if (edit.at_ms === null) return null;
     for (const control of $$('[data-parameter]', this.element)) {
       const { parameter, time, kind } = control.dataset;
       if (time) {
@@ -233,6 +286,7 @@ export class EditForm {
   }
 
   say(sentence) {
+    if (this.quiet) return null;
     this.error.hidden = false;
     this.error.textContent = sentence;
     return null;
