@@ -1,4 +1,4 @@
-"""Models of the dashboard: one-time login links, accounts at an OpenID provider, and tokens for machines."""
+"""Models of the dashboard: login links, accounts at an OpenID provider, tokens for machines, arrangements of pages."""
 
 from django.conf import settings
 from django.db import models
@@ -39,3 +39,10 @@ class ApiToken(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+
+class Arrangement(models.Model):
+    """The panels of the run page as an account has arranged them (auth/arrangement_api.py)."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="arrangement")
+    panels = models.JSONField()  # {"main": ["panel-gantt"], "side": ["panel-jobs"], "hidden": []}

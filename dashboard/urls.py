@@ -33,6 +33,7 @@ from dashboard.api.sweeps import SweepViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.auth import login
 from dashboard.auth.account_api import AccountViewSet
+from dashboard.auth.arrangement_api import ArrangementView
 from dashboard.auth.oidc.views import ProviderCallback, ProviderLogin
 from dashboard.auth.team_api import TeamViewSet
 from dashboard.auth.token_api import TokenViewSet
@@ -100,6 +101,7 @@ urlpatterns = [
     path("api/ingest/<str:source>/snapshot", SnapshotView.as_view(), name="ingest-snapshot"),
     path("api/ingest/<str:source>/cursor", CursorView.as_view(), name="ingest-cursor"),
     path("api/client-errors/", ClientErrorView.as_view(), name="client-errors"),
+    path("api/arrangement/", ArrangementView.as_view(), name="arrangement"),
     path("api/workloads/", WorkloadsView.as_view(), name="workloads"),
     path("api/templates/", template_list, name="template-list"),
     path("api/templates/<slug:name>/start/", StartTemplateView.as_view(), name="template-start"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from django.core.exceptions import PermissionDenied
@@ -11,6 +12,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 import experiments as of_papers
+from dashboard.auth.arrangement_api import arrangement_of
 from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
 from dashboard.auth.visible import visible, what_was
 from dashboard.pages import style_guide
@@ -111,8 +113,11 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
     """Response of the run page; connection: that of the mirrored cluster, if any."""
     readers.mark(run.pk)
     history = borders.history(run) if run.mode == Run.MIRROR else None
-    files = downloads.model_files(run)
-    return _page(request, "run.html", run=run, model_files=files, connection=connection, history=history)
+    kept = arrangement_of(request.user)
+    return _page(
+        request, "run.html", run=run, model_files=downloads.model_files(run), connection=connection, history=history,
+        arrangement=json.dumps(kept),
+    )  # fmt: skip
 
 
 @_looked_at

@@ -34,8 +34,8 @@ from twin.studies.shadows import sets
 
 JOBS = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\n"
 JSON = "application/json"
-# POSTs that only ask, or report what failed in a browser: nothing is kept of them.
-ASKS = {("run-ask", "post"), ("scenario-edits", "post"), ("client-errors", "post")}
+# POSTs that only ask, report what failed in a browser, or arrange the own pages: nothing is audited.
+ASKS = {("run-ask", "post"), ("scenario-edits", "post"), ("client-errors", "post"), ("arrangement", "post")}
 
 # Operators alone may ask, and nothing is kept.
 PREVIEWS = {("connection-sites", "post")}

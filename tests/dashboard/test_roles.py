@@ -22,8 +22,8 @@ REFUSED = {
     "/groups.csv": 404,
     "/mapping/": 404,
 }
-# what would be, and what failed in a browser; nothing is kept (test_audit.py holds the views to it)
-ASKS = ("/ask/", "/edits/", "/client-errors/")
+# what would be, what failed in a browser, and how the own pages look; nothing else is kept (test_audit.py)
+ASKS = ("/ask/", "/edits/", "/client-errors/", "/arrangement/")
 
 
 @pytest.fixture

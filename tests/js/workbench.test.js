@@ -31,7 +31,7 @@ const PANELS = `<button id="panels">Panels</button><div id="bench">
   <div data-column="side"><dialog></dialog><section id="panel-c"><header><h2>C</h2></header></section></div></div>`;
 const $ = (selector) => document.querySelector(selector);
 const ids = (name) => [...document.querySelectorAll(`[data-column="${name}"] > section`)].map(({ id }) => id);
-const bench = () => new Workbench($('#bench'), $('#panels'), { account: 'ann', actions: () => [['Print', () => {}]] });
+const bench = (more) => new Workbench($('#bench'), $('#panels'), { ...more, actions: () => [['Print', () => {}]] });
 const choose = (panel, text) => {
   $(`#${panel} .panel-menu`).click();
   [...document.querySelectorAll('#panel-menu button')].find((one) => one.textContent === text).click();
@@ -39,8 +39,8 @@ const choose = (panel, text) => {
 
 test('the menu of a panel moves, hides and enlarges it, and the page keeps that for the account', needsPage, () => {
   const window = open('/', PANELS);
-  window.localStorage.clear();
-  const made = bench();
+  const kept = [];
+  const made = bench({ keep: (arrangement) => kept.push(structuredClone(arrangement)) });
   choose('panel-a', 'Move down');
   assert.deepEqual(ids('main'), ['panel-b', 'panel-a']);
   choose('panel-c', 'Move to the main column');
@@ -51,10 +51,9 @@ test('the menu of a panel moves, hides and enlarges it, and the page keeps that 
   assert.ok($('#panel-a').classList.contains('enlarged'));
   window.dispatchEvent(new window.KeyboardEvent('keydown', { key: 'Escape' }));
   assert.equal(made.enlarged, null);
-  const kept = window.localStorage.getItem('workbench-ann');
+  assert.equal(kept.length, 3, 'each change is stored');
   open('/', PANELS);
-  localStorage.setItem('workbench-ann', kept);
-  bench();
+  bench({ kept: JSON.parse(JSON.stringify(kept.at(-1))) });
   assert.deepEqual(ids('main'), ['panel-b', 'panel-a', 'panel-c']);
   assert.ok($('#panel-b').classList.contains('put-away'));
 });

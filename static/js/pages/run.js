@@ -2,7 +2,7 @@
 
 import { banner } from '../ui/banner.js';
 import { confirmed, informed } from '../ui/confirm.js';
-import { get } from '../core/api.js';
+import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, debounce, setText } from '../ui/dom.js';
@@ -66,7 +66,14 @@ let shown = null; // the moment that table and drawer show; null = the newest
 const transport = new Transport({ store, view, playhead });
 const refused = (error) => informed(error.message); // a dialog, so that a refusal is not overlooked
 const charts = new ChartPanels($('[data-column="main"]'), PANELS);
-const bench = new Workbench($('#bench'), $('#panels'), { account: $('main').dataset.account, actions: pictures });
+const bench = new Workbench($('#bench'), $('#panels'), {
+  kept: JSON.parse($('main').dataset.arrangement || 'null'),
+  keep: (arrangement) =>
+    post('/api/arrangement/', arrangement).catch(({ message }) =>
+      notice(`The arrangement of the panels was not stored: ${message}`, true),
+    ),
+  actions: pictures,
+});
 
 main().catch((error) => {
   logError(error);

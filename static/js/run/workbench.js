@@ -1,5 +1,5 @@
-// The workbench: panels that are moved between two columns, hidden or enlarged. The arrangement is kept in the browser,
-// for each account of the twin.
+// The workbench: panels that are moved between two columns, hidden or enlarged. The server keeps the arrangement for
+// each account.
 
 import { $, $$, fill, h } from '../ui/dom.js';
 import { openBelow } from '../ui/popover.js';
@@ -71,14 +71,14 @@ export function fitted(kept, usual) {
 
 export class Workbench {
   /**
-   * element: holds the columns [data-column]; button: opens the list of panels; account: whose arrangement it is;
-   * actions(id): further [text, act] of a panel's menu.
+   * element: holds the columns [data-column]; button: opens the list of panels; kept: the stored arrangement, or null;
+   * keep(arrangement) stores it; actions(id): further [text, act] of a panel's menu.
    */
-  constructor(element, button, { account, actions = () => [] }) {
-    Object.assign(this, { element, button, actions, key: `workbench-${account}`, enlarged: null });
+  constructor(element, button, { kept = null, keep = () => {}, actions = () => [] }) {
+    Object.assign(this, { element, button, actions, keep, enlarged: null });
     this.columns = Object.fromEntries(COLUMNS.map((name) => [name, $(`[data-column="${name}"]`, element)]));
     this.usual = { ...this.#seen(), hidden: [] };
-    this.now = fitted(this.#kept(), this.usual);
+    this.now = fitted(kept, this.usual);
     this.menu = h('div', { class: 'menu', id: 'panel-menu', popover: 'auto', role: 'group' });
     this.list = h('div', { class: 'menu', id: 'panel-list', popover: 'auto', role: 'group', 'aria-label': 'Panels' });
     element.append(this.menu);
@@ -104,19 +104,7 @@ export class Workbench {
   #change(next) {
     this.now = next;
     this.#apply();
-    try {
-      localStorage.setItem(this.key, JSON.stringify(next));
-    } catch {
-      // Without storage the arrangement lasts for this page.
-    }
-  }
-
-  #kept() {
-    try {
-      return JSON.parse(localStorage.getItem(this.key) ?? 'null');
-    } catch {
-      return null;
-    }
+    this.keep(next);
   }
 
   #sections() {
