@@ -159,3 +159,13 @@ test('the number of rows has its noun in the singular', () => {
     ['1 bar', '0 bars', 'showing 5 of 1,200 bars'],
   );
 });
+
+test('an empty list says what it is for, and links to the next action', needsPage, async () => {
+  open();
+  const { empty } = await import('../../static/js/ui/data-table.js');
+  const box = empty('No sweeps yet', 'A sweep runs a scenario with several values.', ['Choose a scenario', '#new']);
+  assert.equal(box.querySelector('strong').textContent, 'No sweeps yet');
+  assert.match(box.textContent, /A sweep runs a scenario with several values\./);
+  assert.equal(box.querySelector('a.button').getAttribute('href'), '#new');
+  assert.equal(empty('No job matches', 'Change the search.').querySelector('a'), null);
+});

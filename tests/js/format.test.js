@@ -5,6 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import {
+  capital,
   clock,
   duration,
   percent,
@@ -74,4 +75,11 @@ test('counts in sentences have a singular', () => {
   const fixed = new RegExp(`number\\((?:[^()]|\\([^()]*\\))*, 0\\)\\} (?:${nouns})\\b(?! and nodes)`);
   for (const name of readdirSync(root, { recursive: true }).filter((one) => one.endsWith('.js')))
     assert.doesNotMatch(readFileSync(new URL(name, root), 'utf8'), fixed, name);
+});
+
+test('a text begins with a capital letter, but vCPU is written as it is', () => {
+  assert.equal(capital('memory'), 'Memory');
+  assert.equal(capital('vCPU'), 'vCPU');
+  assert.equal(capital('GPU'), 'GPU');
+  assert.equal(capital(''), '');
 });

@@ -15,7 +15,8 @@ export class OpenAlerts {
   }
 
   paint({ results, count }) {
-    const none = empty('No open alerts', 'Alerts appear here when a rule finds something.');
+    const about = 'An alert appears when a rule finds something, such as an unavailable server or a growing queue.';
+    const none = empty('No open alerts', about, ['See the rules', '#rules']);
     this.table.paint(results, { count, none });
   }
 

@@ -40,7 +40,10 @@ export class ChooseRuns {
           $('#choose-list'),
           query
             ? empty('No matching runs', 'Change the search.')
-            : empty('No runs yet', h('a', { href: '/scenarios/' }, 'Start a run, or race all schedulers on one trace')),
+            : empty('No runs yet', 'A comparison shows what schedulers do differently with the same jobs.', [
+                'Start runs',
+                '/scenarios/',
+              ]),
         );
     } catch (error) {
       fill($('#choose-list'), h('p', { class: 'error', role: 'alert' }, error.message));

@@ -107,7 +107,10 @@ function paint({ count, results, users, actions }, filtered) {
   );
   const none = filtered
     ? empty('No matching entries', 'Change the search, the dates or the user.')
-    : empty('No changes yet', 'Changes of traces, clusters, scenarios, runs and sweeps appear here.');
+    : empty('No changes yet', 'Each change of a trace, cluster, scenario, run or sweep appears here with its author.', [
+        'Start a run',
+        '/scenarios/',
+      ]);
   list.paint(results, { page: list.page, count, none });
 }
 

@@ -10,6 +10,7 @@ import { DataTable, empty, shown, table } from '../ui/data-table.js';
 import { url } from '../core/ranges/time-range.js';
 import { clusterForm } from '../scenarios/cluster-form.js';
 
+const ABOUT = 'A cluster lists servers with their capacities; runs place jobs on them.';
 const operator = document.body.dataset.role === 'operator';
 const MAX_STEPS = 200;
 
@@ -45,10 +46,9 @@ async function load() {
   const page = await get('/api/clusters/?size=200');
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'cluster' : 'clusters');
   list.paint(page.results, {
-    none: empty(
-      'No clusters yet',
-      operator ? 'Create one above, or upload a trace with its machine list.' : 'Only operators can create clusters.',
-    ),
+    none: operator
+      ? empty('No clusters yet', ABOUT, ['Create a cluster', '#new'])
+      : empty('No clusters yet', `${ABOUT} Operators create them.`),
   });
 }
 

@@ -8,6 +8,8 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, errorLine, h } from '../ui/dom.js';
 import { Poll, pollError } from '../util/poll.js';
 
+const ABOUT =
+  'A connector reads Slurm, Kubernetes or posted events and shows the cluster here; it changes nothing on the cluster.';
 const AGAIN_MS = 2000;
 const say = errorLine($('#list-error'));
 const operator = document.body.dataset.role === 'operator';
@@ -42,18 +44,9 @@ async function load() {
   heardAt = Date.now();
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'cluster' : 'clusters');
   list.paint(page.results, {
-    none: empty(
-      'No clusters are followed yet',
-      operator
-        ? h(
-            'p',
-            {},
-            'A connector reads Slurm, Kubernetes or posted events and changes nothing on the cluster. ',
-            h('a', { href: '/live/connect/' }, 'Connect a cluster'),
-            ': choose a connector, test the connection, and store it.',
-          )
-        : 'Only operators can connect clusters.',
-    ),
+    none: operator
+      ? empty('No clusters are followed yet', ABOUT, ['Connect a cluster', '/live/connect/'])
+      : empty('No clusters are followed yet', `${ABOUT} Operators connect clusters.`),
   });
   return true;
 }

@@ -105,7 +105,10 @@ function paint() {
   const table = filters.view === 'table';
   const none = filters.narrow
     ? empty('No matching runs', 'Change the search, the state or the scheduler.')
-    : empty('No runs yet', 'Runs appear here when they are started.');
+    : empty('No runs yet', 'A run shows how a scheduler places the jobs of a trace on a cluster.', [
+        'Start a run',
+        '/scenarios/',
+      ]);
   $('#cards').hidden = table;
   $('#runs').hidden = $('#runs-tools').hidden = !table;
   if (table) {

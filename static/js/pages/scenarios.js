@@ -9,6 +9,7 @@ import { inCharge } from '../models/phases.js';
 import { newRun } from '../new-run/new-run.js';
 import { startTemplates } from '../scenarios/templates.js';
 
+const ABOUT = 'A scenario is a trace, a cluster and a scheduler; it can be edited and run again.';
 const operator = document.body.dataset.role === 'operator';
 const columns = [
   {
@@ -107,10 +108,9 @@ async function list() {
   const page = await get('/api/scenarios/?size=100');
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'scenario' : 'scenarios');
   scenarioTable.paint(page.results, {
-    none: empty(
-      'No scenarios yet',
-      operator ? 'Start a run above; its scenario is saved here.' : 'Only operators can create scenarios.',
-    ),
+    none: operator
+      ? empty('No scenarios yet', ABOUT, ['Start from a template', '#templates-title'])
+      : empty('No scenarios yet', `${ABOUT} Operators create them.`),
   });
 }
 

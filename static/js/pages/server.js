@@ -334,6 +334,7 @@ function jobTable(info, source, pick) {
       : empty(
           'No jobs on this server',
           away ? 'The server is unavailable at this time.' : 'No job is running or planned here at this time.',
+          ['Show the schedule', `/runs/${runId}/`],
         ),
   );
 }

@@ -7,6 +7,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { editFieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
 import { url } from '../core/ranges/time-range.js';
 
+const ABOUT = 'A sweep runs a scenario with several values of its settings, to show what they change.';
 const operator = document.body.dataset.role === 'operator';
 const HELP = 'Such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 const columns = [
@@ -42,7 +43,9 @@ async function list() {
   const page = await get('/api/sweeps/?size=100');
   setText($('#count'), shown(page.results.length, page.count, page.count === 1 ? 'sweep' : 'sweeps'));
   sweepTable.paint(page.results, {
-    none: empty('No sweeps yet', operator ? 'Start one above.' : 'Only operators can start sweeps.'),
+    none: operator
+      ? empty('No sweeps yet', ABOUT, ['Choose a scenario', '#new'])
+      : empty('No sweeps yet', `${ABOUT} Operators start them.`),
   });
 }
 
@@ -52,7 +55,7 @@ async function form() {
   );
   const box = $('#new');
   if (!scenarios.results.length)
-    return fill(box, empty('No scenarios yet', h('a', { href: '/scenarios/' }, 'Create a scenario first')));
+    return fill(box, empty('No scenarios yet', 'A sweep needs a scenario.', ['Create a scenario', '/scenarios/']));
   const wanted = Number(url.get('scenario'));
   const scenario = h(
     'select',

@@ -12,6 +12,7 @@ import { followOverview } from '../ui/connection-badge.js';
 import { Transfer, unfinished } from '../traces/upload-session.js';
 import { generateForm } from '../traces/workload-form.js';
 
+const ABOUT = 'A trace holds the jobs of a cluster over time; runs replay it.';
 const operator = document.body.dataset.role === 'operator';
 const LABELS = { scanned: 'scanned' };
 const transfers = new Map(); // trace id -> {transfer, row} of this page
@@ -104,7 +105,9 @@ async function load() {
 function paint() {
   $('#count').textContent = shown(traces.length, total, total === 1 ? 'trace' : 'traces');
   list.paint(traces, {
-    none: empty('No traces yet', operator ? 'Drop files above.' : 'Only operators can upload traces.'),
+    none: operator
+      ? empty('No traces yet', `${ABOUT} Drop files above, or start with a sample.`, ['Generate a trace', '#generate'])
+      : empty('No traces yet', `${ABOUT} Operators upload them.`),
   });
   for (const { row } of transfers.values()) row.paint();
 }

@@ -9,6 +9,8 @@ import { NewPlan } from './new-plan.js';
 import { PlanCard } from './plan-card.js';
 import { Rule } from './rule.js';
 
+const ABOUT =
+  'A plan lists changes and commands for the waiting jobs; nothing is sent to the cluster without an approval.';
 const AGAIN_MS = 2000;
 const name = $('main').dataset.connection;
 const say = errorLine($('#list-error'));
@@ -30,8 +32,7 @@ async function load() {
   }
   const elements = plans.map((plan) => cards.get(plan.id).element);
   const box = $('#list');
-  if (!elements.length)
-    fill(box, empty('No plans yet', 'A plan lists changes and commands; nothing is sent without an approval.'));
+  if (!elements.length) fill(box, empty('No plans yet', ABOUT, operator ? ['Propose a plan', '#new'] : null));
   else if (elements.some((element, place) => box.children[place] !== element)) fill(box, elements);
   return true;
 }

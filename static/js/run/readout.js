@@ -2,19 +2,21 @@
 
 import { lifeOf } from '../gantt/layers/life.js';
 import { heldAt, meanPrices, rangeTotals } from '../core/ranges/range-totals.js';
-import { $, fill, h } from '../ui/dom.js';
+import { $, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, number, plural, significant } from '../util/format.js';
 import { atMost } from '../util/throttle.js';
 
 const REST_MS = 90; // between two computations, which read every bar
 const MAX_NAMED = 12; // jobs named at the crosshair
+const NARROW = '(max-width: 640px)'; // there is room for few words
 
 export class Readout {
   /** prices(): {prices, defaultPrices} at the time shown; chosen(): the selected jobs. */
   constructor({ store, info, view, playhead, prices, chosen }) {
     Object.assign(this, { store, info, view, playhead, prices, chosen });
     this.box = $('#readout-text');
-    this.help = this.box.textContent;
+    this.help = matchMedia(NARROW).matches ? 'Tap a chart for the values at one time.' : this.box.textContent;
+    setText(this.box, this.help);
     const paint = (this.update = atMost(REST_MS, () => this.#paint()));
     for (const name of ['cursor', 'selection']) view.addEventListener(name, paint);
     for (const name of ['move', 'state']) playhead.addEventListener(name, () => this.#shown() && paint());

@@ -63,7 +63,8 @@ async function load() {
   const [page, people] = await Promise.all([get('/api/teams/?size=200'), get('/api/accounts/?size=200')]);
   accounts = people.results;
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'team' : 'teams');
-  list.paint(page.results, { none: empty('No teams yet', 'Without teams all users see all objects.') });
+  const about = 'A team decides who sees which objects; without teams all users see all objects.';
+  list.paint(page.results, { none: empty('No teams yet', about, ['Create a team', '#new']) });
   const kept = choice.value;
   const options = page.results.map((team) => h('option', { value: team.id }, team.name));
   fill(choice, h('option', { value: '' }, 'Everybody'), options);

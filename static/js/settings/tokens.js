@@ -44,7 +44,8 @@ function moment(at, otherwise) {
 async function load() {
   const page = await get('/api/tokens/?size=200');
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'token' : 'tokens');
-  list.paint(page.results, { none: empty('No tokens yet', 'Create one above for a script or a cluster.') });
+  const about = 'A token lets a script or a cluster use the API without a person.';
+  list.paint(page.results, { none: empty('No tokens yet', about, ['Create a token', '#new']) });
 }
 
 async function revoke(token) {

@@ -154,8 +154,10 @@ function toolsOf(box) {
   return made;
 }
 
-export function empty(title, text) {
-  return h('div', { class: 'empty' }, h('strong', {}, title), text);
+/** An empty list: what it is for, and the next action [text, address]. */
+export function empty(title, text, next = null) {
+  const link = next && h('p', {}, h('a', { class: 'button', href: next[1] }, next[0]));
+  return h('div', { class: 'empty' }, h('strong', {}, title), text, link);
 }
 
 /** 'n of N' of a list that may be truncated; nouns: 'rows'. */

@@ -243,8 +243,8 @@ function trim(value, digits) {
 }
 
 /**
- * The text with a capital letter at its beginning: 'memory' -> 'Memory'.
+ * The text with a capital letter at its beginning, but 'vCPU' as it is: 'memory' -> 'Memory'.
  *
  * @param {string} text
  */
-export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+export const capital = (text) => (/^.[A-Z]/.test(text) ? text : text.slice(0, 1).toUpperCase() + text.slice(1));
