@@ -22,6 +22,7 @@ from dashboard.api.inputs.workloads import WorkloadsView
 from dashboard.api.live.acting import ActingView
 from dashboard.api.live.proposals import ProposalsView, ProposalViewSet
 from dashboard.api.metrics import metric_list
+from dashboard.api.retention import RetentionView
 from dashboard.api.run_parts.certificates import CertificateView
 from dashboard.api.run_parts.counterfactuals import CounterfactualsView
 from dashboard.api.run_parts.groups import SubtasksView
@@ -87,6 +88,7 @@ urlpatterns = [
     path("settings/account/", login.OwnAccount.as_view(), name="account"),
     path("settings/accounts/", pages.accounts, name="accounts"),
     path("settings/teams/", pages.teams, name="teams"),
+    path("settings/retention/", pages.retention, name="retention"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
     path("login/<str:token>/", login.link, name="login-link"),
     path("login/provider/begin/", ProviderLogin.as_view(), name="oidc-login"),
@@ -117,6 +119,7 @@ urlpatterns = [
     path("api/live/<slug:name>/fidelity/", FidelityView.as_view(), name="live-fidelity-figures"),
     path("api/live/<slug:name>/replay/", ReplayView.as_view(), name="replay"),
     path("api/live/<slug:name>/replay/cancel/", CancelReplayView.as_view(), name="replay-cancel"),
+    path("api/retention/", RetentionView.as_view(), name="retention-figures"),
     path("api/search/", SearchView.as_view(), name="search"),
     path("api/metrics/", metric_list, name="metric-list"),
     path("api/live/<slug:name>/acting/", ActingView.as_view(), name="connection-acting"),

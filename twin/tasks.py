@@ -106,10 +106,10 @@ def evaluate_alerts(_: int) -> None:
 
 
 @shared_task(name="twin.tasks.apply_retention")
-def apply_retention(_: int) -> None:
-    """Removal of what is older than its setting allows; packing of the logs that stay."""
+def apply_retention(by: int) -> None:
+    """Removal of what is older than its setting allows; packing of the logs that stay. by: who asked, 0 for nobody."""
     with doing("retention"):
-        retention.apply(retention.now())
+        retention.apply(retention.now(), by)
     with doing("the packing of logs"):
         packing.pack_ended()
 

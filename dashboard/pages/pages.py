@@ -251,6 +251,13 @@ def teams(request: HttpRequest) -> HttpResponse:
 
 def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
     """404 with a description of the deleted object."""
+@_looked_at
+def retention(request: HttpRequest) -> HttpResponse:
+    """Retention: what is kept and for how long, and the next clean-up."""
+    require(request.user, ADMIN, "Removing old data")
+    return _page(request, "retention.html")
+
+
     was = what_was(noun, number, request.user)
     if was is None:
         raise Http404(f"{noun.capitalize()} {number} does not exist.")

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
@@ -25,6 +26,7 @@ from twin.runs.commands import audit
 from twin.traces import import_task
 
 log = logging.getLogger(__name__)
+RUN = "retention.run"  # entry of the audit list after a clean-up that somebody asked for
 PORTION = 100  # runs that are removed in one transaction; writers wait for it
 
 
@@ -35,7 +37,7 @@ class Due:
     rule: str
     setting: str
     subjects: Sequence[Any]  # primary keys
-    size: int | None  # bytes of logs and checkpoints; None where they are not counted
+    size: int | None  # bytes of logs with their checkpoints, or of files; None where they are not counted
     named: bool = False  # True for objects with a page of their own
 
 
@@ -45,28 +47,36 @@ class Rule:
 
     title: str
     setting: str
-    due: Callable[[datetime, float], Sequence[Any]]
+    due: Callable[[datetime, float, set[int]], Sequence[Any]]  # the set: runs that rules before this one remove
     remove: Callable[[Sequence[Any]], None]
 
 
 def due(now: datetime) -> list[Due]:
     """Objects that each rule with a limit would remove at this moment."""
-    found = []
+    found, gone = [], set[int]()
     for rule, limit in _limited():
-        subjects = rule.due(now, limit)
-        size = sum(sizes(subjects).values()) if rule.remove is _remove_runs and subjects else None
+        subjects = rule.due(now, limit, gone)
+        size = None
+        if rule.remove is _remove_runs:
+            gone |= set(subjects)
+            size = sum(sizes(subjects).values()) if subjects else None
+        elif rule.remove is _remove_uploads and subjects:
+            size = uploaded_bytes(Trace.objects.filter(pk__in=subjects))
         found.append(Due(rule.title, rule.setting, subjects, size, rule.remove in NAMED))
     return found
 
 
-def apply(now: datetime) -> list[Due]:
-    """Removal of an object; what was removed."""
+def apply(now: datetime, by: int = 0) -> list[Due]:
+    """Removal of what is due; the objects. by: number of the account that asked for it."""
     removed = []
     for rule, limit in _limited():  # each looks at what the ones before have left
-        if subjects := rule.due(now, limit):
+        if subjects := rule.due(now, limit, set()):
             rule.remove(subjects)
             log.warning("retention: %s removed: %s", rule.title, len(subjects))
             removed.append(Due(rule.title, rule.setting, subjects, None, rule.remove in NAMED))
+    if by:
+        account = get_user_model().objects.filter(pk=by).first()
+        audit(account, RUN, "retention", {"removed": {row.rule: len(row.subjects) for row in removed}})
     return removed
 
 
@@ -74,6 +84,11 @@ def _limited() -> list[tuple[Rule, float]]:
     """Rules that have a limit; those without a setting always apply."""
     found = [(rule, getattr(settings, rule.setting) if rule.setting else 0.0) for rule in RULES]
     return [(rule, limit) for rule, limit in found if limit or not rule.setting]
+
+
+def uploaded_bytes(traces: QuerySet[Trace]) -> int:
+    """Bytes of the files of uploads that are still there."""
+    return sum(file.get("received", 0) for files in traces.values_list("files", flat=True) for file in files)
 
 
 def sizes(run_ids: Sequence[int]) -> dict[int, int]:
@@ -95,8 +110,8 @@ def _removable(mirrored: bool) -> QuerySet[Run]:
     return runs.order_by(Coalesce("finished_at", "created_at"))
 
 
-def _old_runs(mirrored: bool) -> Callable[[datetime, float], Sequence[int]]:
-    def find(now: datetime, days: float) -> Sequence[int]:
+def _old_runs(mirrored: bool) -> Callable[[datetime, float, set[int]], Sequence[int]]:
+    def find(now: datetime, days: float, gone: set[int]) -> Sequence[int]:
         before = now - timedelta(days=days)
         over = Q(finished_at__lt=before) | Q(finished_at=None, created_at__lt=before)
         old = _removable(mirrored).filter(over)
@@ -105,12 +120,13 @@ def _old_runs(mirrored: bool) -> Callable[[datetime, float], Sequence[int]]:
     return find
 
 
-def _largest(now: datetime, gigabytes: float) -> Sequence[int]:
+def _largest(now: datetime, gigabytes: float, gone: set[int]) -> Sequence[int]:
     """Oldest simulated runs whose removal brings all logs below the limit."""
-    size = sizes(list(Run.objects.values_list("pk", flat=True)))
+    size = sizes(list(Run.objects.exclude(pk__in=gone).values_list("pk", flat=True)))
     above = sum(size.values()) - gigabytes * 2**30
     chosen: list[int] = []
-    for run_id in readers.unread(list(_removable(mirrored=False).values_list("pk", flat=True))):
+    oldest = _removable(mirrored=False).exclude(pk__in=gone)
+    for run_id in readers.unread(list(oldest.values_list("pk", flat=True))):
         if above <= 0:
             break
         chosen.append(run_id)
@@ -125,9 +141,14 @@ def _remove_runs(run_ids: Sequence[int]) -> None:
             commands.delete_all(runs, {"reason": "retention"})
 
 
-def _old_uploads(now: datetime, days: float) -> Sequence[int]:
+def unimported() -> QuerySet[Trace]:
+    """Uploads that were never imported."""
     waiting = (Trace.UPLOADING, Trace.SCANNED, Trace.FAILED, Trace.CANCELLED)
-    old = Trace.objects.filter(status__in=waiting, touched_at__lt=now - timedelta(days=days), scenario=None)
+    return Trace.objects.filter(status__in=waiting, scenario=None)
+
+
+def _old_uploads(now: datetime, days: float, gone: set[int]) -> Sequence[int]:
+    old = unimported().filter(touched_at__lt=now - timedelta(days=days))
     return list(old.order_by("pk").values_list("pk", flat=True))
 
 
@@ -140,8 +161,8 @@ def _remove_uploads(trace_ids: Sequence[int]) -> None:
         import_task.remove_files(trace)
 
 
-def _old_rows(model: Any) -> Callable[[datetime, float], Sequence[int]]:
-    def find(now: datetime, days: float) -> Sequence[int]:
+def _old_rows(model: Any) -> Callable[[datetime, float, set[int]], Sequence[int]]:
+    def find(now: datetime, days: float, gone: set[int]) -> Sequence[int]:
         before_ms = int((now - timedelta(days=days)).timestamp() * 1000)
         return list(model.objects.filter(made_ms__lt=before_ms).values_list("pk", flat=True))
 
@@ -156,7 +177,7 @@ def _remove_rows(model: Any) -> Callable[[Sequence[Any]], None]:
     return remove
 
 
-def _ended_sessions(now: datetime, days: float) -> Sequence[str]:
+def _ended_sessions(now: datetime, days: float, gone: set[int]) -> Sequence[str]:
     return list(Session.objects.filter(expire_date__lt=now).values_list("pk", flat=True))
 
 

@@ -43,6 +43,8 @@ const ACTIONS = {
   'plan.propose': 'Make plan',
   'plan.refused': 'Plan refused',
   'plan.undone': 'Plan undone',
+  'retention.request': 'Start clean-up',
+  'retention.run': 'Clean-up done',
   'run.held': 'Run held',
   'run.promote': 'Promote fork',
   'run.discard': 'Discard fork',

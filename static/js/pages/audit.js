@@ -20,6 +20,7 @@ const PAGES = {
   connection: (name) => `/live/${name}/`,
   account: () => '/settings/accounts/',
   team: () => '/settings/teams/',
+  retention: () => '/settings/retention/',
   alert: () => '/alerts/',
   rule: () => '/alerts/#rules',
   plan: (id, { detail }) => `/live/${detail.name}/plans/`,
@@ -55,7 +56,7 @@ function subject(entry) {
   const [noun, id] = text.split(' ');
   if (gone)
     return h('span', { title: gone }, h('s', { class: 'nowrap muted' }, text), h('span', { class: 'why small' }, gone));
-  const page = text === `${noun} ${id}` ? PAGES[noun] : null;
+  const page = text === `${noun} ${id}` || text === 'retention' ? PAGES[noun] : null;
   return h(page ? 'a' : 'span', { href: page?.(id, entry), class: 'nowrap' }, text);
 }
 

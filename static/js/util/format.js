@@ -190,7 +190,8 @@ export function plural(count, word) {
 export function bytes(count) {
   if (count < 1000) return `${count} B`;
   if (count < 1e6) return `${trim(count / 1e3, 1)} kB`;
-  return `${trim(count / 1e6, 1)} MB`;
+  if (count < 1e9) return `${trim(count / 1e6, 1)} MB`;
+  return `${trim(count / 1e9, 1)} GB`;
 }
 
 /**

@@ -90,6 +90,16 @@ def test_the_oldest_runs_go_until_all_logs_fit(settings):
     assert list(Run.objects.values_list("pk", flat=True)) == [runs[2]]
 
 
+def test_a_dry_run_counts_each_run_once_where_two_limits_apply(settings):
+    old, young = ended(31 * DAY), ended(DAY)
+    sizes = retention.sizes([old, young])
+    settings.KEEP_RUNS_DAYS = 30.0
+    settings.KEEP_LOGS_GB = sizes[young] / 2**30  # fits once the old run is gone
+    found = retention.due(retention.now())
+    assert [(row.rule, list(row.subjects)) for row in found if row.subjects] == [("runs", [old])]
+    assert [(row.rule, list(row.subjects)) for row in retention.apply(retention.now())] == [("runs", [old])]
+
+
 def test_uploads_that_were_never_imported_go_with_their_files(settings, tmp_path):
     settings.KEEP_UPLOADS_DAYS = 7.0
     made = {}
