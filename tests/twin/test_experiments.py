@@ -101,6 +101,16 @@ def test_a_living_worker_keeps_its_part_and_the_limit_of_parts_at_once():
     assert titles(of, "done") == []
 
 
+def test_a_part_from_before_the_clock_was_set_back_is_computed():
+    of = starting.start(NAME, seeds=1)
+    first = of.parts.first()
+    until = timezone.now() + timedelta(minutes=5)
+    ReproductionPart.objects.filter(pk=first.pk).update(owner="elsewhere.example/1.1", lease_until=until)
+    assert first.pk in task.due()
+    first.refresh_from_db()
+    assert task._claim(first, lease.new_owner())
+
+
 def test_a_cancelled_experiment_is_resumed_with_its_finished_parts(no_broker, monkeypatch):
     of = starting.start(NAME, seeds=1)
     monkeypatch.setattr(task, "TURN_S", 0.0)

@@ -233,6 +233,16 @@ def test_a_killed_set_goes_on_where_it_stopped(lab):
     assert not task._renew(of.pk, "host/2.1"), "its process ends"
 
 
+def test_a_set_from_before_the_clock_was_set_back_goes_on(lab, monkeypatch):
+    of = sets.request(lab)
+    with monkeypatch.context() as clock:
+        clock.setattr("django.utils.timezone.now", lambda: datetime.now(UTC) + timedelta(minutes=5))
+        assert task._claim(of.pk, "host/1.1")
+        assert not task._claim(of.pk, "host/2.1")
+    assert task._claim(of.pk, "host/2.1"), "its lease lasts longer than any"
+    assert not task._claim(of.pk, "host/3.1")
+
+
 def test_the_next_set_is_due_when_time_has_passed_and_something_has_happened(lab, settings):
     settings.SHADOWS_EVERY_S = 600.0
     health = {"seen_ms": polled(2_400).at_ms, "last_look_at": timezone.now().timestamp()}

@@ -88,7 +88,7 @@ class Actor:
         with transaction.atomic():
             rule, _ = ActingRule.objects.select_for_update().get_or_create(connection=self.connection)
             now = timezone.now()
-            if rule.lease_until is not None and rule.lease_until > now and not lease.abandoned(rule.lease_owner):
+            if lease.in_force(rule.lease_until, rule.lease_owner, LEASE):
                 return
             rule.epoch, rule.lease_owner, rule.lease_until = rule.epoch + 1, lease.new_owner(), now + LEASE
             rule.actor = {"host": socket.gethostname(), "account": "", "error": ""}

@@ -70,7 +70,7 @@ def why_stopped(rule: ActingRule) -> str:
 
 def actor_running(rule: ActingRule) -> bool:
     """True if an acting process has given a sign of life."""
-    return rule.actor_at is not None and (timezone.now() - rule.actor_at).total_seconds() < ACTOR_SILENT_S
+    return rule.actor_at is not None and abs((timezone.now() - rule.actor_at).total_seconds()) < ACTOR_SILENT_S
 
 
 def _why_not(name: str, value: Any) -> str:

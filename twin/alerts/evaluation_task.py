@@ -11,6 +11,7 @@ from django.db import DatabaseError
 from twin.alerts import evaluation
 from twin.models import AlertWork
 from twin.processes.dispatch import send
+from twin.runs import lease
 
 log = logging.getLogger(__name__)
 QUEUE = "io"
@@ -40,7 +41,8 @@ def work() -> None:
     AlertWork.objects.get_or_create(pk=1)
     now = time.time()
     mine = now + BUSY_S
-    if not AlertWork.objects.filter(pk=1, evaluating_until__lt=now).update(evaluating_until=mine):
+    free = AlertWork.objects.filter(lease.free("evaluating_until", now, BUSY_S), pk=1)
+    if not free.update(evaluating_until=mine):
         return
     try:
         evaluation.evaluate()

@@ -12,10 +12,11 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from twin.eventlog.event_log import LeaseLost
@@ -59,10 +60,18 @@ def release(run: Run) -> None:
 
 def held(run: Run) -> bool:
     """True if a worker has the lease."""
+    return in_force(run.lease_until, run.lease_owner, LEASE)
+
+
+def in_force(until: datetime | None, owner: str, length: timedelta) -> bool:
+    """True if a lease of this length is in force; one of twice the length is from before the clock was set back."""
     now = timezone.now()
-    if run.lease_until is None or not now < run.lease_until < now + 2 * LEASE:  # longer: the clock was set back
-        return False
-    return not abandoned(run.lease_owner)
+    return until is not None and now < until < now + 2 * length and not abandoned(owner)
+
+
+def free(field: str, now: float, length_s: float) -> Q:
+    """Rows whose lease of this length, a field with Unix seconds, is not in force, as above."""
+    return Q(**{f"{field}__lt": now}) | Q(**{f"{field}__gt": now + 2 * length_s})
 
 
 def abandoned(owner: str) -> bool:

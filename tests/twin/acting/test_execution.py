@@ -6,15 +6,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.twin.acting.builders import Killed, MemoryCluster, S, actor, approved, connection
+from tests.twin.acting.builders import Killed, MemoryCluster, NeverWaits, S, actor, approved, connection
 from twin.acting import execution, rules
+from twin.acting.actor import Actor
 from twin.acting.journal import Journal
 from twin.acting.plan import ORDER, PLACEMENT, Wanted
 from twin.actuators.facts import NODES, NOT_BEFORE, WaitingJob
-from twin.models import Connection, JournalEntry, Proposal
+from twin.models import ActingRule, Connection, JournalEntry, Proposal
 
 pytestmark = pytest.mark.django_db
 
@@ -277,6 +279,22 @@ def test_killed_between_any_two_steps_the_cluster_is_as_it_was_or_as_planned(lab
             assert {key: (job.nice, job.nodes, job.not_before_ms is None) for key, job in cluster.jobs.items()} == {
                 key: (job.nice, job.nodes, job.not_before_ms is None) for key, job in planned.items()
             }, f"killed after step {steps}"
+
+
+def test_a_lease_from_before_the_clock_was_set_back_is_taken(lab, cluster, monkeypatch):
+    proposal = approved(lab, cluster, ORDER, wanted("4", "3", "2", "1"))
+    with monkeypatch.context() as clock:
+        clock.setattr("django.utils.timezone.now", lambda: datetime.now(UTC) + timedelta(minutes=5))
+        Actor(lab, cluster, NeverWaits())._take()
+    assert not rules.actor_running(rules.of(lab)), "its sign of life is from a time to come"
+    ActingRule.objects.update(lease_owner="elsewhere.example/1.1")
+    new = Actor(lab, cluster, NeverWaits())
+    new.step()
+    proposal.refresh_from_db()
+    assert (proposal.status, rules.actor_running(rules.of(lab))) == ("applied", True)
+    third = Actor(lab, cluster, NeverWaits())
+    third._take()
+    assert third.execution is None, "the new lease is in force"
 
 
 def test_a_process_that_lost_its_lease_calls_nothing(lab, cluster):

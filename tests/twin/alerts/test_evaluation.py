@@ -236,14 +236,15 @@ def test_targets_that_its_time_did_not_reach_are_first_in_the_next_evaluation(ma
     assert AlertWork.objects.get().left == 2
 
 
-def test_one_worker_evaluates_at_a_time_and_one_that_died_is_replaced(db, monkeypatch):
+@pytest.mark.parametrize("gone_s", [-1, 3_600], ids=["ran out", "from before the clock was set back"])
+def test_one_worker_evaluates_at_a_time_and_one_that_died_is_replaced(db, monkeypatch, gone_s):
     turns = []
     monkeypatch.setattr(evaluation, "evaluate", lambda: turns.append(1))
     evaluation_task.work()
     AlertWork.objects.update(evaluating_until=time.time() + 5)
     evaluation_task.work()
     assert len(turns) == 1
-    AlertWork.objects.update(evaluating_until=time.time() - 1)
+    AlertWork.objects.update(evaluating_until=time.time() + gone_s)
     evaluation_task.work()
     assert (len(turns), AlertWork.objects.get().evaluating_until) == (2, 0)
 

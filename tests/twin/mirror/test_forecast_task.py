@@ -81,11 +81,12 @@ def test_what_has_ended_is_what_the_next_forecast_believes(connection):
     assert row["waits_for"] == ["2"]
 
 
-def test_only_one_worker_forecasts_a_cluster_at_a_time(connection):
+@pytest.mark.parametrize("gone_s", [-1, 3_600], ids=["ran out", "from before the clock was set back"])
+def test_only_one_worker_forecasts_a_cluster_at_a_time(connection, gone_s):
     Forecasting.objects.create(connection=connection, busy_until=time.time() + 60)
     forecast_task.work(connection.pk)
     assert Forecasting.objects.get(pk=connection.pk).made_ms is None
-    Forecasting.objects.update(busy_until=time.time() - 1)  # its worker is gone
+    Forecasting.objects.update(busy_until=time.time() + gone_s)
     forecast_task.work(connection.pk)
     assert Forecasting.objects.get(pk=connection.pk).made_ms is not None
 

@@ -23,6 +23,7 @@ from twin.mirror.forecasts.learning import Learned, key_of, unpack
 from twin.mirror.forecasts.situation import gang_of, identity, situation
 from twin.models import Connection, Forecast, Forecasting, Run
 from twin.processes.dispatch import send
+from twin.runs import lease
 
 log = logging.getLogger(__name__)
 QUEUE = "io"
@@ -59,7 +60,7 @@ def work(pk: int) -> None:
         return
     Forecasting.objects.get_or_create(connection_id=pk)
     now = time.time()
-    if not Forecasting.objects.filter(pk=pk, busy_until__lt=now).update(busy_until=now + BUSY_S):
+    if not Forecasting.objects.filter(lease.free("busy_until", now, BUSY_S), pk=pk).update(busy_until=now + BUSY_S):
         return
     try:
         forecast(pk)

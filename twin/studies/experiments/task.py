@@ -167,8 +167,8 @@ def _fail(part: ReproductionPart, owner: str, outcome: str) -> None:
 
 def _in_progress() -> list[int]:
     """Parts that a living process computes."""
-    held = ReproductionPart.objects.filter(lease_until__gt=timezone.now()).values_list("pk", "owner")
-    return [pk for pk, owner in held if not lease.abandoned(owner)]
+    taken = ReproductionPart.objects.exclude(lease_until=None).values_list("pk", "lease_until", "owner")
+    return [pk for pk, until, owner in taken if lease.in_force(until, owner, LEASE)]
 
 
 def _waiting() -> QuerySet[ReproductionPart]:

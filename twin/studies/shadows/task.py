@@ -155,7 +155,7 @@ def _begun(connection: Connection, *window: int, **what: Any) -> bool:
 
 
 def _held(of: ShadowSet) -> bool:
-    return of.lease_until is not None and of.lease_until > timezone.now() and not lease.abandoned(of.owner)
+    return lease.in_force(of.lease_until, of.owner, LEASE)
 
 
 def _claim(set_id: int, owner: str) -> bool:
