@@ -21,6 +21,7 @@ from dashboard.readmodels.studies import gallery
 from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
+from twin.operation import growth
 from twin.runs import readers
 from twin.scenarios import store as scenarios_of
 from twin.traces.importers import formats
@@ -35,7 +36,8 @@ def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 def overview(request: HttpRequest) -> HttpResponse:
     """Overview of the cluster, the runs and current work."""
     started = visible(Run.objects.filter(scenario__unlisted=False), request.user).exists()
-    return _page(request, "overview.html", started=started, templates=() if started else gallery.cards())
+    notice = growth.notice() if is_operator(request.user) else ""
+    return _page(request, "overview.html", started=started, templates=() if started else gallery.cards(), notice=notice)
 
 
 @_looked_at
@@ -249,8 +251,6 @@ def teams(request: HttpRequest) -> HttpResponse:
     return _page(request, "teams.html")
 
 
-def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
-    """404 with a description of the deleted object."""
 @_looked_at
 def retention(request: HttpRequest) -> HttpResponse:
     """Retention: what is kept and for how long, and the next clean-up."""
@@ -258,6 +258,8 @@ def retention(request: HttpRequest) -> HttpResponse:
     return _page(request, "retention.html")
 
 
+def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
+    """404 with a description of the deleted object."""
     was = what_was(noun, number, request.user)
     if was is None:
         raise Http404(f"{noun.capitalize()} {number} does not exist.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from datetime import UTC, datetime
 
 import redis
@@ -16,6 +17,8 @@ from twin.models import Run
 WAIT_S = 1.0  # for a lock; a writer usually holds it for some ms
 CHECK_S = 1.0
 LOCKED_SINCE = "twin:locked-since"  # key: wall clock, in seconds
+WRITE_WAIT = "twin:write-wait"  # key: seconds
+WAITS = range(60, 600)  # writes from which the wait is known, and newest writes of which it is the 95th percentile
 
 
 def lock_wait_s() -> float:
@@ -52,11 +55,21 @@ def locked_since() -> datetime | None:
     return datetime.fromtimestamp(float(value), UTC) if value else None  # type: ignore[arg-type]
 
 
+def write_wait_s() -> float | None:
+    """Time that a write takes, as measured by the ticker (LockWatch); None while it is not known."""
+    try:
+        value = pubsub.client().get(WRITE_WAIT)
+    except (redis.RedisError, OSError):
+        return None
+    return float(value) if value else None  # type: ignore[arg-type]
+
+
 class LockWatch:
-    """Thread that tries a write every second, and publishes the start of a lock of the database."""
+    """Thread that tries a write every second, and publishes how long it takes and the start of a lock."""
 
     def __init__(self) -> None:
         self.since: float | None = None
+        self.waits: deque[float] = deque(maxlen=WAITS.stop)
 
     def start(self) -> LockWatch:
         threading.Thread(target=self._run, name="lock-watch", daemon=True).start()
@@ -68,10 +81,14 @@ class LockWatch:
 
     def check(self) -> None:
         """One check."""
-        began = time.time()
+        began, clock = time.time(), time.monotonic()
         error = fault()
+        self.waits.append(time.monotonic() - clock)
         was, self.since = self.since, (self.since or began) if error is not None and is_lock(error) else None
         try:
+            if len(self.waits) >= WAITS.start:
+                place = 95 * len(self.waits) // 100
+                pubsub.client().set(WRITE_WAIT, sorted(self.waits)[place], ex=WAITS.stop)
             if self.since is not None:
                 pubsub.client().set(LOCKED_SINCE, self.since, ex=10)  # the key expires when the ticker ends
             elif was is not None:

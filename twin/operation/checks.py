@@ -21,6 +21,7 @@ from kombu import Connection as BrokerConnection
 from twin.infra import broker, database, disk, pubsub
 from twin.infra.counts import counted
 from twin.models import Run
+from twin.operation import growth
 from twin.processes import heartbeat
 
 MAX_SKEW_S = 1.0  # between clocks; leases of runs last some seconds
@@ -111,6 +112,8 @@ def database_writes() -> Finding:
     if error:
         text = " ".join(str(error).split())
         return Finding("database", FAULT, f"{name}: {text}", "start the server, or correct DATABASE_URL")
+    if limit := growth.limit():
+        return Finding("database", WARNING, f"{name}: {limit}", growth.REMEDY)
     return Finding("database", OK, name)
 
 
