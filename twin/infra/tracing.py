@@ -87,7 +87,7 @@ def ids() -> dict[str, str]:
 
 
 def note_work(what: str) -> None:
-    """Adds to the work that the current span names; a task may do several things in turn."""
+    """Addition to the work that the current span names; a task may do several things in turn."""
     if _tracer is not None and (span := _current()).is_recording():
         before = span.attributes.get(DOING)
         span.set_attribute(DOING, f"{before}; {what}" if before else what)
