@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from scheduling.model.values import Event
@@ -74,7 +74,8 @@ def announce(run: Run) -> None:
 
 def _work_on(run_id: int, verb: Any, task: str) -> bool:
     """Call of `verb(run, watch)` under the lease; its errors become the run's status. True: call again soon."""
-    close_old_connections()
+    if not connection.in_atomic_block:  # a caller in a transaction keeps its connection
+        close_old_connections()
     run, began = None, time.monotonic()
     try:
         if pools.yields() and pools.queue_of(run_id) != pools.QUICK:  # a message from before it was handed over

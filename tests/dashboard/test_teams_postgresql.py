@@ -1,0 +1,37 @@
+"""Teams on PostgreSQL: the tests of teams pass on a database of a server that is here, as on SQLite."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.services]
+ROOT = Path(__file__).resolve().parents[2]
+POSTGRES = "postgresql://postgres@127.0.0.1:5432"
+
+
+def test_the_tests_of_teams_pass_on_postgresql():
+    try:
+        psycopg.connect(f"{POSTGRES}/postgres", connect_timeout=2).close()
+    except psycopg.OperationalError as error:
+        pytest.skip(f"no PostgreSQL at 5432 of this machine: {error}")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    env["DATABASE_URL"] = f"{POSTGRES}/teams_{os.getpid()}"  # the tests make their own, named test_teams_...
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+        "tests/dashboard/test_teams.py",
+    ]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-4_000:]
+    assert "skipped" not in done.stdout.splitlines()[-1]
