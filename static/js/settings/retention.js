@@ -71,7 +71,8 @@ function lastText(last) {
   if (!last) return 'Nobody has started a clean-up yet.';
   const removed = Object.entries(last.removed).map(([rule, count]) => `${rule}: ${number(count, 0)}`);
   const what = removed.join(', ') || 'nothing';
-  return `Last clean-up that somebody started: ${wall(last.at)}, by ${last.user || 'a deleted account'}; removed: ${what}.`;
+  const by = last.user || 'a deleted account';
+  return `Last clean-up that somebody started: ${wall(last.at)}, by ${by}; removed: ${what}.`;
 }
 
 async function start() {

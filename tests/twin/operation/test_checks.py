@@ -90,9 +90,9 @@ def test_a_database_that_takes_no_writes(monkeypatch):
 
 def test_migrations_that_are_missing_and_those_of_a_newer_version():
     recorder = MigrationRecorder(connection)
-    recorder.record_unapplied("dashboard", "0004_identities")
-    assert told(checks.migrations)[:2] == (checks.FAULT, "1 migration not applied: dashboard 0004_identities")
-    recorder.record_applied("dashboard", "0004_identities")
+    recorder.record_unapplied("dashboard", "0005_arrangements")
+    assert told(checks.migrations)[:2] == (checks.FAULT, "1 migration not applied: dashboard 0005_arrangements")
+    recorder.record_applied("dashboard", "0005_arrangements")
     recorder.record_applied("twin", "9999_of_the_future")
     assert told(checks.migrations)[1] == "the database is from a newer version (twin 9999_of_the_future)"
 

@@ -121,7 +121,7 @@ export class PriceHolders {
     const text = this.rows
       ? 'Hide table'
       : jobs.length > MAX_BARS
-        ? `Table of all ${number(jobs.length, 0)} jobs`
+        ? `Table of all ${plural(jobs.length, 'job')}`
         : 'Table';
     return [
       h('button', { type: 'button', class: 'quiet', 'aria-expanded': String(this.rows), onclick: toggle }, text),
