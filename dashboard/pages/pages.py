@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
@@ -23,6 +23,7 @@ from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.operation import growth
 from twin.runs import readers
+from twin.scenarios import listed
 from twin.scenarios import store as scenarios_of
 from twin.traces.importers import formats
 
@@ -81,12 +82,12 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
     """Scenario with its what-if edits."""
-    scenario = visible(Scenario.objects.only("name"), request.user).filter(pk=scenario_id).first()
-    return (
-        _gone(request, "scenario", scenario_id)
-        if scenario is None
-        else _page(request, "scenario.html", scenario=scenario)
-    )
+    scenario = visible(Scenario.objects.only("name", "scheduler"), request.user).filter(pk=scenario_id).first()
+    if scenario is None:
+        return _gone(request, "scenario", scenario_id)
+    if listed.is_record(scenario) and (run := scenario.runs.first()):
+        return redirect(f"/runs/{run.pk}/")  # there is nothing to edit or to run
+    return _page(request, "scenario.html", scenario=scenario)
 
 
 @_looked_at

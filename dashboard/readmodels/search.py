@@ -12,7 +12,7 @@ from dashboard.readmodels import job_table
 from twin.infra.counts import counted
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import scheduler_history
-from twin.scenarios import store
+from twin.scenarios import listed, store
 
 SHOWN = 6  # of each kind
 MAX_TEXT = 200  # characters, as of the longest names
@@ -46,9 +46,9 @@ def search(text: str, run: Run | None, seen: Callable[[QuerySet[Any]], QuerySet[
             of_run = {"job": (f"Jobs of run {run.pk}", lambda: _jobs(text, run))}
             of_run["server"] = (f"Servers of run {run.pk}", lambda: _servers(text, run))
             kinds = of_run | kinds
-        listed = seen(Scenario.objects.filter(unlisted=False).defer("edits", "beliefs"))
-        kinds["scenario"] = ("Scenarios", lambda: _named(listed, text, _scenario))
-        traces = seen(Trace.objects.only("name", "status", "job_count"))
+        shown = seen(listed.scenarios(Scenario.objects.defer("edits", "beliefs")))
+        kinds["scenario"] = ("Scenarios", lambda: _named(shown, text, _scenario))
+        traces = seen(listed.inputs(Trace.objects.only("name", "status", "job_count"), "trace"))
         kinds["trace"] = ("Traces", lambda: _named(traces, text, _trace))
         kinds["experiment"] = ("Experiments", lambda: _experiments(text))
         kinds["sweep"] = ("Sweeps", lambda: _named(seen(Sweep.objects.only("name")), text, _sweep))

@@ -175,3 +175,18 @@ def test_the_pages_of_a_cluster_with_two_runs_link_them(operator):
     assert answer.status_code == 201, answer.content
     fork = played_out(Run.objects.get(pk=answer.json()["run"]["id"]))
     assert operator.get(f"/api/compare/?runs={old.pk},{fork.pk}").json()["shared"]["jobs"] == 3
+
+
+def test_the_record_of_a_cluster_is_not_offered_as_a_scenario(operator):
+    """Its scenario, cluster and trace are those of no simulation: no list has them, and its page is that of the run."""
+    run = mirrored_run()
+    scenario = run.scenario
+    for kind in ("scenarios", "clusters", "traces"):
+        assert operator.get(f"/api/{kind}/").json()["results"] == [], kind
+    assert operator.get(f"/api/scenarios/{scenario.pk}/").status_code == 200
+    page = operator.get(f"/scenarios/{scenario.pk}/")
+    assert (page.status_code, page["Location"]) == (302, f"/runs/{run.pk}/")
+    entrants = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
+    assert "observed" not in [one["scheduler"] for one in entrants["able"]]
+    hits = operator.get("/api/search/", {"q": scenario.name}).json()
+    assert {group["kind"] for group in hits} & {"scenario", "trace"} == set()

@@ -47,7 +47,7 @@ def entrants_beside(
 ) -> list[Entrant]:
     """Participants of a race of a scheduler with its parameters on a cluster, before there is a scenario."""
     model = model_of(own, cluster)
-    found = [Entrant(type(own), parameters)]
+    found = [Entrant(type(own), parameters, obstacle(own, cluster, tables))]
     for cls in schedulers().values():
         if cls is not type(own):
             given = trained_by(cls, model)

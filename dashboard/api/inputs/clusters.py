@@ -20,8 +20,8 @@ from scheduling.workloads import PROFILES, generate
 from twin.files.cluster_json import cluster_from_dict
 from twin.infra.counts import counted
 from twin.models import ClusterSpec, home_of
+from twin.scenarios import listed
 from twin.scenarios.store import store_cluster
-from twin.studies.shadows import sets
 
 MAX_SERVERS = 20_000
 GENERATED = {
@@ -75,7 +75,7 @@ class ClusterViewSet(
 
     def filter_queryset(self, queryset: QuerySet[ClusterSpec]) -> QuerySet[ClusterSpec]:
         found = super().filter_queryset(queryset)
-        return sets.without_cuts(found, "cluster") if self.action == "list" else found
+        return listed.inputs(found, "cluster") if self.action == "list" else found
 
     def get_serializer_class(self) -> type:
         return ClusterDetailSerializer if self.action == "retrieve" else ClusterSerializer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
@@ -22,7 +23,7 @@ from scheduling.kernel.registry import build, unavailable
 from twin.analysis.situation.past import loads_at
 from twin.files.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
-from twin.scenarios import store
+from twin.scenarios import listed, store
 from twin.studies import races
 
 
@@ -40,6 +41,10 @@ class ScenarioViewSet(
     queryset = Scenario.objects.filter(unlisted=False).select_related("cluster", "trace").defer("trace__jobs")
     serializer_class = ScenarioSerializer
     noun = "scenario"
+
+    def filter_queryset(self, queryset: QuerySet[Scenario]) -> QuerySet[Scenario]:
+        found = super().filter_queryset(queryset)
+        return listed.scenarios(found) if self.action == "list" else found
 
     def perform_create(self, serializer: BaseSerializer[Any]) -> None:
         given = serializer.validated_data

@@ -39,7 +39,7 @@ from dashboard.readmodels import cards, downloads, job_table
 from scheduling.model.values import ModelError
 from twin.infra.errors import Refused
 from twin.models import Trace
-from twin.studies.shadows import sets
+from twin.scenarios import listed
 from twin.traces import import_commands, import_task
 from twin.traces.importers import Reading
 from twin.traces.importing.drafts import Skipped
@@ -63,7 +63,7 @@ class TraceViewSet(
 
     def filter_queryset(self, queryset: QuerySet[Trace]) -> QuerySet[Trace]:
         found = super().filter_queryset(queryset)
-        return sets.without_cuts(found, "trace") if self.action == "list" else found
+        return listed.inputs(found, "trace") if self.action == "list" else found
 
     def get_serializer_class(self) -> type:
         return TraceDetailSerializer if self.action == "retrieve" else TraceSerializer

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from scheduling.kernel.registry import scheduler_class
@@ -166,12 +165,6 @@ def remove(sets: list[ShadowSet]) -> None:
             Run.objects.filter(pk__in=runs).delete()
             Scenario.objects.filter(pk__in=scenarios, runs=None, sweeps=None).delete()
             _drop(trace, cluster)
-
-
-def without_cuts(found: QuerySet[Any], name: str) -> QuerySet[Any]:
-    """The traces or clusters (name) of a list without those that were cut for shadows."""
-    cut = ShadowSet.objects.filter(**{f"{name}__isnull": False})
-    return found.exclude(pk__in=cut.values(f"{name}_id"))
 
 
 def _drop(trace: Trace | None, cluster: ClusterSpec | None) -> None:

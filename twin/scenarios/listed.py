@@ -1,0 +1,31 @@
+"""What lists of scenarios, traces and clusters show: what users made, and what they can run.
+
+Left out are the points of sweeps, the cuts of shadows, and the records of followed clusters, which have a page of their
+own and cannot be simulated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from scheduling.observed.scheduler import ObservedScheduler
+from twin.models import Scenario, ShadowSet
+
+
+def scenarios(found: QuerySet[Scenario]) -> QuerySet[Scenario]:
+    """The scenarios that lists show."""
+    return found.filter(unlisted=False).exclude(scheduler=ObservedScheduler.name)
+
+
+def inputs(found: QuerySet[Any], name: str) -> QuerySet[Any]:
+    """The traces or clusters (name) that lists show."""
+    cut = ShadowSet.objects.filter(**{f"{name}__isnull": False})
+    mirrored = Scenario.objects.filter(scheduler=ObservedScheduler.name)
+    return found.exclude(pk__in=cut.values(f"{name}_id")).exclude(pk__in=mirrored.values(f"{name}_id"))
+
+
+def is_record(scenario: Scenario) -> bool:
+    """True if the scenario only records a followed cluster."""
+    return scenario.scheduler == ObservedScheduler.name
