@@ -1,5 +1,6 @@
 """The Celery application: `celery -A twin worker -Q runs`, `-Q long` and `-Q io,certificates`."""
 
+import logging
 import os
 import signal
 import time
@@ -35,9 +36,10 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def share_memory(**_: Any) -> None:
-    """Sharing of imported modules with the pool children, before they are forked: their collectors skip them."""
+    """Start of a worker: imported modules are shared with the pool children, whose collectors skip them."""
     from twin.infra import gc_control
 
+    logging.getLogger("celery.worker.request").addFilter(shutdown.WithoutOwnEnds())
     gc_control.spare()
 
 
