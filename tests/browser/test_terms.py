@@ -50,7 +50,7 @@ def test_a_metric_of_a_run_is_explained_by_touch(open_page: Callable[..., Page],
     page = open_page(f"/runs/{finished_run}/", viewport={"width": 390, "height": 800})
     page.wait_for_function(LOADED)
     metric = page.locator("#panel-metrics button.term", has_text="Makespan")
-    metric.scroll_into_view_if_needed()
+    metric.evaluate("(button) => button.scrollIntoView({ block: 'center' })")  # not below the fixed bar
     tap(page, metric)
     expect(page.locator(".definition")).to_contain_text("Last completion − first arrival.")
     box = page.locator(".definition").bounding_box()
