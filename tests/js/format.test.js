@@ -7,6 +7,7 @@ import test from 'node:test';
 import {
   capital,
   clock,
+  exactClock,
   duration,
   percent,
   plural,
@@ -21,6 +22,7 @@ test('points in time say days only when there are some, and as much as the step 
   assert.equal(clock(90_061_500), '1d 01:01:01');
   assert.equal(clock(90_061_500, 3_600_000), '1d 01:01');
   assert.equal(clock(1_250, 50), '00:00:01.250');
+  assert.deepEqual([1_250, 1_000, 999.7].map(exactClock), ['00:00:01.250', '00:00:01', '00:00:01']);
   assert.equal(clock(null), '–');
 });
 

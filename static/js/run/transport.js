@@ -2,7 +2,7 @@
 
 import { animate, redraw } from '../core/render-loop.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { clock, duration } from '../util/format.js';
+import { clock, duration, exactClock } from '../util/format.js';
 import { url } from '../core/ranges/time-range.js';
 import { SPEEDS, clockAt } from '../core/playhead.js';
 
@@ -129,7 +129,7 @@ export class Transport {
       );
       $('main').classList.toggle('past', past);
       newest.setAttribute('aria-pressed', String(playhead.following));
-      setText(moment, clock(playhead.ms));
+      setText(moment, playhead.playing || playhead.following ? clock(playhead.ms) : exactClock(playhead.ms));
       if (document.activeElement !== scrub || playhead.playing || playhead.following)
         scrub.value = playhead.liveMs ? (playhead.ms / playhead.liveMs) * 1000 : 1000;
       scrub.setAttribute('aria-valuetext', clock(playhead.ms));

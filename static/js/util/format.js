@@ -65,6 +65,13 @@ export function clock(ms, stepMs = SECOND) {
 }
 
 /**
+ * A point in simulated time with its milliseconds, if it has any: two events within a second have different labels.
+ *
+ * @param {number} ms
+ */
+export const exactClock = (ms) => clock(ms, Math.round(ms) % SECOND ? 1 : SECOND);
+
+/**
  * A length of time: '850 ms', '12.5 s', '3m 20s', '2h 5m', '3d 4h'.
  *
  * @param {number | null | undefined} ms

@@ -3,7 +3,7 @@
 import { OPEN, WORKER } from '../../core/bars.js';
 import { wallOf, wallText } from '../../core/wall-clock.js';
 import { h } from '../../ui/dom.js';
-import { clock, duration, number, plural } from '../../util/format.js';
+import { duration, exactClock, number, plural } from '../../util/format.js';
 
 const AMOUNTS = [
   ['gpu', 'GPU'],
@@ -26,7 +26,7 @@ export function moment(ms, submitted, runClock) {
   const wall = wallOf(runClock, ms);
   const after = isNumber(submitted) && ms !== submitted ? sinceText(ms - Number(submitted)) : '';
   const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
-  return h('time', {}, clock(ms), words ? h('span', { class: 'muted' }, ` ${words}`) : null);
+  return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, ` ${words}`) : null);
 }
 
 const sinceText = (/** @type {number} */ ms) =>
