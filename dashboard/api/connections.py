@@ -166,7 +166,7 @@ class PreviewNodeSerializer(serializers.Serializer[Any]):
     labels = serializers.DictField(child=serializers.CharField(max_length=300, allow_blank=True), default=dict)
 
 
-class PreviewSerializer(serializers.Serializer[Any]):
+class PreviewSerializer(KnownFields):
     """Nodes, and a rule that puts each of them on a site."""
 
     sites = SitesField(default=dict)

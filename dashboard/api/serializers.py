@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from dashboard.auth.visible import VisibleRelated
 from dashboard.http.field_sentences import choice_field
+from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.fields import EditField, MappingField, ParametersField
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError
@@ -244,7 +245,7 @@ class ScenarioSerializer(serializers.ModelSerializer):
         return attrs
 
 
-class RaceSerializer(serializers.Serializer[Any]):
+class RaceSerializer(KnownFields):
     """Schedulers of a race; by default all that can run the scenario."""
 
     schedulers = serializers.ListField(
@@ -297,7 +298,7 @@ class RunSerializer(serializers.ModelSerializer):
         return [one._asdict() for one in scheduler_history.of_run(run)]
 
 
-class SpeedSerializer(serializers.Serializer[Any]):
+class SpeedSerializer(KnownFields):
     """Speed of a live run: ms of simulated time per ms."""
 
     speed = NumberField(min_value=1e-6, max_value=MAX_SPEED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
@@ -15,6 +13,7 @@ from dashboard.auth import tokens
 from dashboard.auth.roles import ADMIN, OperatorsOnly, has_role
 from dashboard.auth.visible import source_refused
 from dashboard.http.body import body
+from dashboard.http.known_fields import KnownFields
 from dashboard.http.known_query import KnownQuery
 from dashboard.models import ApiToken
 from scheduling.model.values import ModelError
@@ -45,7 +44,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
         return tokens.why_ended(token)
 
 
-class NewTokenSerializer(serializers.Serializer[Any]):
+class NewTokenSerializer(KnownFields):
     """Request for a token; days: until it expires, null = never."""
 
     name = serializers.CharField(max_length=tokens.MAX_NAME)

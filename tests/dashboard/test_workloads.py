@@ -65,3 +65,11 @@ def test_a_wrong_measured_speed_gets_one_clear_message(operator, speed, message)
     assert answer.status_code == 400
     assert answer.json()["detail"].startswith(message)
     assert not AuditEntry.objects.exists()
+
+
+def test_an_unknown_field_is_refused_with_the_known_ones(operator):
+    answer = operator.post(
+        "/api/workloads/", {"profile": "oasis", "jobs": 5, "sed": 3}, content_type="application/json"
+    )
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith("sed: unknown field of the body 'sed'")

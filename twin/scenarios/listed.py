@@ -1,4 +1,4 @@
-"""What lists of scenarios, traces and clusters show: what users made, and what they can run.
+"""Lists of scenarios, traces and clusters: they show what users made and what can be run.
 
 Left out are the points of sweeps, the cuts of shadows, and the records of followed clusters, which have a page of their
 own and cannot be simulated.

@@ -14,6 +14,7 @@ from dashboard.api.audit import record
 from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerializer
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
+from dashboard.http.known_fields import KnownFields
 from scheduling.model.measured_speed import trained_at
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.files.speed_json import parse_speed
@@ -27,7 +28,7 @@ MAX_SLOTS = 100_000
 MAX_SPEED = 1_000_000  # characters of a file of a measured speed
 
 
-class WorkloadSerializer(serializers.Serializer[None]):
+class WorkloadSerializer(KnownFields):
     """Parameters of a generated workload."""
 
     profile = choice_field(list(ABOUT))

@@ -1,7 +1,6 @@
 // Trade-off of two metrics: one point for each run, and a line through those that no other run beats in both.
 
 import { valueText } from '../core/metric-table.js';
-import { JOB_COLORS } from '../util/colors.js';
 import { h, s } from '../ui/dom.js';
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 250, 64, 92, 14, 42];
@@ -28,6 +27,8 @@ export function paretoChart({ x, y, points }, front, runs) {
   );
   const best = new Set(front);
   const named = labelled(points, best, toX, toY);
+  const numbered = points.map((_, i) => i).filter((i) => !named.has(i));
+  const label = (i) => (named.has(i) ? runs[i].title : String(numbered.indexOf(i) + 1));
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
   const beats = front.map((i) => `${runs[i].title} · ${runs[i].id}`).join(', ');
   return h(
@@ -54,14 +55,14 @@ export function paretoChart({ x, y, points }, front, runs) {
           { class: best.has(i) ? 'point best' : 'point' },
           s(
             'circle',
-            { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4, class: `job-fill-${i % JOB_COLORS}` },
+            { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4 },
             s(
               'title',
               {},
               `${runs[i].title} · ${runs[i].id}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`,
             ),
           ),
-          named.has(i) ? text(toX(point.x) + 8, toY(point.y) + 4, runs[i].title) : null,
+          text(toX(point.x) + 8, toY(point.y) + 4, label(i)),
         ),
       ),
     ),
@@ -70,6 +71,7 @@ export function paretoChart({ x, y, points }, front, runs) {
       { class: 'muted small' },
       `${y.title} (higher is better) against ${x.title}. `,
       'The line joins the runs that no other run beats in both metrics.',
+      numbered.length ? ` ${numbered.map((i) => `${label(i)}: ${runs[i].title} · ${runs[i].id}`).join(', ')}.` : '',
     ),
   );
 }

@@ -1,0 +1,22 @@
+// Trade-off of two metrics: every run can be told from the others.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needsPage, open } from './dom.js';
+
+test('a run whose title has no room has a number, which the caption explains', needsPage, async () => {
+  open();
+  const { paretoChart } = await import('../../static/js/charts/pareto.js');
+  const metric = (title) => ({ title, unit: 'h' });
+  const points = [
+    { x: 1, y: 1 },
+    { x: 9, y: 9 },
+    { x: 1.001, y: 1.001 }, // beside the first
+  ];
+  const runs = ['FIFO', 'OASiS', 'Dorm'].map((title, i) => ({ id: 10 + i, title }));
+  const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0, 1], runs);
+  const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
+  assert.deepEqual(labels, ['FIFO', 'OASiS', '1']);
+  assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm · 12\.$/);
+});
