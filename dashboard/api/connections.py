@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.api.serializers import TeamField
 from dashboard.auth.visible import OfTeams, source_refused
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
@@ -41,6 +42,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
 
     title = serializers.SerializerMethodField()
     condition = serializers.SerializerMethodField()
+    team = TeamField()
 
     class Meta:
         model = Connection
@@ -56,6 +58,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "wanted",
             "run",
             "condition",
+            "team",
             "created_at",
         )
         read_only_fields = fields
@@ -200,7 +203,7 @@ class TrialSerializer(serializers.Serializer[Any]):
 class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Connection]):
     """Real clusters that are followed."""
 
-    queryset = Connection.objects.select_related("run")
+    queryset = Connection.objects.select_related("run", "team")
     serializer_class = ConnectionSerializer
     lookup_field = "name"
     lookup_value_regex = r"[\w-]+"

@@ -43,7 +43,7 @@ STATUSES = (*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED)
 class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
     """Runs of scenarios."""
 
-    queryset = Run.objects.select_related("scenario", "scenario__trace").defer(
+    queryset = Run.objects.select_related("scenario__team", "scenario__trace").defer(
         "scenario__trace__jobs", "scenario__trace__report"
     )
     serializer_class = RunSerializer

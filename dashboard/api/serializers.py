@@ -39,16 +39,25 @@ class NumberField(serializers.FloatField):
         return super().to_internal_value(data)
 
 
+class TeamField(serializers.CharField):
+    """Name of the team of an object; null for everybody."""
+
+    def __init__(self, source: str = "team.name") -> None:
+        super().__init__(source=source, read_only=True, default=None, allow_null=True)
+
+
 class TraceSerializer(serializers.ModelSerializer):
     """Row of a trace with the state of its import."""
 
     created_by = serializers.StringRelatedField()
     files = serializers.SerializerMethodField()
+    team = TeamField()
 
     class Meta:
         model = Trace
         fields: tuple[str, ...] = ("id", "name", "format", "status", "stage", "message", "progress", "checksum",
-                  "files", "seed", "options", "job_count", "server_count", "created_by", "created_at")  # fmt: skip
+                  "files", "seed", "options", "job_count", "server_count", "team", "created_by",
+                  "created_at")  # fmt: skip
         read_only_fields = fields
 
     def get_files(self, trace: Trace) -> list[dict[str, Any]]:
@@ -154,6 +163,7 @@ class ClusterSerializer(serializers.ModelSerializer):
     slot_ms = serializers.IntegerField(source="spec.slot_ms", read_only=True)
     horizon_slots = serializers.IntegerField(source="spec.horizon_slots", read_only=True, allow_null=True)
     gpus = serializers.SerializerMethodField()
+    team = TeamField()
 
     class Meta:
         model = ClusterSpec
@@ -166,6 +176,7 @@ class ClusterSerializer(serializers.ModelSerializer):
             "gpus",
             "slot_ms",
             "horizon_slots",
+            "team",
             "created_at",
         )
         read_only_fields = fields
@@ -201,12 +212,13 @@ class ScenarioSerializer(serializers.ModelSerializer):
     ends_ms = serializers.SerializerMethodField()
     schedulers = serializers.SerializerMethodField()
     parameter_texts = serializers.SerializerMethodField()
+    team = TeamField()
 
     class Meta:
         model = Scenario
         fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count",
                   "scheduler", "schedulers", "parameters", "parameter_texts", "seed", "edits", "ends_ms", "version",
-                  "parent", "fork_ms", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+                  "parent", "fork_ms", "slot_ms", "horizon_slots", "team", "created_at")  # fmt: skip
         read_only_fields = ("version", "parent", "fork_ms")
 
     def get_schedulers(self, scenario: Scenario) -> list[dict[str, Any]]:
@@ -265,6 +277,7 @@ class RunSerializer(serializers.ModelSerializer):
     speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MAX_SPEED)
     mode = choice_field((Run.BATCH, Run.LIVE), default=Run.BATCH)
     activity = serializers.SerializerMethodField()
+    team = TeamField("scenario.team.name")
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_activity(self, run: Run) -> dict[str, Any] | None:
@@ -279,7 +292,8 @@ class RunSerializer(serializers.ModelSerializer):
         model = Run
         fields = ("id", "scenario", "scenario_name", "scheduler", "schedulers", "trace_name", "job_count", "mode",
                   "speed", "status", "wanted", "message", "activity", "last_seq", "sim_ms", "end_ms", "clock_speed",
-                  "parent", "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
+                  "parent", "fork_ms", "metrics", "decision_ms", "team", "created_at", "started_at",
+                  "finished_at")  # fmt: skip
         read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent",
                             "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
 

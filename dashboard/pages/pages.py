@@ -56,7 +56,11 @@ def traces(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def trace(request: HttpRequest, trace_id: int) -> HttpResponse:
     """Trace: selection, preview and report."""
-    trace = visible(Trace.objects.only("name"), request.user).filter(pk=trace_id).first()
+    trace = (
+        visible(Trace.objects.select_related("team").only("name", "team__name"), request.user)
+        .filter(pk=trace_id)
+        .first()
+    )
     if trace is None:
         return _gone(request, "trace", trace_id)
     return _page(
@@ -82,7 +86,11 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
     """Scenario with its what-if edits."""
-    scenario = visible(Scenario.objects.only("name", "scheduler"), request.user).filter(pk=scenario_id).first()
+    scenario = (
+        visible(Scenario.objects.select_related("team").only("name", "scheduler", "team__name"), request.user)
+        .filter(pk=scenario_id)
+        .first()
+    )
     if scenario is None:
         return _gone(request, "scenario", scenario_id)
     if listed.is_record(scenario) and (run := scenario.runs.first()):
@@ -106,7 +114,7 @@ def sweep(request: HttpRequest, sweep_id: int) -> HttpResponse:
 @_looked_at
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """Run page."""
-    run = visible(Run.objects.select_related("scenario"), request.user).filter(pk=run_id).first()
+    run = visible(Run.objects.select_related("scenario__team"), request.user).filter(pk=run_id).first()
     if run is None:
         return _gone(request, "run", run_id)
     return _run_page(request, run, run.connections.first())
@@ -140,7 +148,9 @@ def connect(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
     """Current run of a connection; before the first one, a waiting page."""
-    connection = visible(Connection.objects.select_related("run__scenario"), request.user).filter(name=name).first()
+    connection = (
+        visible(Connection.objects.select_related("run__scenario__team"), request.user).filter(name=name).first()
+    )
     if connection is None:
         return _no_cluster(request, name)
     if connection.run is None:

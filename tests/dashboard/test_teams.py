@@ -150,6 +150,18 @@ def test_its_own_team_and_admins_find_it_at_the_same_addresses(of_red, ruth, adm
             assert client.get(path).status_code in (200, 400), path
 
 
+def test_lists_and_pages_name_the_team_of_an_object(of_red, ruth, finished_run):
+    for noun in ("traces", "clusters", "scenarios", "runs", "connections"):
+        row = ruth.get(f"/api/{noun}/").json()["results"][0]
+        assert row["team"] == ruth.get(f"/api/{noun}/{of_red[noun]}/").json()["team"] == "red", noun
+    pages = [f"/{noun}/{of_red[noun]}/" for noun in ("traces", "scenarios", "runs", "live")]
+    for page in pages:
+        assert 'see this">red</span>' in ruth.get(page).content.decode(), page
+    Scenario.objects.update(team=None)
+    assert ruth.get("/api/runs/").json()["results"][0]["team"] is None
+    assert "chip team" not in ruth.get(f"/runs/{finished_run.pk}/").content.decode()
+
+
 LISTS = (
     "/api/traces/", "/api/clusters/", "/api/scenarios/", "/api/runs/", "/api/sweeps/", "/api/connections/",
     "/api/alerts/", "/api/alert-rules/", "/api/audit/", "/api/search/?q=secret", "/api/search/", "/", "/live/",

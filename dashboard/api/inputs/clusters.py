@@ -70,7 +70,7 @@ class ClusterViewSet(
 ):
     """Clusters that scenarios can use."""
 
-    queryset = ClusterSpec.objects.all()
+    queryset = ClusterSpec.objects.select_related("team")
     noun = "cluster"
 
     def filter_queryset(self, queryset: QuerySet[ClusterSpec]) -> QuerySet[ClusterSpec]:

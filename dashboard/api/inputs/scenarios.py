@@ -38,7 +38,7 @@ class ScenarioViewSet(
 ):
     """Scenarios; another slot length or horizon creates a copy of the cluster."""
 
-    queryset = Scenario.objects.filter(unlisted=False).select_related("cluster", "trace").defer("trace__jobs")
+    queryset = Scenario.objects.filter(unlisted=False).select_related("cluster", "trace", "team").defer("trace__jobs")
     serializer_class = ScenarioSerializer
     noun = "scenario"
 

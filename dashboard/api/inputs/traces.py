@@ -56,7 +56,7 @@ class TraceViewSet(
 ):
     """Traces that scenarios can use."""
 
-    queryset = Trace.objects.defer("jobs", "skipped_csv").select_related("created_by")
+    queryset = Trace.objects.defer("jobs", "skipped_csv").select_related("created_by", "team")
     parser_classes = (MultiPartParser, OrjsonParser)
     noun = "trace"
     lookup_value_regex = r"\d+"

@@ -9,6 +9,7 @@ import { onTheme } from '../util/colors.js';
 import { clock, duration, number, percent, wall } from '../util/format.js';
 import { families, forkName } from './families.js';
 import { paintThumbnail, passed, said } from './thumbnail.js';
+import { teamChip } from '../settings/team-chip.js';
 
 const ACTIVE = ['running', 'paused'];
 const AGAIN_MS = 3000; // between two pictures of an active run
@@ -85,7 +86,7 @@ class Card {
     this.node = h(
       'article',
       { class: 'run-card', 'data-run': run.id },
-      h('header', {}, box, h('h3', {}, this.name), this.state),
+      h('header', {}, box, h('h3', {}, this.name), teamChip(run), this.state),
       h('a', { class: 'thumbnail', href: `/runs/${run.id}/`, tabindex: -1 }, this.canvas, this.now),
       this.line,
       this.figures,

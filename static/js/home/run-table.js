@@ -5,6 +5,7 @@ import { modeText } from '../models/titles.js';
 import { untilText } from '../run/figures/metrics-panel.js';
 import { h } from '../ui/dom.js';
 import { clock, number, wall } from '../util/format.js';
+import { teamChip } from '../settings/team-chip.js';
 
 /**
  * The columns. metrics: the table of metrics; tick(run): the box that chooses a run; figures(run): the metrics of an
@@ -22,7 +23,7 @@ export function runColumns({ metrics, tick, figures, moment, isPartial }) {
     {
       title: 'Run',
       value: (run) => run.id,
-      cell: (run) => h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`),
+      cell: (run) => [h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`), teamChip(run)],
     },
     { title: 'State', value: (run) => run.status, cell: (run) => stateCell(run, isPartial(run)) },
     { title: 'Scheduler', cell: (run) => inCharge(run.schedulers) },

@@ -4,6 +4,7 @@ import { wall } from '../util/format.js';
 import { duration, number } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { ageMs, costText, isOld, stateText, waiting } from './condition.js';
+import { teamChip } from '../settings/team-chip.js';
 
 /** elapsed() gives the ms since the rows were received; act(row): a button or null. */
 export function columns(elapsed, act = null) {
@@ -13,7 +14,7 @@ export function columns(elapsed, act = null) {
     {
       title: 'Cluster',
       value: (row) => row.name,
-      cell: (row) => h('a', { href: `/live/${row.name}/` }, row.name),
+      cell: (row) => [h('a', { href: `/live/${row.name}/` }, row.name), teamChip(row)],
     },
     { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
     { title: 'State', value: (row) => row.condition.state, wide: true, cell: (row) => stateCell(row.condition) },

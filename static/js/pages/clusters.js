@@ -9,6 +9,7 @@ import { clock, duration, number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown, table } from '../ui/data-table.js';
 import { url } from '../core/ranges/time-range.js';
 import { clusterForm } from '../scenarios/cluster-form.js';
+import { teamChip } from '../settings/team-chip.js';
 
 const ABOUT = 'A cluster lists servers with their capacities; runs place jobs on them.';
 const operator = document.body.dataset.role === 'operator';
@@ -18,7 +19,7 @@ const columns = [
   {
     title: 'Cluster',
     value: (c) => c.name,
-    cell: (c) => h('button', { type: 'button', class: 'link', onclick: () => open(c.id, true) }, c.name),
+    cell: (c) => [h('button', { type: 'button', class: 'link', onclick: () => open(c.id, true) }, c.name), teamChip(c)],
   },
   { title: 'Servers', value: (c) => c.server_count, number: true, cell: (c) => number(c.server_count, 0) },
   { title: 'GPUs', value: (c) => c.gpus, number: true, cell: (c) => number(c.gpus, 1) },

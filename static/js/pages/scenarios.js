@@ -8,6 +8,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
 import { newRun } from '../new-run/new-run.js';
 import { startTemplates } from '../scenarios/templates.js';
+import { teamChip } from '../settings/team-chip.js';
 
 const ABOUT = 'A scenario is a trace, a cluster and a scheduler; it can be edited and run again.';
 const operator = document.body.dataset.role === 'operator';
@@ -17,6 +18,7 @@ const columns = [
     value: (s) => s.name,
     cell: (s) => [
       h('a', { href: `/scenarios/${s.id}/` }, s.name),
+      teamChip(s),
       s.edits.length ? h('div', { class: 'muted small' }, plural(s.edits.length, 'edit')) : null,
     ],
   },

@@ -11,6 +11,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Transfer, unfinished } from '../traces/upload-session.js';
 import { generateForm } from '../traces/workload-form.js';
+import { teamChip } from '../settings/team-chip.js';
 
 const ABOUT = 'A trace holds the jobs of a cluster over time; runs replay it.';
 const operator = document.body.dataset.role === 'operator';
@@ -23,7 +24,7 @@ const columns = [
   {
     title: 'Trace',
     value: (trace) => trace.name,
-    cell: (trace) => h('a', { href: `/traces/${trace.id}/` }, trace.name),
+    cell: (trace) => [h('a', { href: `/traces/${trace.id}/` }, trace.name), teamChip(trace)],
   },
   { title: 'State', value: (trace) => trace.status, cell: state },
   {
