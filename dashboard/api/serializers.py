@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import Max
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -49,7 +48,7 @@ class TeamField(serializers.CharField):
 class TraceSerializer(serializers.ModelSerializer):
     """Row of a trace with the state of its import."""
 
-    created_by = serializers.StringRelatedField()
+    created_by = serializers.CharField(source="created_by.username", read_only=True, default=None, allow_null=True)
     files = serializers.SerializerMethodField()
     team = TeamField()
 
@@ -279,7 +278,13 @@ class RunSerializer(serializers.ModelSerializer):
     activity = serializers.SerializerMethodField()
     team = TeamField("scenario.team.name")
 
-    @extend_schema_field(OpenApiTypes.OBJECT)
+    @extend_schema_field(
+        {
+            "type": ["object", "null"],
+            "required": ["state", "seconds", "text"],
+            "properties": {"state": {"type": "string"}, "seconds": {"type": "number"}, "text": {"type": "string"}},
+        }
+    )
     def get_activity(self, run: Run) -> dict[str, Any] | None:
         """Reason why a run makes no progress; null for a run that does."""
         if run.status not in Run.ACTIVE:

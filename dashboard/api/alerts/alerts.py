@@ -35,7 +35,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
     title = RuleTitle(source="rule", read_only=True)
     sentence = serializers.SerializerMethodField()
     address = serializers.SerializerMethodField()
-    acknowledged_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    acknowledged_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
 
     class Meta:
         model = Alert

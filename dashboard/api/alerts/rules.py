@@ -33,7 +33,7 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
 
     title = RuleTitle(source="rule", read_only=True)
     parameters = serializers.SerializerMethodField()
-    created_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    created_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
 
     class Meta:
         model = AlertRule

@@ -34,8 +34,8 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     """
 
     connection = serializers.SlugRelatedField[Connection](slug_field="name", read_only=True)
-    made_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
-    approved_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    made_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
+    approved_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
     rows = serializers.SerializerMethodField()
     left_out = serializers.SerializerMethodField()
     left_out_count = serializers.SerializerMethodField()
