@@ -13,7 +13,7 @@ from django.core.management.base import CommandParser
 from scheduling.kernel.parameters import UnknownName
 from twin.management.headless import HeadlessCommand
 
-WIDTHS = (1280, 390)
+WIDTHS = (1920, 1280, 390)
 THEMES = ("light", "dark")
 HEIGHT = 900
 PATIENCE_MS = 60_000
@@ -35,7 +35,7 @@ DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimatio
 
 
 class Command(HeadlessCommand):
-    help = "Captures every page, light and dark, at 1280 and 390 px."
+    help = "Captures every page, light and dark, at 1920, 1280 and 390 px."
     unwinds = True
 
     def add_arguments(self, parser: CommandParser) -> None:
