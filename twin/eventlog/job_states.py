@@ -52,7 +52,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
     ran[bars[begun, JOB]] = True
     doing[bars[begun & (bars[:, END] > at_ms), JOB]] = RUNNING
     for from_ms, until_ms, data in state.groups:
-        if from_ms <= at_ms:
+        if from_ms <= at_ms and until_ms != from_ms:
             ran[data["jobs"]] = True
             if until_ms == NEVER or at_ms < until_ms:
                 doing[data["jobs"]] = [

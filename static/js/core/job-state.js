@@ -80,7 +80,7 @@ function work({ jobs, bars, groups }, p) {
     if (bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;
   }
   for (const [from, until, data] of groups) {
-    if (from > p) continue;
+    if (from > p || from === until) continue;
     data.jobs.forEach((job, place) => {
       ran[job] = 1;
       if (until !== NEVER && until <= p) return;
