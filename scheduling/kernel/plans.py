@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,11 @@ class Plans:
         for job, start_ms, _ in jobs:
             if start_ms != NONE:
                 self.begun_ms.setdefault(job, start_ms)
+
+    def keep_starts(self, at_ms: int, kept: Container[int]) -> None:
+        """Removal of planned starts at a hand-over, which ends the plans of all jobs but the kept ones."""
+        starts = self.begun_ms.items()
+        self.begun_ms = {job: start_ms for job, start_ms in starts if start_ms < at_ms or job in kept}
 
     def end(self, at_ms: int, job: int) -> None:
         """End of the plan of the job now, before its work is done."""

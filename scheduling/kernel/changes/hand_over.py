@@ -46,7 +46,7 @@ def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
     sim.agenda.clear(Priority.SLOT)
     sim.agenda.clear(Priority.ALARM)
     sim.shares += carried.shares
-    sim.plans.begun_ms = {job: start_ms for job, start_ms in sim.plans.begun_ms.items() if start_ms < at_ms}
+    sim.plans.keep_starts(at_ms, carried.kept)
     sim.enter(phase.cluster, phase.jobs, phase.scheduler)
     _emit_server_changes(sim, at_ms, old)
     sim.scheduler.adopt_plans(at_ms, before, carried.kept)
