@@ -86,6 +86,50 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   assert.equal(element.querySelectorAll('svg.utility circle.finish').length, 1);
 });
 
+const admitted = (seq, atMs, cost) => ({
+  seq,
+  at_ms: atMs,
+  kind: 'admitted',
+  code: 'payoff_positive',
+  values: { ...VALUES, utility: 22.17, cost, payoff: 22.17 - cost },
+  sentence: 'Admitted.',
+});
+
+/** Text of the drawer of a job with these decisions. */
+async function drawn(decisions, state) {
+  open('/runs/1/', '<main><dialog id="drawer"></dialog></main>');
+  const { Drawer } = await import('../../static/js/run/drawer/job-drawer.js');
+  serve([
+    ['/api/runs/1/jobs/6/counterfactuals/', { rows: [] }],
+    ['/api/runs/1/jobs/6/', { id: 'j6', state, arrived_ms: 0, worth: WORTH, decisions, utility: 0 }],
+  ]);
+  const info = {
+    ids: [],
+    names: ['GPU', 'vCPU', 'memory', 'storage', 'bandwidth'],
+    units: ['GPU', 'vCPU', 'GB', 'GB', 'Gbps'],
+    phases: [{ from_ms: 0, title: 'OASiS', model: 'slotted' }],
+    cluster: { slot_ms: HOUR, servers: [{ name: 'p09' }] },
+  };
+  const element = document.getElementById('drawer');
+  new Drawer(element, 1, info, { onShow() {}, onPick() {}, onClose() {} }).open(6);
+  await until(() => element.querySelector('.reason'), 'the story has come');
+  return element;
+}
+
+test('the cost of a job that was admitted again is that of its newest plan', needsPage, async () => {
+  const lost = { seq: 4, at_ms: HOUR, kind: 'preempted', code: 'place_taken', values: { phase: 1 }, sentence: 'Lost.' };
+  const sum = (element) => [...element.querySelectorAll('.sum > div')].map((box) => box.textContent);
+  const again = await drawn([admitted(3, 0, 1.58), lost, admitted(5, HOUR, 1.38)], 'planned');
+  assert.deepEqual(sum(again), ['Utility22.17', 'Cost paid1.38', 'Payoff = utility − cost20.79']);
+  assert.match(again.textContent, /What would have changed the first decision/);
+  const refused = { ...admitted(5, HOUR, 30), kind: 'rejected', code: 'payoff_not_positive', sentence: 'Rejected.' };
+  const rejected = await drawn([admitted(3, 0, 1.58), lost, refused], 'rejected');
+  assert.deepEqual(sum(rejected).slice(1), ['Cost at current prices30.00', 'Payoff = utility − cost-7.83']);
+  const taken = { seq: 5, at_ms: HOUR, kind: 'started', code: 'in_order', values: {}, sentence: 'Started in order.' };
+  const other = await drawn([admitted(3, 0, 1.58), lost, taken], 'running');
+  assert.deepEqual(sum(other), [], 'a scheduler without prices has started it');
+});
+
 test('the kind of a decision is not repeated by its sentence', async () => {
   const { leadOf } = await import('../../static/js/run/drawer/job-drawer.js');
   assert.deepEqual(leadOf('rejected', 'Rejected: no samples.'), ['Rejected:', ' no samples.']);

@@ -41,6 +41,9 @@ export function leadOf(kind, text) {
   return [`${capital(lead)}.`, ` ${text}`];
 }
 
+const PLACING = ['admitted', 'started', 'rejected']; // kinds of decisions on which a plan, or its absence, rests
+const isPriced = (decision) => 'payoff' in (decision?.values ?? {});
+
 /** Sentence of a job without decisions; state: of the job. */
 export function undecidedText(state) {
   if (state === 'not arrived') return 'This job has not arrived yet.';
@@ -134,8 +137,10 @@ export class Drawer {
     if (story.state === 'rejected') tick('rejected');
     const decisions = [...(story.decisions ?? [])];
     const first = decisions[0];
-    const worth = decisions.map((d) => d.values).find((values) => values && 'payoff' in values);
-    const price = worth && first.kind !== 'rejected' ? worth.cost : null;
+    const newest = decisions.findLast(({ kind }) => PLACING.includes(kind)); // an edit can withdraw earlier plans
+    const priced = isPriced(newest) ? newest : null;
+    const worth = priced?.values;
+    const price = priced && priced.kind !== 'rejected' ? worth.cost : null;
     const serverOf = (index) => this.#server(index);
     fill(
       this.element,
@@ -152,11 +157,11 @@ export class Drawer {
         this.then() === null ? this.ahead(this.job) : null,
         decisions.map((decision) => this.#reason(decision, story)),
         worth ? payoffParts(worth, this.info, price !== null, serverOf) : null,
-        story.worth ? utilityCurve(story.worth, { ...finishShown(story, worth), price }) : null,
+        story.worth ? utilityCurve(story.worth, { ...finishShown(story, priced), price }) : null,
       ),
       this.#ran(story, serverOf),
       this.#ended(story),
-      worth || NO_ROOM.includes(first?.code) ? this.#flips(first.seq) : null,
+      isPriced(first) || NO_ROOM.includes(first?.code) ? this.#flips(first.seq, decisions.length > 1) : null,
       fieldsTable(story),
     );
   }
@@ -233,8 +238,8 @@ export class Drawer {
     );
   }
 
-  /** Counterfactuals of the decision; the server computes them on the state at that time, and caches them. */
-  #flips(seq) {
+  /** Counterfactuals of the first decision; the server computes them on the state at that time, and caches them. */
+  #flips(seq, decidedAgain) {
     const list = h('ul', { class: 'plain' });
     const more = h(
       'button',
@@ -245,7 +250,7 @@ export class Drawer {
     return h(
       'section',
       {},
-      h('h2', {}, 'What would have changed the decision'),
+      h('h2', {}, `What would have changed the ${decidedAgain ? 'first ' : ''}decision`),
       h('p', { class: 'muted small' }, AT_THE_DECISION),
       list,
       more,
@@ -292,9 +297,9 @@ function step(title, time, ...content) {
 }
 
 /** The finish on the job's utility curve: actual, planned, or of the schedule found when it was rejected. */
-function finishShown({ completed_ms: completed, finish_ms: planned, worth, decisions }, found) {
+function finishShown({ completed_ms: completed, finish_ms: planned, worth }, priced) {
   if (typeof completed === 'number') return { finishMs: completed, kind: 'done' };
   if (typeof planned === 'number') return { finishMs: planned, kind: 'planned' };
-  const rejected = found && decisions[0].kind === 'rejected';
-  return rejected ? { finishMs: finishOf(found, worth), kind: 'found' } : { finishMs: null, kind: 'none' };
+  const rejected = priced?.kind === 'rejected';
+  return rejected ? { finishMs: finishOf(priced.values, worth), kind: 'found' } : { finishMs: null, kind: 'none' };
 }
