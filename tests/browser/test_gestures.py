@@ -179,7 +179,8 @@ def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(
     page.locator("#e-verb").select_option("add_jobs")
     page.locator("[data-parameter=like]").fill("j0005")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("#edits .sentence")).to_have_text("From 20:00:00: add a job like j0005, arriving at 20:00:00")
+    said = "From 20:00:00: add a job like j0005, arriving at 20:00:00.001"
+    expect(page.locator("#edits .sentence")).to_have_text(said)
     expect(page.locator("#edits .chip")).to_have_text("1 job added")
     page.locator("#e-verb").select_option("change_scheduler")
     names = page.locator("[data-parameter=scheduler] option").all_inner_texts()

@@ -78,8 +78,16 @@ def test_a_moment_that_is_left_out_is_that_of_the_edit():
     assert parse([drained])[0].sentence() == "From 02:00:00: drain edge-0 from 02:00:00 permanently"
     added = {"verb": "add_jobs", "like": "j1", "at_ms": 2 * H}
     assert [job.arrival_ms for job in last(added).jobs if job.id == "j1+1"] == [2 * H + 1]
-    assert parse([added])[0].sentence() == "From 02:00:00: add a job like j1, arriving at 02:00:00"
+    assert parse([added])[0].sentence() == "From 02:00:00: add a job like j1, arriving at 02:00:00.001"
     assert plain(parse([added])[0])["arrival_ms"] is None, "and it follows the edit when that is moved"
+
+
+@pytest.mark.parametrize(("at_ms", "arrival_ms"), [(0, 0), (0, H), (2 * H, 2 * H), (2 * H, 2 * H + 1), (2 * H, 3 * H)])
+def test_the_sentence_of_added_jobs_states_their_arrival(at_ms, arrival_ms):
+    """At the end of the instant of a later edit, its arrivals are over."""
+    added = {"verb": "add_jobs", "like": "j1", "at_ms": at_ms, "arrival_ms": arrival_ms}
+    (arrives_ms,) = [job.arrival_ms for job in last(added).jobs if job.id == "j1+1"]
+    assert parse([added])[0].sentence().endswith(f", arriving at {moment(arrives_ms)}")
 
 
 def test_the_form_of_another_scheduler_offers_all_of_them_by_their_titles():

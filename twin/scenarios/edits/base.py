@@ -175,7 +175,12 @@ def to_come(job: Job, at_ms: int) -> bool:
 
 def arriving(job: Job, arrival_ms: int, at_ms: int) -> Job:
     """The job with another arrival time, after the time of the edit."""
-    return replace(job, arrival_ms=max(arrival_ms, at_ms + 1) if at_ms else arrival_ms)
+    return replace(job, arrival_ms=earliest(arrival_ms, at_ms))
+
+
+def earliest(arrival_ms: int, at_ms: int) -> int:
+    """Arrival of a job that is to arrive then: edits take effect at the end of an instant, after its arrivals."""
+    return max(arrival_ms, at_ms + 1) if at_ms else arrival_ms
 
 
 def change_jobs(state: ScenarioState, chosen: Sequence[int], change: Callable[[Job], Job | None]) -> ScenarioState:

@@ -17,6 +17,7 @@ from twin.scenarios.edits.base import (
     arriving,
     change_jobs,
     chosen_jobs,
+    earliest,
     jobs_field,
     listed,
     to_come,
@@ -38,7 +39,7 @@ class _Add(Parameters):
     count: int = parameter(1, "Number of copies", low=1, high=MAX_ADDED, title="Number of jobs")
     arrival_ms: int | None = parameter(
         None,
-        "Arrival of the first job; empty: when the edit takes effect",
+        "Arrival of the first job, at the earliest 1 ms after a later edit; empty: as soon as possible",
         type=int,
         low=0,
         high=LARGEST,
@@ -88,7 +89,7 @@ class AddJobs(Edit):
         p = self.parameters
         what = f"a job like {p.like}" if p.count == 1 else f"{p.count:,} jobs like {p.like}"
         every = f", one every {duration(p.every_ms)}" if p.count > 1 and p.every_ms else ""
-        return f"Add {what}, arriving at {moment(self._first_ms)}{every}"
+        return f"Add {what}, arriving at {moment(earliest(self._first_ms, self.at_ms))}{every}"
 
     @property
     def _first_ms(self) -> int:
