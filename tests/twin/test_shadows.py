@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -10,10 +11,11 @@ from django.utils import timezone
 
 from scheduling.kernel.registry import scheduler_class, schedulers
 from scheduling.model.values import LARGEST
-from tests.twin.builders_shadows import busy_cluster, computed, only, replayed
+from tests.twin.builders_shadows import END_S, busy_cluster, computed, only, poll, replayed
 from tests.twin.mirror.builders import job, polled
 from tests.twin.mirror.builders_stored import following
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
+from twin.connectors.facts import DOWN, Attempt
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
 from twin.mirror import stored
@@ -50,7 +52,7 @@ def test_a_window_has_what_ran_waited_and_arrived_in_it(lab):
     assert parts["4"] == (20 * MINUTE, 10 * MINUTE, PREDICTED)
     edge, cloud = window.made.cluster.servers
     assert edge.away == ()
-    assert cloud.away == (), "a job runs on it to the end, although it is down"
+    assert cloud.away == ((at(lab.run, 1_200), LARGEST),), "it is down to the end, although `2` stays on it"
     assert any("3 jobs had not ended" in sentence for sentence in window.sentences)
 
 
@@ -143,6 +145,35 @@ def test_the_cut_keeps_a_node_away_only_while_it_was(lab):
     mirror.nodes.clear()
     with pytest.raises(Refused, match="has shown no nodes; check that its account may see them"):
         servers_in(mirror, begin, end)
+
+
+def test_work_that_begins_in_an_outage_shows_that_the_node_had_returned(lab):
+    """Job `2` is on the node from minute 0 to the end, `5` from second 1,500 to 1,800: the return was polled late."""
+    mirror = stored.load_run(lab.run)
+    begin, end, down = at(lab.run, 600), at(lab.run, 2_400), at(lab.run, 1_200)
+    share = next(known for known in mirror.jobs if known.name == "2").attempts[0].shares[0]
+    start, over = polled(1_500).at_ms, polled(1_800).at_ms
+    mirror.jobs.append(replace(mirror.jobs[0], attempts=(Attempt(start, over, (share,)),)))
+    after = (at(lab.run, 1_800), LARGEST)
+    assert servers_in(mirror, begin, end)[1].away == ((down, at(lab.run, 1_500)), after)
+
+
+def test_shadows_place_nothing_on_a_node_that_is_down_while_its_job_stays_there(monkeypatch):
+    """A cluster that posts `down` without the end of the job: no shadow may use the node, as no fork does."""
+    only(monkeypatch, "fifo", "easy")
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    later = (END_S + 1, END_S + 600)
+    nodes = tuple(replace(node, state=DOWN) if node.name == "cloud1" else node for node in polled(0).nodes or ())
+    for each in (polled(0), poll(END_S), *(replace(poll(END_S), at_ms=polled(s).at_ms, nodes=nodes) for s in later)):
+        one.apply(each)
+    Connection.objects.update(health={"seen_ms": polled(later[-1]).at_ms})
+    connection.refresh_from_db()
+    of = computed(connection, length_ms=599_000)
+    for shadow in of.shadows.all():
+        assert shadow.status == Shadow.DONE, shadow.message
+        bars = [bar for event in _events(shadow.run) if event.kind == "plan_changed" for bar in event.data["bars"]]
+        assert {bar[2] for bar in bars} == {0}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ return as they did, and a job whose end is not known runs as long as similar job
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scheduling.model.values import LARGEST, Cluster, Job, Server
@@ -125,7 +125,7 @@ def slot_for(parts: Sequence[Part], until_ms: int, most_slots: int = MOST_SLOTS,
 
 
 def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
-    """All nodes that the run knows, each away when it took no work in the window; Refused without an available one.
+    """All nodes that the run knows, each away when it was unavailable; Refused without an available one.
 
     One that is away at the end of the window stays away.
     """
@@ -137,7 +137,7 @@ def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
                 busy.setdefault(share.node, []).append((attempt.started_ms - mirror.epoch_ms, end))
     servers = []
     for node in sorted(mirror.nodes.values(), key=lambda node: node.index):
-        seen = idle_only(node.away, sorted(busy.get(node.fact.name, ())), until_ms)
+        seen = _outages(node.away, sorted(busy.get(node.fact.name, ())), until_ms)
         away = tuple((max(begin, from_ms), LARGEST if end > until_ms else end) for begin, end in seen if end > from_ms)
         servers.append(server_of(node.fact, node.site or mirror.sites.site(node.fact), away))
     if not servers:
@@ -148,6 +148,18 @@ def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
             f"({count(len(servers), 'node')} down or drained); choose a window in which one was"
         )
     return servers
+
+
+def _outages(
+    away: tuple[tuple[int, int], ...], busy: list[tuple[int, int]], until_ms: int
+) -> Iterator[tuple[int, int]]:
+    """The outages without the work that began in them: it shows that a poll reported the return of the node late.
+
+    Work that began before an outage shows nothing: a job may stay on a node that is down until the cluster ends it.
+    """
+    for begin, end in away:
+        began = [(start_ms, end_ms) for start_ms, end_ms in busy if begin < start_ms < end]
+        yield from idle_only(((begin, end),), began, until_ms)
 
 
 def _parts(of: Moment, until_ms: int, every: bool) -> tuple[list[Part], Counter[str]]:
