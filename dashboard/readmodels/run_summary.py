@@ -24,11 +24,13 @@ JOB, ROLE, SERVER, COUNT = (BAR_FIELDS.index(name) for name in ("job", "role", "
 
 
 def now(run: Run) -> dict[str, Any]:
-    """{sim_ms, jobs: {state: count}, utility, sites: [{site, servers, roles, capacity, allocated: {resource: share}}]}.
+    """{sim_ms, jobs: {state: count}, utility, unavailable_jobs, sites}.
 
+    sites: [{site, servers, roles, capacity, allocated: {resource: share}}].
     utility: None where jobs have none. servers, roles: the servers of the site, without those that edits have removed;
-    capacity: of those that are available now. Allocated are the limited resources under the current scheduler; none
-    while jobs are on typed workers or share machines.
+    capacity, allocated: of the servers that are available now; unavailable_jobs: number of jobs on the others.
+    Allocated are the limited resources under the current scheduler; none while jobs are on typed workers or share
+    machines.
     """
     cluster, jobs = store.of_run(run)
     with Newest(run) as state:
@@ -41,6 +43,11 @@ def now(run: Run) -> dict[str, Any]:
         bars = bars[
             (bars[:, START] <= at_ms) & (bars[:, END] > at_ms) & (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0)
         ]
+    servers = [one for begin, one in store.clusters(run) if begin <= at_ms][-1].servers
+    there = np.array([not server.is_away(at_ms) for server in servers], dtype=bool)
+    available = there[bars[:, SERVER]]
+    unavailable_jobs = len(np.unique(bars[~available, JOB]))
+    bars = bars[available]
     placed = some_of(jobs, bars[:, JOB].tolist())
     roles = bars[:, ROLE].tolist()
     demand = np.array([(job.worker, job.ps, ZERO)[role] or ZERO for job, role in zip(placed, roles, strict=True)])
@@ -49,7 +56,6 @@ def now(run: Run) -> dict[str, Any]:
     used = np.zeros((len(SITES), len(RESOURCES)))
     if len(bars):
         np.add.at(used, site[bars[:, SERVER]], demand * bars[:, COUNT, None])
-    servers = [one for begin, one in store.clusters(run) if begin <= at_ms][-1].servers
     kept = [server for server, left in zip(servers, load.gone(run, servers, at_ms), strict=True) if not left]
     mirrored = ("worker",)  # a real cluster reports no parameter servers
 
@@ -57,13 +63,14 @@ def now(run: Run) -> dict[str, Any]:
         return mirrored if run.mode == Run.MIRROR else server.roles
 
     capacity = np.zeros_like(used)
-    for server in servers:
-        if not server.is_away(at_ms):
+    for server, is_there in zip(servers, there.tolist(), strict=True):
+        if is_there:
             capacity[SITES.index(server.site)] += server.capacity
     return {
         "sim_ms": at_ms,
         "jobs": dict(zip(STATES, counts, strict=True)),
         "utility": utility,
+        "unavailable_jobs": unavailable_jobs,
         "sites": [
             {
                 "site": name,

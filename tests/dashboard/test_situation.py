@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scheduling.workloads import generate
 from tests.twin.builders_shadows import poll
-from tests.twin.mirror.builders import polled
+from tests.twin.mirror.builders import NODES, polled, running
 from tests.twin.mirror.builders_stored import following
 from tests.twin.runtime.conftest import work
 from twin.analysis import situation
+from twin.connectors.facts import DOWN
 from twin.eventlog.fold import DIED, END, JOB, NEVER, ROLE, SERVER, START
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.stored_states import at
@@ -146,3 +149,29 @@ def test_starts_of_a_followed_cluster_are_those_of_its_forecast(viewer, db):
         ("forecast", waiting[0], now + 1), ("forecast", waiting[1], soon),
     ]  # fmt: skip
     assert [row["forecast_ms"] for row in found["queue"]["oldest"]] == [now + 1, soon, None, None]
+
+
+def test_jobs_on_a_node_that_is_down_are_no_part_of_what_is_allocated(viewer, db):
+    """Two nodes of 4 GPUs; `1` holds 2 of the first, `2` 2 of the second, which is down from second 1,800 to 2,400."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    jobs = (running("1", 600, node="edge1"), running("2", 600, node="cloud1"))
+    down = (NODES[0], replace(NODES[1], state=DOWN))
+    one.apply(polled(0))
+    one.apply(polled(600, *jobs))
+    one.apply(polled(1_800, *jobs, nodes=down))
+    one.apply(polled(2_000, *jobs, nodes=down))
+    run = connection.run
+    load = viewer.get(f"/api/runs/{run.pk}/situation/").json()["load"]
+    used, capacity = [sum(site[key][0] for site in load["sites"]) for key in ("used", "capacity")]
+    assert (used, capacity, load["unavailable_jobs"]) == (2_000, 4_000, 1)
+    assert load["servers"]["jobs"] == [1, 1], "the jobs of a server are stated beside its state"
+    found = viewer.get(f"/api/runs/{run.pk}/now/").json()
+    assert found["unavailable_jobs"] == 1
+    assert {site["site"]: site["allocated"].get("gpu") for site in found["sites"]} == {"edge": 0.5, "cloud": None}
+    one.apply(polled(2_400, *jobs))
+    load = viewer.get(f"/api/runs/{run.pk}/situation/").json()["load"]
+    assert load["unavailable_jobs"] == 0
+    curve = load["curve"]
+    started = viewer.get(f"/api/runs/{run.pk}/situation/").json()["sim_ms"] - 1_800_000
+    assert curve["shares"][0] == [0.5 if at_ms >= started else 0.0 for at_ms in curve["at_ms"]], "also in the outage"

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { allocated, offered } from '../../static/js/charts/allocation.js';
 import { groupUse } from '../../static/js/charts/group-use.js';
 import { NEVER } from '../../static/js/core/bars.js';
 import { jobCounts } from '../../static/js/core/job-state.js';
@@ -89,4 +90,19 @@ test('a group that is open when the run ends uses nothing from then on', () => {
   const info = { cluster: { servers: [{ site: 'edge' }] } };
   const used = (finished, p) => groupUse({ groups: [group], finished, simMs: 100 }, info, p, p, 1, 1).cpu[0][0];
   assert.deepEqual([used(false, 100), used(true, 99), used(true, 100)], [1, 1, 0]);
+});
+
+test('what a job holds on an unavailable server is not allocated, as its capacity is not offered', () => {
+  const store = new Store();
+  store.feed(
+    frame([
+      [1, 0, 'run_started', {}],
+      [2, 0, 'job_arrived', { job: 0 }],
+      [3, 0, 'plan_changed', plan(0, 0, 40, [0, 0, 0, 0, 40, 2, -1, -1, -1])],
+    ]),
+  );
+  const servers = [{ site: 'edge', capacity: [4000, 0, 0, 0, 0], away: [[10, 25]] }];
+  const info = { cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] };
+  assert.deepEqual([...allocated(store, info, 0, 0, 10, 4)[0].slice(0, 4)], [2000, 0, 1000, 2000]);
+  assert.deepEqual([...offered(servers, 0, 10, 4)[0].slice(0, 4)], [4000, 0, 2000, 4000]);
 });

@@ -170,6 +170,9 @@ def test_shadows_place_nothing_on_a_node_that_is_down_while_its_job_stays_there(
     Connection.objects.update(health={"seen_ms": polled(later[-1]).at_ms})
     connection.refresh_from_db()
     of = computed(connection, length_ms=599_000)
+    real = of.facts["real"]
+    assert real["utilization.gpu"] == 1.0, "two jobs of 2 GPUs on the 4 that are available"
+    assert real["gpu_hours"] == pytest.approx(8 * 599 / 3_600), "held, also on the node that is down"
     for shadow in of.shadows.all():
         assert shadow.status == Shadow.DONE, shadow.message
         bars = [bar for event in _events(shadow.run) if event.kind == "plan_changed" for bar in event.data["bars"]]

@@ -34,10 +34,14 @@ export function offered(servers, from, width, bins) {
   return sums.map((sum) => settle(sum, bins));
 }
 
-/** Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], as known at p. */
+/**
+ * Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], as known at p: what jobs hold on
+ * an unavailable server does not count, as its capacity does not.
+ */
 export function allocated({ bars }, info, p, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
-  const siteOf = info.cluster.servers.map((server) => SITES.indexOf(server.site));
+  const { servers } = info.cluster;
+  const siteOf = servers.map((server) => SITES.indexOf(server.site));
   const to = from + width * bins;
   const { start_ms: start, end_ms: end, born_ms: born, died_ms: died, job, role, server, count } = bars;
   for (let bar = 0; bar < bars.length; bar++) {
@@ -52,8 +56,13 @@ export function allocated({ bars }, info, p, from, width, bins) {
     const demand = role[bar] === PS ? info.ps : info.worker;
     const offset = siteOf[server[bar]] * 5;
     for (let r = 0; r < 5; r++) {
-      const amount = demand[job[bar] * 5 + r];
-      if (amount > 0) addInterval(sums[offset + r], bins, from, width, start[bar], end[bar], amount * count[bar]);
+      const amount = demand[job[bar] * 5 + r] * count[bar];
+      if (!(amount > 0)) continue;
+      addInterval(sums[offset + r], bins, from, width, start[bar], end[bar], amount);
+      for (const [left, back] of servers[server[bar]].away ?? []) {
+        const [first, past] = [Math.max(left, start[bar]), Math.min(back, end[bar])];
+        addInterval(sums[offset + r], bins, from, width, first, past, -amount);
+      }
     }
   }
   return sums.map((sum) => settle(sum, bins));

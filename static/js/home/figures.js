@@ -51,15 +51,15 @@ export function figuresOf(found, mirrored = false) {
   ];
 }
 
-/** Allocated share of the first thing of the scale, over all sites. */
-function allocated({ measure, scale, sites, curve }, over) {
+/** Allocated share of the first thing of the scale, over all sites: of the available servers. */
+function allocated({ measure, scale, sites, curve, unavailable_jobs: stranded = 0 }, over) {
   const [used, capacity] = ['used', 'capacity'].map((key) => sites.reduce((sum, site) => sum + site[key][0], 0));
   const unit = measure === 'resources' ? THOUSAND : 1;
   return {
     title: `${scaleTitle(scale[0])} allocated`,
     value: capacity ? percent(used / capacity) : '–',
     small: capacity ? `${number(used / unit, 0)} of ${number(capacity / unit, 0)}` : '',
-    hint: over,
+    hint: stranded ? `Without ${plural(stranded, 'job')} on unavailable servers. ${over}` : over,
     curve: curve.shares[0],
   };
 }

@@ -44,7 +44,8 @@ class Held(NamedTuple):
     bars      [bar, BAR_FIELDS] of servers, not replaced, that end after the beginning of the window
     amounts   [bar, scale]
     capacity  [server, scale], of every server
-    offered   [server] whether it is available now: what shares of sites and of the cluster refer to
+    offered   [server] whether it is available now: what the amounts of sites refer to
+    outages   [server] its outages, (from, until) in ms
     """
 
     measure: str
@@ -53,6 +54,7 @@ class Held(NamedTuple):
     amounts: np.ndarray
     capacity: np.ndarray
     offered: np.ndarray
+    outages: Sequence[Sequence[tuple[int, int]]]
 
 
 def held(
@@ -78,20 +80,22 @@ def held(
     packed = store.packed(run, at_ms)
     servers = cluster.servers
     offered = np.array([not server.is_away(at_ms) for server in servers], dtype=bool)
+    outages = [server.away for server in servers]
     if packed:
         columns = [RESOURCES.index(name) for name in packed]
         demands = np.stack([demands_of(jobs, "worker"), demands_of(jobs, "ps"), np.zeros_like(demands_of(jobs, "ps"))])
         amounts = demands[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
         capacity = np.array([server.capacity for server in servers], dtype=np.int64).reshape(-1, len(RESOURCES))
-        return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered)
+        return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered, outages)
     lanes = store.lanes_at(run, cluster, at_ms)
     if lanes is not None:
         typed = lanes.reshape(-1, 1)
         bars = bars[bars[:, WORKER_SLOT] >= 0]
-        return Held(TYPED_WORKER, [TYPED_WORKER], bars, np.ones((len(bars), 1), dtype=np.int64), typed, offered)
+        ones = np.ones((len(bars), 1), dtype=np.int64)
+        return Held(TYPED_WORKER, [TYPED_WORKER], bars, ones, typed, offered, outages)
     bars = _of_groups(state, since_ms, at_ms)
     ones = np.ones((len(bars), 1), dtype=np.int64)
-    return Held(MACHINE, [MACHINE], bars, ones, np.ones((len(servers), 1), dtype=np.int64), offered)
+    return Held(MACHINE, [MACHINE], bars, ones, np.ones((len(servers), 1), dtype=np.int64), offered, outages)
 
 
 def _of_groups(state: RunState, since_ms: int, at_ms: int) -> np.ndarray:
@@ -108,9 +112,10 @@ def _of_groups(state: RunState, since_ms: int, at_ms: int) -> np.ndarray:
 
 
 def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str, Any]:
-    """{measure, scale, servers, sites}: of each server its name, site, shares in per mille, number of jobs, and state.
+    """{measure, scale, servers, sites, unavailable_jobs}: of each server name, site, per mille in use, jobs, and state.
 
-    state: AVAILABLE, AWAY for a time, or GONE: an edit has removed it.
+    state: AVAILABLE, AWAY for a time, or GONE: an edit has removed it. used and capacity of a site are those of its
+    available servers; unavailable_jobs: number of jobs that hold something on other ones.
     """
     now = (of.bars[:, START] <= at_ms) & (of.bars[:, END] > at_ms)
     bars, count = of.bars[now], len(cluster.servers)
@@ -130,10 +135,11 @@ def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str,
             "jobs": [0] * count if jobs_on is None else jobs_on.tolist(),
             "state": np.where(gone, GONE, np.where(of.offered, AVAILABLE, AWAY)).tolist(),
         },
+        "unavailable_jobs": len(np.unique(bars[~of.offered[bars[:, SERVER]], JOB])),
         "sites": [
             {
                 "site": name, "servers": int(((site == name) & ~gone).sum()),
-                "used": used[site == name].sum(axis=0).tolist(),
+                "used": used[(site == name) & of.offered].sum(axis=0).tolist(),
                 "capacity": of.capacity[(site == name) & of.offered].sum(axis=0).tolist(),
             }
             for name in dict.fromkeys(site.tolist())
@@ -164,7 +170,7 @@ def away(servers: dict[str, Any], cluster: Cluster, at_ms: int) -> list[dict[str
 def curve(of: Held, from_ms: int, to_ms: int, points: int) -> dict[str, Any]:
     """{at_ms, shares}: share of the whole cluster of each thing of the scale, at evenly spaced times."""
     times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
-    return {"at_ms": times.tolist(), "shares": _shares(of, times, of.bars[:, SERVER] >= 0, of.offered)}
+    return {"at_ms": times.tolist(), "shares": _shares(of, times, np.ones(len(of.offered), dtype=bool))}
 
 
 def site_shares(
@@ -173,22 +179,49 @@ def site_shares(
     """{site: [scale][point]}: the same of each site."""
     times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
     site = np.array([server.site for server in cluster.servers])
-    return {
-        name: _shares(of, times, (site == name)[of.bars[:, SERVER]], of.offered & (site == name))
-        for name in dict.fromkeys(site.tolist())
-    }
+    return {name: _shares(of, times, site == name) for name in dict.fromkeys(site.tolist())}
 
 
-def _shares(of: Held, times: np.ndarray, own: np.ndarray, servers: np.ndarray) -> list[list[float | None]]:
-    """[scale][time] what some of the bars hold, as a share of what some of the servers have."""
-    total, bars, amounts = of.capacity[servers].sum(axis=0), of.bars[own], of.amounts[own]
+def _shares(of: Held, times: np.ndarray, servers: np.ndarray) -> list[list[float | None]]:
+    """[scale][time] what bars hold on some of the servers, as a share of what those offer that are available then."""
+    own = servers[of.bars[:, SERVER]]
+    bars, amounts = _available(of, of.bars[own], of.amounts[own], int(times[0]), int(times[-1]))
+    total = _offered(of, times, servers)
     if of.measure == MACHINE:
         used = np.array([[len(np.unique(bars[_running(bars, t), SERVER]))] for t in times])
     else:
         used = _up_to(bars[:, START], amounts, times) - _up_to(bars[:, END], amounts, times)
     return [
-        (used[:, i] / total[i]).round(4).tolist() if total[i] else [None] * len(times) for i in range(len(of.scale))
+        [round(u / t, 4) if t else None for u, t in zip(used[:, i].tolist(), total[:, i].tolist(), strict=True)]
+        for i in range(len(of.scale))
     ]
+
+
+def _offered(of: Held, times: np.ndarray, servers: np.ndarray) -> np.ndarray:
+    """[time, scale] capacity of those of the servers that are available then."""
+    total = np.repeat(of.capacity[servers].sum(axis=0)[None, :], len(times), axis=0)
+    for server in np.flatnonzero(servers).tolist():
+        for begin, end in of.outages[server]:
+            total[(times >= begin) & (times < end)] -= of.capacity[server]
+    return total
+
+
+def _available(
+    of: Held, bars: np.ndarray, amounts: np.ndarray, from_ms: int, to_ms: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bars and their amounts without the outages of their servers then: a bar that one interrupts becomes two."""
+    then = [
+        (server, *one) for server, own in enumerate(of.outages) for one in own if one[1] > from_ms and one[0] <= to_ms
+    ]
+    for server, begin, end in then:
+        cut = (bars[:, SERVER] == server) & (bars[:, START] < end) & (bars[:, END] > begin)
+        before, after = bars[cut].copy(), bars[cut].copy()
+        before[:, END], after[:, START] = begin, end
+        bars = np.vstack([bars[~cut], before, after])
+        amounts = np.vstack([amounts[~cut], amounts[cut], amounts[cut]])
+        kept = bars[:, START] < bars[:, END]
+        bars, amounts = bars[kept], amounts[kept]
+    return bars, amounts
 
 
 def _running(bars: np.ndarray, at_ms: int) -> np.ndarray:

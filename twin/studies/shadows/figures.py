@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from scheduling.model.utility import duration_slots, utility_at
-from scheduling.model.values import RESOURCES, Job, Placement, Role
+from scheduling.model.values import RESOURCES, Cluster, Job, Placement, Role
 from scheduling.reporting.metrics import offered, shares
 from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.metrics import mean
@@ -90,11 +90,14 @@ def real(window: Window, history: History) -> Figures:
     ]
     bars = np.array(rows, dtype=np.int64).reshape(-1, len(Placement._fields))
     amounts = np.array([_amounts_of_worker(part) for part in parts], dtype=float)
-    held = (_within(bars, window.from_ms, window.until_ms)[:, None] * amounts[bars[:, JOB]]).sum(axis=0)
+    lasted = _within(bars, window.from_ms, window.until_ms)
+    held = (lasted[:, None] * amounts[bars[:, JOB]]).sum(axis=0)
+    lost = _during_outages(bars, window.made.cluster, window.from_ms, window.until_ms)
+    available = held - (lost[:, None] * amounts[bars[:, JOB]]).sum(axis=0)
     done = history.completed_ms >= 0
     return {
         **history.times(done),
-        **_use(held, offered([(0, window.made.cluster)], window.from_ms, window.until_ms), ("gpu", "cpu")),
+        **_use(held, available, offered([(0, window.made.cluster)], window.from_ms, window.until_ms), ("gpu", "cpu")),
         "total_utility": float(history.utility.sum()),
         "completed": int(done.sum()),
         "rejected": 0,
@@ -120,7 +123,7 @@ def of_run(run: Run, of: ShadowSet) -> tuple[Figures, Figures, list[str]]:
         held += per_job @ demands_of(jobs, "worker" if role == Role.WORKER else "ps")
     figures = {
         **_times(found.arrived_ms, found.start_ms, found.completed_ms, both),
-        **_use(held, offered([(0, cluster)], of.from_ms, of.until_ms), store.packed(run)),
+        **_use(held, held, offered([(0, cluster)], of.from_ms, of.until_ms), store.packed(run)),
         "total_utility": float(found.utility[scored].sum()),
         "completed": int(both.sum()),
         "rejected": int(found.rejected.sum()),
@@ -160,9 +163,22 @@ def _within(bars: np.ndarray, from_ms: int, until_ms: int) -> np.ndarray:
     return np.maximum(0, length).astype(float) * bars[:, COUNT]
 
 
-def _use(held: np.ndarray, of: np.ndarray, packed: Sequence[str]) -> Figures:
-    """Utilization in the window and GPU hours, for resources that the execution model counts."""
-    found = shares(held, of, packed)
+def _during_outages(bars: np.ndarray, cluster: Cluster, from_ms: int, until_ms: int) -> np.ndarray:
+    """[bar] units x ms of it in the window while its server was unavailable."""
+    lost = np.zeros(len(bars))
+    for index, server in enumerate(cluster.servers):
+        own = bars[:, SERVER] == index
+        for begin, end in server.away:
+            lost[own] += _within(bars[own], max(begin, from_ms), min(end, until_ms))
+    return lost
+
+
+def _use(held: np.ndarray, available: np.ndarray, of: np.ndarray, packed: Sequence[str]) -> Figures:
+    """Utilization in the window and GPU hours, for resources that the execution model counts.
+
+    available: the part of what jobs held that was on available servers.
+    """
+    found = shares(available, of, packed)
     hours = None if found["gpu"] is None else float(held[GPU]) / 1_000 / HOUR_MS
     return {"utilization.gpu": found["gpu"], "utilization.cpu": found["cpu"], "gpu_hours": hours}
 
