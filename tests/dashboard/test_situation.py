@@ -8,7 +8,7 @@ import pytest
 
 from scheduling.workloads import generate
 from tests.twin.builders_shadows import poll
-from tests.twin.mirror.builders import NODES, polled, running
+from tests.twin.mirror.builders import NODES, polled, running, suspended
 from tests.twin.mirror.builders_stored import following
 from tests.twin.runtime.conftest import work
 from twin.analysis import situation
@@ -175,3 +175,22 @@ def test_jobs_on_a_node_that_is_down_are_no_part_of_what_is_allocated(viewer, db
     curve = load["curve"]
     started = viewer.get(f"/api/runs/{run.pk}/situation/").json()["sim_ms"] - 1_800_000
     assert curve["shares"][0] == [0.5 if at_ms >= started else 0.0 for at_ms in curve["at_ms"]], "also in the outage"
+
+
+def test_suspended_jobs_of_a_followed_cluster_do_not_run(viewer, db):
+    """Two jobs run from second 600 on; `2` is seen suspended at second 1,200."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    jobs = (running("1", 600, node="edge1"), running("2", 600, node="cloud1"))
+    for each in (polled(0), polled(600, *jobs), polled(1_200, jobs[0], suspended(jobs[1]))):
+        one.apply(each)
+    run = connection.run
+    found = viewer.get(f"/api/runs/{run.pk}/situation/").json()
+    assert (found["jobs"]["running"], found["jobs"]["suspended"]) == (1, 1)
+    now = viewer.get(f"/api/runs/{run.pk}/now/").json()
+    assert (now["jobs"]["running"], now["jobs"]["suspended"]) == (1, 1)
+    run.refresh_from_db()
+    facts = situation.situation(run).facts
+    assert (facts.suspended.tolist(), facts.suspended_id) == ([[found["sim_ms"], 1]], "2"), "since it was seen"
+    one.apply(polled(1_800, *jobs))
+    assert viewer.get(f"/api/runs/{run.pk}/now/").json()["jobs"]["suspended"] == 0

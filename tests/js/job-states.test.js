@@ -86,3 +86,40 @@ test('a job whose end is still to come in the next frame is not suspended', () =
   store.feed(frame([[4, 100, 'job_completed', { job: 0, utility: 1 }]]));
   assert.equal(JOB_STATES[jobStates(store, 100)[0]], 'completed');
 });
+
+test('a job that its cluster suspends is suspended although its bar goes on', () => {
+  const decided = (seq, at, kind) => [seq, at, 'decided', { job: 0, kind, code: kind, values: {} }];
+  const observed = (finish, end) => ({ ...plan(0, 0, finish, [0, 0, 0, 0, end, 1, -1, -1, -1]), scope: 'observed' });
+  const log = [
+    [1, 0, 'job_arrived', { job: 0 }],
+    decided(2, 0, 'started'),
+    [3, 0, 'plan_changed', observed(-1, 2 ** 53)],
+    decided(4, 100, 'suspended'),
+    decided(5, 150, 'suspended'),
+    decided(6, 200, 'resumed'),
+    decided(7, 300, 'suspended'),
+    [8, 400, 'plan_changed', observed(400, 400)],
+    decided(9, 400, 'ended'),
+    [10, 400, 'job_completed', { job: 0, utility: 0, ended_ms: 400 }],
+  ];
+  const whole = new Store();
+  whole.feed(frame(log));
+  const loaded = new Store();
+  loaded.suspensions.load([
+    [0, 100, 200],
+    [0, 300, -1],
+  ]);
+  loaded.suspensions.decided(400, 0, 'ended');
+  assert.deepEqual(loaded.suspensions.rows, whole.suspensions.rows);
+  for (const [at, state] of Object.entries({ 50: 'running', 100: 'suspended', 200: 'running', 300: 'suspended' })) {
+    const early = new Store();
+    early.feed(frame(log.filter(([, ms]) => ms <= +at)));
+    for (const store of [whole, early]) {
+      assert.equal(words(store, +at)[0], state);
+      assert.equal(jobCounts(store, +at, +at, 1, 1)[state][0], 1);
+    }
+  }
+  const sums = jobCounts(whole, 400, 0, 100, 4);
+  assert.deepEqual([...sums.running.subarray(0, 4)], [1, 0, 1, 0]);
+  assert.deepEqual([...sums.suspended.subarray(0, 4)], [0, 1, 0, 1]);
+});

@@ -11,8 +11,10 @@ import pytest
 
 from scheduling.model.values import Event
 from twin.analysis.comparison import outcomes
-from twin.eventlog.fold import RunState
+from twin.analysis.situation.queue import suspended
+from twin.eventlog.fold import RunState, snapshot
 from twin.eventlog.job_states import ABSENT, STATES, job_states
+from twin.eventlog.state_codec import decode, encode
 
 PINNED = json.loads((Path(__file__).resolve().parents[1] / "fixtures" / "job_states.json").read_text())
 MOMENTS = [(moment["at_ms"], moment["states"]) for moment in PINNED["moments"]]
@@ -59,3 +61,36 @@ def test_a_job_whose_end_is_still_to_come_is_not_suspended():
     assert words(state, 100)[0] == "running"
     state.feed([Event(4, 100, "job_completed", {"job": 0, "utility": 1.0})])
     assert words(state, 100)[0] == "completed"
+
+
+def suspended_cluster() -> list[Event]:
+    """A real job that runs from 0 on, is suspended from 100 to 200 and from 300 to its end at 400; its bar goes on."""
+
+    def decided(seq: int, at_ms: int, kind: str) -> Event:
+        return Event(seq, at_ms, "decided", {"job": 0, "kind": kind, "code": kind, "values": {}})
+
+    def plan(seq: int, at_ms: int, finish_ms: int, end_ms: int) -> Event:
+        bars = [[0, 0, 0, 0, end_ms, 1, -1, -1, -1]]
+        return Event(seq, at_ms, "plan_changed", {"scope": "observed", "keys": [0], "jobs": [[0, 0, finish_ms]],
+                                                  "bars": bars})  # fmt: skip
+
+    return [
+        Event(1, 0, "job_arrived", {"job": 0}), decided(2, 0, "started"), plan(3, 0, -1, 2**53),
+        decided(4, 100, "suspended"), decided(5, 150, "suspended"), decided(6, 200, "resumed"),
+        decided(7, 300, "suspended"), plan(8, 400, 400, 400), decided(9, 400, "ended"),
+        Event(10, 400, "job_completed", {"job": 0, "utility": 0.0, "ended_ms": 400}),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("read", [lambda state: state, lambda state: decode(encode(state))])
+def test_a_job_that_its_cluster_suspends_is_suspended_although_its_bar_goes_on(read):
+    times = {50: "running", 100: "suspended", 199: "suspended", 200: "running", 300: "suspended", 400: "completed"}
+    log = suspended_cluster()
+    for at_ms, wanted in times.items():
+        assert words(read(RunState().feed(log)), at_ms)[0] == wanted
+        state = read(RunState().feed(event for event in log if event.at_ms <= min(at_ms, 150)))
+        state.feed(event for event in log if event.at_ms <= at_ms)
+        assert words(state, at_ms)[0] == wanted
+    state = RunState().feed(event for event in log if event.at_ms <= 300)
+    assert suspended(state, job_states(state, 350), 350).tolist() == [[300, 0]]
+    assert snapshot(state)[0]["suspensions"] == [[0, 100, 200], [0, 300, -1]]

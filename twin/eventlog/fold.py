@@ -25,6 +25,7 @@ BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
 NEVER = -1
 # kind of a decision with the reason why a job of a real cluster still waits; the job is undecided
 WAITS = "waits"
+SUSPENDED = "suspended"  # kind of a decision of a real cluster: the job keeps what it holds, so that its bars go on
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
 VERDICTS = ("admitted", "started", "resumed", "preempted", "paused", "rejected", "unfinished")  # kinds of decisions
 VERDICT = {name: i for i, name in enumerate(VERDICTS)}
@@ -85,6 +86,9 @@ class RunState:
         # [number, stated_ms, replaced_ms, from_ms, until_ms, name, servers, whether maintenance, holders] of a real
         # cluster, in the order of the log; replaced_ms = -1 of the newest statement
         self.reservations: list[list[Any]] = []
+        # [job, from_ms, until_ms] of jobs of a real cluster that keep what they hold; -1 = until further notice
+        self.suspensions: list[list[int]] = []
+        self.suspended: dict[int, int] = {}  # job -> its place in `suspensions`, while it is suspended
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
@@ -121,6 +125,7 @@ class RunState:
             self.decided.add(1)[0] = seq, at_ms, data["job"], VERDICT.get(data["kind"], OTHER)
             if data["kind"] == "rejected":
                 job[6] = at_ms
+            self._suspended(at_ms, data["job"], data["kind"] == SUSPENDED)
             verdict = self.verdicts[data["job"]]
             if job[1] == NEVER and data["kind"] != WAITS:
                 job[1] = at_ms
@@ -158,6 +163,14 @@ class RunState:
                 f"event {seq} has the unknown kind {kind!r}: the log is from a newer version or damaged; "
                 "update the twin, or verify the run"
             )
+
+    def _suspended(self, at_ms: int, job: int, suspended: bool) -> None:
+        """A suspension lasts until the next decision of another kind."""
+        if suspended and job not in self.suspended:
+            self.suspended[job] = len(self.suspensions)
+            self.suspensions.append([job, at_ms, NEVER])
+        elif not suspended and job in self.suspended:
+            self.suspensions[self.suspended.pop(job)][2] = at_ms
 
     def _reserved(self, at_ms: int, data: Any) -> None:
         for row in self.reservations:
@@ -259,6 +272,8 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "reservations": state.reservations,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
+    if state.suspensions:  # jobs of simulated runs have no bars while they are suspended
+        meta["suspensions"] = state.suspensions
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}
     # ms do not fit 32 bits; float64 is exact and native in the browser
     wide = {"start_ms", "end_ms", "born_ms", "died_ms"}

@@ -7,7 +7,8 @@ planned      is admitted, and has not run yet
 profiling    is in a group, while its times are measured
 moving       is in a group, while its model and input are transferred
 running      has a worker that runs
-suspended    has run and is not done, no worker of it runs, and its plan has no end by now
+suspended    has run and is not done, no worker of it runs, and its plan has no end by now; or a real cluster has
+             suspended it, whatever it holds
 completed    has ended with its work done; a job of a real cluster has ended, in whatever way
 rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
 unfinished   was none of the two when the run ended
@@ -44,7 +45,7 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
 
 
 def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
-    """[job] whether it has run by then, and what its workers do then: RUNNING, PROFILING or MOVING, else ABSENT."""
+    """[job] whether it has run by then, and what it does then: RUNNING, PROFILING, MOVING or SUSPENDED, else ABSENT."""
     ran, doing = np.zeros(state.jobs.length, dtype=bool), np.full(state.jobs.length, ABSENT)
     bars = state.bars.rows
     begun = (bars[:, ROLE] == WORKER) & (bars[:, START] <= at_ms) & (bars[:, BORN] <= at_ms)
@@ -59,4 +60,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
                     MOVING if ready_ms > at_ms else PROFILING if profiling else RUNNING
                     for ready_ms, profiling in zip(data["ready_ms"], data["profiling"], strict=True)
                 ]
+    for job, from_ms, until_ms in state.suspensions:
+        if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms) and doing[job] == RUNNING:
+            doing[job] = SUSPENDED
     return ran, doing

@@ -23,7 +23,7 @@ from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 5  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 6  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
@@ -35,14 +35,15 @@ TABLES = {
 }
 REAL = "utility"  # all other fields are integers
 PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "reservations",
-         "default_prices")  # fmt: skip
+         "suspensions", "default_prices")  # fmt: skip
+BY_KEY = ("prices", "grouped", "suspended")  # mappings
 UNDECIDED = -1
 
 
 def encode(state: RunState) -> bytes:
     """The whole state."""
     meta = {name: getattr(state, name) for name in PLAIN}
-    meta |= {"prices": list(state.prices.items()), "grouped": list(state.grouped.items())}
+    meta |= {name: list(getattr(state, name).items()) for name in BY_KEY}
     columns: dict[str, np.ndarray] = {}
     for name, fields in TABLES.items():
         rows = getattr(state, name).rows
@@ -64,7 +65,8 @@ def decode(payload: bytes | memoryview) -> RunState:
         for name in PLAIN:
             setattr(state, name, meta[name])
         state.edits = [(at_ms, sentences) for at_ms, sentences in meta["edits"]]
-        state.prices, state.grouped = dict(meta["prices"]), dict(meta["grouped"])
+        for name in BY_KEY:
+            setattr(state, name, dict(meta[name]))
         for name, fields in TABLES.items():
             _fill(getattr(state, name), [columns[f"{name}_{field}"] for field in fields])
         words = meta["verdicts"]

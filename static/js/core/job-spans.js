@@ -1,5 +1,5 @@
 // Spans in which each job runs, as known at a moment: its worker bars, joined where they overlap or touch, and its time
-// in groups.
+// in groups. Where a real cluster suspends a job that keeps its bars, the state of the span says so.
 
 import { NEVER, WORKER, trueAt } from './bars.js';
 
@@ -7,7 +7,8 @@ import { NEVER, WORKER, trueAt } from './bars.js';
 const kept = new WeakMap(); // store -> its index, and the spans of the last request
 
 /** @typedef {import('./store.js').Store} Store */
-/** @typedef {{begin: number, until: number, state: 'running' | 'profiling' | 'moving'}} Span */
+/** @typedef {'running' | 'profiling' | 'moving' | 'suspended'} State */
+/** @typedef {{begin: number, until: number, state: State}} Span */
 
 /**
  * The spans of each job that have begun by p, in order.
@@ -75,6 +76,13 @@ class Spans {
     /** @type {Map<number, Span[]>} */
     this.found = new Map();
     this.grouped = groupSpans(store.groups, p);
+    /** @type {Map<number, import('./suspensions.js').Suspension[]>} */
+    this.suspensions = new Map();
+    for (const row of store.suspensions.begun(p)) {
+      const own = this.suspensions.get(row[0]);
+      if (own) own.push(row);
+      else this.suspensions.set(row[0], [row]);
+    }
   }
 
   /** @param {number} job */
@@ -95,7 +103,9 @@ class Spans {
       if (last && begin <= last.until) last.until = Math.max(last.until, until);
       else list.push((last = { begin, until, state: 'running' }));
     }
-    return this.grouped.has(job) ? list.sort((a, b) => a.begin - b.begin) : list;
+    if (this.grouped.has(job)) return list.sort((a, b) => a.begin - b.begin);
+    const suspensions = this.suspensions.get(job) ?? [];
+    return suspensions.reduce((spans, [, from, until]) => spans.flatMap((span) => parted(span, from, until)), list);
   }
 
   /**
@@ -116,6 +126,25 @@ class Spans {
     }
     return falling ? rows.reverse() : rows.sort((a, b) => start[a] - start[b]);
   }
+}
+
+/**
+ * The span before, in and after a suspension.
+ *
+ * @param {Span} span
+ * @param {number} from
+ * @param {number} until
+ * @returns {Span[]}
+ */
+function parted(span, from, until) {
+  const [begin, end] = [Math.max(from, span.begin), Math.min(until, span.until)];
+  if (end <= begin) return [span];
+  const parts = [
+    { ...span, until: begin },
+    { begin, until: end, state: /** @type {State} */ ('suspended') },
+    { ...span, begin: end },
+  ];
+  return parts.filter((part) => part.begin < part.until);
 }
 
 /**

@@ -30,7 +30,7 @@ export const MEANING = {
   profiling: 'in a group; their computation and communication times are being measured',
   moving: 'in a group; their model and input are being transferred',
   running: 'at least one worker runs',
-  suspended: 'started, not completed, without a running worker',
+  suspended: 'started, not completed, without a running worker; or suspended by its cluster',
   completed: 'all work is done',
   rejected: 'will not run; open a job for the reason',
   unfinished: 'not completed when the run ended',
@@ -66,12 +66,12 @@ export function jobStates(store, p) {
 }
 
 /**
- * [job] `ran`: whether it has run by p; `doing`: RUNNING, PROFILING or MOVING at p, else ABSENT.
+ * [job] `ran`: whether it has run by p; `doing`: RUNNING, PROFILING, MOVING or SUSPENDED at p, else ABSENT.
  *
  * @param {Store} store
  * @param {number} p
  */
-function work({ jobs, bars, groups }, p) {
+function work({ jobs, bars, groups, suspensions }, p) {
   const ran = new Uint8Array(jobs.length);
   const doing = new Uint8Array(jobs.length).fill(ABSENT);
   for (let bar = 0; bar < bars.length; bar++) {
@@ -88,6 +88,7 @@ function work({ jobs, bars, groups }, p) {
       else doing[job] = data.profiling[place] ? PROFILING : RUNNING;
     });
   }
+  for (const [job, , until] of suspensions.begun(p)) if (until > p && doing[job] === RUNNING) doing[job] = SUSPENDED;
   return { ran, doing };
 }
 

@@ -4,6 +4,7 @@ import { Columns } from '../util/growing-columns.js';
 import { Samples } from '../util/samples.js';
 import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
 import { eachEvent } from './frames.js';
+import { Suspensions } from './suspensions.js';
 
 /** @typedef {import('./bars.js').BarColumns} BarColumns */
 
@@ -83,6 +84,7 @@ export class Store {
     /** @type {Map<number, number>} */
     this.grouped = new Map(); // group -> its index in groups, while it has jobs
     this.samples = new Samples(); // of the use of servers
+    this.suspensions = new Suspensions(); // of jobs of a real cluster
     /** @type {Set<string>} */
     this.unknownKinds = new Set(); // of events that are not folded here
   }
@@ -114,6 +116,7 @@ export class Store {
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(strip(columns, 'jobs_'));
     this.bars.load(strip(columns, 'bars_'));
+    this.suspensions.load(meta.suspensions ?? []);
     this.samples.load(strip(columns, 'samples_'), strip(columns, 'use_'));
     const { bars } = this;
     this.horizonMs = this.simMs;
@@ -236,6 +239,7 @@ export class Store {
   #decided(atMs, data) {
     const job = this.#job(data.job);
     const verdict = this.verdicts[job];
+    this.suspensions.decided(atMs, job, data.kind);
     if (data.kind === 'rejected') this.jobs.rejected_ms[job] = atMs;
     if (this.jobs.decided_ms[job] === NEVER && data.kind !== WAITS) this.jobs.decided_ms[job] = atMs;
     if (verdict === null) {

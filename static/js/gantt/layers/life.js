@@ -43,7 +43,8 @@ export class Life extends Layer {
     ctx.fillStyle = c.muted;
     ctx.fillRect(x, y + LANE_PX / 2 - 1, right - x, 1);
     ctx.fillStyle = color;
-    for (const { begin, until } of spansOf(this.store, frame.p).of(job)) {
+    for (const { begin, until, state } of spansOf(this.store, frame.p).of(job)) {
+      if (state === 'suspended') continue;
       const run = frame.spanOf(begin, Math.min(until, life[1]));
       if (run) ctx.fillRect(run[0], y + 1, Math.max(2, run[1] - run[0]), LANE_PX - 3);
     }
