@@ -15,6 +15,7 @@ from twin.eventlog.batch_codec import may_hold, read
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
+from twin.scenarios.edits.moments import moment
 
 KINDS = (
     "run_started",
@@ -155,7 +156,12 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind == "job_set":
         return _changed_text(data["fields"])
     if kind == "server_changed":
-        return f"server {servers[data['server']]} {'becomes unavailable' if data['away'] else 'becomes available'}"
+        became = "unavailable" if data["away"] else "available"
+        if "since_ms" in data:  # of a real cluster, which said so later
+            return (
+                f"server {servers[data['server']]} has been {became} since {moment(data['since_ms'] // 1_000 * 1_000)}"
+            )
+        return f"server {servers[data['server']]} becomes {became}"
     if kind == "job_completed":
         return (
             f"completed with utility {data['utility']:.4g}"

@@ -194,3 +194,18 @@ def test_suspended_jobs_of_a_followed_cluster_do_not_run(viewer, db):
     assert (facts.suspended.tolist(), facts.suspended_id) == ([[found["sim_ms"], 1]], "2"), "since it was seen"
     one.apply(polled(1_800, *jobs))
     assert viewer.get(f"/api/runs/{run.pk}/now/").json()["jobs"]["suspended"] == 0
+
+
+def test_an_outage_that_was_stated_late_is_shown_since_it_began(viewer, db):
+    """At second 600 the cluster states that a node has been down since second 360."""
+    connection = Connection.objects.create(name="lab", connector="push")
+    one = following(connection, polled(0))
+    down = replace(NODES[1], state=DOWN, since_ms=polled(360).at_ms)
+    one.apply(polled(0))
+    one.apply(polled(600, nodes=(NODES[0], down)))
+    run = connection.run
+    run.refresh_from_db()
+    [away] = situation.situation(run).facts.away
+    assert away["since_ms"] == run.sim_ms - 240_000
+    texts = [row["text"] for row in viewer.get(f"/api/runs/{run.pk}/events/table/").json()["rows"]]
+    assert "server cloud1 has been unavailable since 00:12:40" in texts, "the log begins 400 s before second 0"

@@ -16,6 +16,7 @@ LOST = "lost"  # the cluster no longer knows the job, and no history tells how i
 OUTCOMES = (COMPLETED, FAILED, CANCELLED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, PREEMPTED, REQUEUED, LOST)
 UP, DRAINING, DRAINED, DOWN = "up", "draining", "drained", "down"
 NODE_STATES = (UP, DRAINING, DRAINED, DOWN)
+UNAVAILABLE = (DRAINED, DOWN)  # states of nodes that take no work
 
 
 class ConnectorError(RuntimeError):
@@ -116,7 +117,10 @@ class JobFact:
 
 @dataclass(frozen=True, slots=True)
 class NodeFact:
-    """A node as the cluster shows it at one moment."""
+    """A node as the cluster shows it at one moment.
+
+    since_ms     when it became available or unavailable, in the cluster's time; None where the cluster does not say
+    """
 
     name: str
     state: str = UP
@@ -126,6 +130,7 @@ class NodeFact:
     memory_mb: int = 0
     queues: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    since_ms: int | None = None
 
     def __post_init__(self) -> None:
         if self.state not in NODE_STATES:

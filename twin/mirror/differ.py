@@ -78,7 +78,7 @@ class Mirror:
         events: list[EventData] = []
         fresh = set()
         if snapshot.nodes is not None:
-            fresh = self.nodes.apply(snapshot.nodes, self.sites, self.log_ms, events)
+            fresh = self.nodes.apply(snapshot.nodes, self.sites, self.log_ms, events, self.epoch_ms)
         for known in [self.jobs[index] for index in sorted(self.open)] if fresh else ():
             if any(share.node in fresh for attempt in known.attempts for share in attempt.shares):
                 self._add_bars(known, events)  # its node was not known when its bars were first written

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.values import Placement
-from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, WAITING, JobFact, NodeFact, Snapshot
+from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, UNAVAILABLE, WAITING, JobFact, NodeFact, Snapshot
 from twin.infra.counts import counted
 from twin.mirror.as_values import OPEN, bars_of, plain_name, server_of
-from twin.mirror.nodes.known import UNAVAILABLE
 from twin.scenarios.edits.moments import moment
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers

@@ -21,6 +21,7 @@ from twin.connectors.facts import (
     REQUEUED,
     RUNNING,
     SUSPENDED,
+    UNAVAILABLE,
     WAITING,
     Attempt,
     JobFact,
@@ -54,7 +55,19 @@ def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -
     fields = node_fields(ordered)
     if fields is None or _first_after(snapshots, ordered[-1].at_ms) is not None:
         return None
-    return NodeFact(name, **(fields | {"queues": tuple(fields.get("queues", ()))}))
+    queues = tuple(fields.get("queues", ()))
+    return NodeFact(name, **(fields | {"queues": queues}), since_ms=_available_since(ordered))
+
+
+def _available_since(ordered: Iterable[ReadFact]) -> int | None:
+    """Time of the event that made the node available or unavailable, as it is now; None while none has changed that."""
+    was, since_ms = True, None
+    for event in ordered:
+        now = True if event.type == "node.removed" else event.data.get("state")
+        available = was if now is None else now not in UNAVAILABLE
+        if available != was:
+            was, since_ms = available, event.at_ms
+    return since_ms
 
 
 def node_fields(ordered: Iterable[ReadFact]) -> dict[str, Any] | None:

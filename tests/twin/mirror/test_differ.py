@@ -20,7 +20,8 @@ from tests.twin.mirror.builders import (
     running,
     suspended,
 )
-from twin.connectors.facts import DOWN, DRAINING, ENDED, RUNNING, WAITING, Attempt, NodeFact, Share
+from twin.connectors.facts import DOWN, DRAINING, ENDED, RUNNING, UP, WAITING, Attempt, NodeFact, Share
+from twin.mirror.as_values import EventData
 from twin.mirror.differ import Mirror, epoch_of
 
 
@@ -257,3 +258,26 @@ def test_the_start_of_a_job_that_has_one_attempt_only_is_restated():
     log.apply(polled(1, replace(running("pod", 0), complete_history=True)))
     log.apply(polled(5, replace(running("pod", 3), complete_history=True)))
     assert {start for _, _, start, *_ in log.bars()} == {3 * S}
+
+
+def test_an_outage_is_stated_from_the_time_of_the_cluster_on():
+    """A cluster says at second 300 that the node has been down since 60, and at 400 since 30; at 500 up since 450."""
+    log = Log()
+    log.apply(polled(0))
+    base = log.mirror.epoch_ms
+
+    def said(second: int, since: int, state: str) -> list[EventData]:
+        return log.apply(polled(second, nodes=(NODES[0], replace(NODES[1], state=state, since_ms=at(since)))))
+
+    assert said(300, 60, DOWN)[-1] == ("server_changed", {"server": 1, "away": True, "since_ms": at(60) - base})
+    assert log.mirror.nodes["cloud1"].away == ((at(60) - base, LARGEST),)
+    [(kind, data)] = said(400, 30, DOWN)
+    assert (kind, data["fields"]["away"]) == ("server_set", ((at(30) - base, LARGEST),))
+    assert said(500, 450, UP)[-1] == ("server_changed", {"server": 1, "away": False, "since_ms": at(450) - base})
+    [(kind, data)] = said(510, 440, UP)
+    assert data["fields"]["away"] == ((at(30) - base, at(440) - base),)
+    said(520, 470, DOWN)
+    said(530, 20, DOWN)
+    assert log.mirror.nodes["cloud1"].away[-1] == (at(440) - base + 1, LARGEST), "not before the end of the one before"
+    said(600, 700, UP)
+    assert log.mirror.nodes["cloud1"].away[-1][1] == at(600) - base, "clocks may differ: nothing is stated ahead"

@@ -113,6 +113,14 @@ def test_a_statement_that_it_runs_elsewhere_ends_the_execution_before():
     assert second == Attempt(T0 + 40, None, ())
 
 
+def test_a_node_is_unavailable_since_the_event_that_says_so():
+    up = event("node.changed", T0, gpus=4)
+    down, drained = event("node.changed", T0 + 5, state="down"), event("node.changed", T0 + 7, state="drained")
+    assert fold.node("x", [up]).since_ms is None
+    assert fold.node("x", [event("node.changed", T0 + 8, gpus=2), drained, down, up]).since_ms == T0 + 5
+    assert fold.node("x", [up, down, event("node.changed", T0 + 9, state="draining")]).since_ms == T0 + 9
+
+
 def test_a_node_from_what_is_stated_of_it():
     first = event("node.changed", T0, gpus=4, labels={"site": "edge"}, queues=["short"])
     drain = event("node.changed", T0 + 5, state="draining", reason="disk")

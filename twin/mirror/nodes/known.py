@@ -7,11 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from scheduling.model.values import LARGEST
-from twin.connectors.facts import DOWN, DRAINED, NodeFact
+from twin.connectors.facts import DOWN, UNAVAILABLE, NodeFact
 from twin.mirror.as_values import EventData, server_of
 from twin.mirror.nodes.sites import SiteRule
-
-UNAVAILABLE = (DOWN, DRAINED)
 
 
 @dataclass(slots=True)
@@ -31,25 +29,31 @@ class Nodes(dict[str, KnownNode]):
         super().__init__()
         self.changed: set[str] = set()
 
-    def apply(self, facts: Sequence[NodeFact], rule: SiteRule, log_ms: int, events: list[EventData]) -> set[str]:
-        """Names of the nodes that are new to the log, after events for all changes of nodes at this time of it."""
+    def apply(
+        self, facts: Sequence[NodeFact], rule: SiteRule, log_ms: int, events: list[EventData], epoch_ms: int = 0
+    ) -> set[str]:
+        """Names of the nodes that are new to the log, after events for all changes of nodes at this time of it.
+
+        epoch_ms: the cluster's time at which the log begins.
+        """
         fresh = set()
         for fact in facts:
+            since_ms = log_ms if fact.since_ms is None else min(log_ms, max(0, fact.since_ms - epoch_ms))
             known = self.get(fact.name)
             if known is None:
                 fresh.add(fact.name)
                 known = self[fact.name] = KnownNode(len(self), fact)
                 if fact.state in UNAVAILABLE:
-                    known.away = ((log_ms, LARGEST),)
+                    known.away = ((since_ms, LARGEST),)
                 self.changed.add(fact.name)
                 events.append(("server_added", {"server": known.index, "fields": _server(known, rule)}))
             else:
-                self._set(known, fact, rule, log_ms, events)
+                self._set(known, fact, rule, log_ms, events, since_ms)
         there = {fact.name for fact in facts}
         for name, known in self.items():
             if name not in there and known.fact.state != DOWN:
-                gone = replace(known.fact, state=DOWN, reason="the cluster no longer has this node")
-                self._set(known, gone, rule, log_ms, events)
+                gone = replace(known.fact, state=DOWN, reason="the cluster no longer has this node", since_ms=None)
+                self._set(known, gone, rule, log_ms, events, log_ms)
         self._set_sites(rule, events)
         return fresh
 
@@ -69,21 +73,39 @@ class Nodes(dict[str, KnownNode]):
                 self.changed.add(name)
                 events.append(("server_set", {"server": known.index, "fields": _server(known, rule)}))
 
-    def _set(self, known: KnownNode, fact: NodeFact, rule: SiteRule, log_ms: int, events: list[EventData]) -> None:
+    def _set(
+        self, known: KnownNode, fact: NodeFact, rule: SiteRule, log_ms: int, events: list[EventData], since_ms: int
+    ) -> None:
         was, known.fact = known.fact, fact
         if was == fact:
             return
         self.changed.add(fact.name)
         left, returned = _unavailable(fact) and not _unavailable(was), _unavailable(was) and not _unavailable(fact)
         if left:
-            known.away = (*known.away, (max(log_ms, known.away[-1][1] + 1 if known.away else 0), LARGEST))
+            known.away = (*known.away, (max(since_ms, _free_from(known.away)), LARGEST))
         elif returned:
             begin = known.away[-1][0]
-            known.away = (*known.away[:-1], (begin, max(log_ms, begin + 1)))
+            known.away = (*known.away[:-1], (begin, max(since_ms, begin + 1)))
+        elif known.away and fact.since_ms is not None:
+            known.away = (*known.away[:-1], _corrected(known.away, since_ms, _unavailable(fact)))
         state = {"state": fact.state, "reason": fact.reason}
         events.append(("server_set", {"server": known.index, "fields": _server(known, rule), **state}))
         if left or returned:
-            events.append(("server_changed", {"server": known.index, "away": left}))
+            late = {"since_ms": since_ms} if since_ms < log_ms else {}
+            events.append(("server_changed", {"server": known.index, "away": left, **late}))
+
+
+def _free_from(away: Sequence[tuple[int, int]]) -> int:
+    """The earliest time at which another outage may begin."""
+    return away[-1][1] + 1 if away else 0
+
+
+def _corrected(away: Sequence[tuple[int, int]], since_ms: int, unavailable: bool) -> tuple[int, int]:
+    """The last outage, of which an event that came late states an earlier begin, or an earlier end."""
+    begin, end = away[-1]
+    if unavailable:
+        return min(begin, max(since_ms, _free_from(away[:-1]))), end
+    return begin, min(end, max(since_ms, begin + 1))
 
 
 def _unavailable(fact: NodeFact) -> bool:
