@@ -18,6 +18,7 @@ from rest_framework.serializers import BaseSerializer
 from dashboard.api.serializers import RunSerializer, SpeedSerializer
 from dashboard.auth.visible import OfTeams, what_was
 from dashboard.http.body import body
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import (
     downloads,
     event_table,
@@ -153,13 +154,13 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         given = body(SpeedSerializer, request)
         return self._response(commands.set_speed(self.get_object(), given["speed"], request.user))
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunStatic")})
     @action(detail=True)
     def static(self, request: Request, pk: str) -> HttpResponse:
         """Static data of a run: cluster, names and demands of the jobs."""
         return run_payloads.static(request, self.get_object())
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunNow")})
     @action(detail=True)
     def now(self, request: Request, pk: str) -> Response:
         """Summary at the newest time: jobs by state, total utility, allocation by site."""
@@ -171,7 +172,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         """Situation at the newest time: load of each server, queue, next starts and finishes, points of attention."""
         return Response(situation.situation(self.get_object()))
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunThumbnail")})
     @action(detail=True)
     def thumbnail(self, request: Request, pk: str) -> Response:
         """Raster of allocation by group of servers and time (docs/architecture.md)."""
@@ -192,7 +193,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in ("q", "state", "sort")]
         + [OpenApiParameter(n, int) for n in ("page", "size", "at_ms")],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("RunJobs")},
     )
     @action(detail=True)
     def jobs(self, request: Request, pk: str) -> Response:
@@ -200,7 +201,9 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return Response(job_table.page(self.get_object(), request.query_params))
 
     @extend_schema(
-        operation_id="runs_job_story", parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT
+        operation_id="runs_job_story",
+        parameters=[OpenApiParameter("at_ms", int)],
+        responses={200: answer("RunJobStory")},
     )
     @action(detail=True, url_path=r"jobs/(?P<index>\d+)")
     def job(self, request: Request, pk: str, index: str) -> Response:
@@ -215,7 +218,8 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return Response(story)
 
     @extend_schema(
-        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT
+        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
+        responses={200: answer("RunEvents")},
     )
     @action(detail=True)
     def events(self, request: Request, pk: str) -> Response:
@@ -230,14 +234,14 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(
         parameters=[OpenApiParameter(n, str) for n in ("kind", "decision", "code")]
         + [OpenApiParameter(n, int) for n in ("job", "before", "until_ms", "size")],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("RunEventTable")},
     )
     @action(detail=True, url_path="events/table")
     def table(self, request: Request, pk: str) -> Response:
         """Events as sentences, newest first, filtered by the server."""
         return Response(event_table.page(self.get_object(), request.query_params))
 
-    @extend_schema(parameters=[OpenApiParameter("after", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=[OpenApiParameter("after", int)], responses={200: answer("RunPayoffs")})
     @action(detail=True)
     def payoffs(self, request: Request, pk: str) -> Response:
         """Payoff of each decision after the event `after`, for colouring the schedule."""

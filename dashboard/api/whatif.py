@@ -16,6 +16,7 @@ from dashboard.api.serializers import RunSerializer, ScenarioSerializer
 from dashboard.auth.visible import one, visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario
@@ -68,7 +69,7 @@ class ForkSerializer(KnownFields):
 OF_MIRRORS = ("scheduler", "parameters", "durations", "assumed_ms", "arrivals")
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses={200: answer("EditTypes")})
 @api_view()
 def verb_list(request: Request) -> Response:
     """Types of edits with the declarations of their parameters."""
@@ -151,7 +152,7 @@ class ScenarioEditsView(APIView):
 class ForkView(APIView):
     """Forks of a run."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunForks")})
     def get(self, request: Request, pk: int) -> Response:
         """Family of the run: its ancestors and all their forks."""
         seen = visible(Run.objects.all(), request.user)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dashboard.openapi.answers import COMPONENTS
 from dashboard.openapi.fields import VALUE
 from twin.scenarios.edits import verbs
 
@@ -42,7 +43,7 @@ PARAMETERS = {  # name -> (type, description)
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The schema with the components, and with types and descriptions of all parameters of addresses."""
-    result["components"]["schemas"] |= {"Edit": _edit(), "Axis": _axis()}
+    result["components"]["schemas"] |= {"Edit": _edit(), "Axis": _axis(), **COMPONENTS}
     for operations in result["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -17,6 +16,7 @@ from dashboard.api.alerts.alerts import RuleTitle
 from dashboard.auth.visible import OfTeams, visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField
 from scheduling.kernel.parameters import describe
 from scheduling.model.values import ModelError
@@ -98,7 +98,7 @@ class AlertRuleViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin
         stored_rules.remove(self.get_object(), request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(request=None, responses=OpenApiResponse(OpenApiTypes.OBJECT))
+    @extend_schema(request=None, responses={200: answer("AlertRuleKinds")})
     @action(detail=False, pagination_class=None)
     def kinds(self, request: Request) -> Response:
         """[{rule, title, summary, level, about, parameters}] of all known rules."""

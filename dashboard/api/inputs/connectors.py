@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.openapi.answers import answer
 from scheduling.kernel.parameters import describe
 from twin.connectors.base import Connector, connector_class, names
 from twin.mirror.nodes.sites import SiteRule
 from twin.samplers import base as samplers
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses={200: answer("Connectors")})
 @api_view()
 def connector_list(request: Request) -> Response:
     """{connectors: [{name, title, summary, parameters, polled}], samplers, sites}.

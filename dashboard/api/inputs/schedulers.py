@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.openapi.answers import answer
 from scheduling.kernel.parameters import describe
 from scheduling.kernel.registry import schedulers, unavailable
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses={200: answer("Schedulers")})
 @api_view()
 def scheduler_list(request: Request) -> Response:
     """All schedulers; model: the execution model; `unavailable` gives the reason for those that cannot be used."""

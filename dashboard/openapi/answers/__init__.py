@@ -1,0 +1,16 @@
+"""Schemas of the answers that no serializer makes, as components of the OpenAPI description."""
+
+from __future__ import annotations
+
+from dashboard.openapi.answers import declarations, runs
+from dashboard.openapi.answers.notation import Schema, schema
+
+PARTS = (declarations, runs)
+COMPONENTS: dict[str, Schema] = {name: schema(shape) for part in PARTS for name, shape in part.SHAPES.items()}
+
+
+def answer(name: str) -> Schema:
+    """Reference to a component, for the responses of a view."""
+    if name not in COMPONENTS:
+        raise KeyError(f"no answer is described under the name {name!r}; known: {', '.join(COMPONENTS)}")
+    return schema(name)

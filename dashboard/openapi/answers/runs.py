@@ -1,0 +1,208 @@
+"""Answers about a run: its static data, its state, its jobs and its events."""
+
+from __future__ import annotations
+
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    STRING,
+    Shape,
+    extended,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
+from dashboard.readmodels.job_table import COLUMNS
+from scheduling.model.values import RESOURCES, SITES
+from twin.eventlog.job_states import STATES
+from twin.models import Run
+
+SITE, RESOURCE = one_of(*SITES), one_of(*RESOURCES)
+AMOUNTS = noted([INTEGER], "Thousandths of each resource, in the order of resources")
+INTERVAL = noted([INTEGER], "Start and end in ms")
+COUNTS = dict.fromkeys(STATES, INTEGER)
+SCHEDULER = {"name": STRING, "title": STRING, "model": STRING, "quotes": BOOLEAN, "summary": STRING}
+CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Of each job its place in words, or -1")})
+SERVER = {
+    "name": STRING,
+    "site": SITE,
+    "roles": [one_of("worker", "ps")],
+    "capacity": AMOUNTS,
+    "was?": noted([[ANY]], "Earlier capacities: pairs of the time until which they applied in ms, and the amounts"),
+    "lanes?": noted([INTEGER], "Number of typed workers and of typed parameter servers"),
+    "lanes_was?": noted([[ANY]], "Earlier numbers: pairs of the time until which they applied in ms, and the lanes"),
+    "away?": [INTERVAL],
+}
+GROUPED = {  # a job in a co-location group
+    "disk_ratio": NUMBER,
+    "model_disk_ratio": NUMBER,
+    "memory_gb": NUMBER,
+    "comp_ms": NUMBER,
+    "comm_ms": NUMBER,
+    "pace_ms": NUMBER,
+    "group": INTEGER,
+    "machines": INTEGER,
+    "cpu_utilization": NUMBER,
+    "net_utilization": NUMBER,
+    "memory_used": NUMBER,
+    "bound": nullable(STRING),
+    "jobs": INTEGER,
+}
+TIMES = {name: nullable(INTEGER) for name in ("decided_ms", "start_ms", "finish_ms", "completed_ms", "rejected_ms")}
+JOB = {
+    "index": INTEGER,
+    "id": STRING,
+    "model": STRING,
+    "limit_ms": nullable(INTEGER),
+    "state": one_of(*STATES),
+    "arrived_ms": nullable(INTEGER),
+    **TIMES,
+    "jct_ms": nullable(INTEGER),
+    "utility": nullable(NUMBER),
+    "requested_workers": nullable(INTEGER),
+    "verdict": nullable(STRING),
+    "code": nullable(STRING),
+}
+NOT_ARRIVED = {"index": INTEGER, "id": STRING, "state": one_of(*STATES, "not arrived")}
+WORTH = {"slot_ms": INTEGER, "from_slot": INTEGER, "priority": NUMBER, "sensitivity": NUMBER, "target_slots": NUMBER}
+STRETCH = {"state": STRING, "from_ms": INTEGER, "until_ms": nullable(INTEGER)}
+SPENT = extended(STRETCH, **{f"{name}?": shape for name, shape in GROUPED.items()})  # absent while suspended
+DECISION = {
+    "seq": INTEGER,
+    "at_ms": INTEGER,
+    "kind": STRING,
+    "code": STRING,
+    "values": noted(mapping(ANY), "Values of the reason, by name; the code determines which"),
+    "sentence": STRING,
+}
+
+SHAPES: dict[str, Shape] = {
+    "RunStatic": {
+        "run": {
+            "id": INTEGER,
+            "mode": one_of(Run.BATCH, Run.LIVE, Run.MIRROR),
+            "scenario": STRING,
+            "seed": INTEGER,
+            "parameters": mapping(ANY),
+        },
+        "scheduler": SCHEDULER | {"paper": STRING},
+        "phases": noted([SCHEDULER | {"from_ms": INTEGER}], "Schedulers over time"),
+        "resources": [RESOURCE],
+        "limits": noted([RESOURCE], "Resources that are limited"),
+        "units": [STRING],
+        "sites": [SITE],
+        "cluster": {
+            "name": STRING,
+            "slot_ms": INTEGER,
+            "horizon_slots": nullable(INTEGER),
+            "cloud": noted(BOOLEAN, "Whether there is a cloud without limit"),
+            "servers": [SERVER],
+        },
+        "job_columns": [
+            {
+                "key": one_of(*(column.key for column in COLUMNS)),
+                "title": STRING,
+                "format": one_of("text", "clock", "duration", "number"),
+            }
+        ],
+        "worth": noted(BOOLEAN, "Whether a job has a utility"),
+        "ids": [STRING],
+        "models": [STRING],
+        "users": CODED,
+        "groups": CODED,
+        "arrival_ms": [INTEGER],
+        "worker": noted([INTEGER], "Demand of a worker of each job in thousandths, an entry for each resource"),
+        "ps": noted([INTEGER], "Demand of a parameter server of each job, as worker"),
+        "notes?": noted([STRING], "What a fork of a mirrored run believes about the cluster"),
+        "typed_workers?": {
+            "types": [STRING],
+            "of_job": noted([INTEGER], "Of each job the place of its type in types, or -1"),
+            "workers": noted([[INTEGER]], "Of each server the number of workers of each type"),
+        },
+    },
+    "RunNow": {
+        "sim_ms": INTEGER,
+        "jobs": COUNTS,
+        "utility": nullable(NUMBER),
+        "sites": [
+            {
+                "site": SITE,
+                "servers": INTEGER,
+                "roles": {"worker": INTEGER, "ps": INTEGER},
+                "capacity": dict.fromkeys(RESOURCES, NUMBER),
+                "allocated": noted({f"{name}?": NUMBER for name in RESOURCES}, "Shares of the limited resources"),
+            }
+        ],
+    },
+    "RunThumbnail": {
+        "seq": INTEGER,
+        "sim_ms": INTEGER,
+        "from_ms": INTEGER,
+        "to_ms": INTEGER,
+        "measure": STRING,
+        "scale": [STRING],
+        "columns": INTEGER,
+        "rows": [{"site": SITE, "servers": INTEGER}],
+        "raster": noted(STRING, "A byte for each cell, row by row, as base64: per cent, or 255 for no capacity"),
+    },
+    "RunJobs": {
+        "count": noted(INTEGER, "Jobs that match"),
+        "total": noted(INTEGER, "Jobs that have arrived"),
+        "page": INTEGER,
+        "size": INTEGER,
+        "rows": [extended(JOB, **{"here?": noted(GROUPED, "Group of the job"), "reason?": STRING})],
+    },
+    "RunJobStory": extended(
+        {f"{name}?": shape for name, shape in JOB.items() if name not in NOT_ARRIVED} | NOT_ARRIVED,
+        at_ms=nullable(INTEGER),
+        fields=[{"name": STRING, "value": ANY, "provenance": STRING}],
+        worth=nullable(WORTH),
+        decisions=[DECISION],
+        bar_fields=[STRING],
+        bars=[[INTEGER]],
+        **{"stretches?": [SPENT]},
+    ),
+    "RunEvents": {
+        "last_seq": INTEGER,
+        "events": [
+            {
+                "seq": INTEGER,
+                "at_ms": INTEGER,
+                "kind": STRING,
+                "data": noted(mapping(ANY), "Fields of the event; its kind determines which (docs/formats.md)"),
+            }
+        ],
+    },
+    "RunEventTable": {
+        "rows": [
+            {
+                "seq": INTEGER,
+                "at_ms": INTEGER,
+                "kind": STRING,
+                "job": nullable(INTEGER),
+                "id": nullable(STRING),
+                "text": STRING,
+            }
+        ],
+        "next": noted(nullable(INTEGER), "The value of before for the next page; null at the beginning of the log"),
+        "total": INTEGER,
+    },
+    "RunPayoffs": {"last_seq": INTEGER, "rows": noted([[NUMBER]], "Pairs of a job's index and the payoff")},
+    "RunForks": [
+        {
+            "id": INTEGER,
+            "parent": nullable(INTEGER),
+            "fork_ms": nullable(INTEGER),
+            "depth": INTEGER,
+            "name": STRING,
+            "scenario": INTEGER,
+            "status": STRING,
+            "wanted": STRING,
+            "mode": one_of(Run.BATCH, Run.LIVE, Run.MIRROR),
+            "edits": noted([STRING], "Sentences"),
+        }
+    ],
+}
