@@ -127,6 +127,7 @@ SHAPES: dict[str, Shape] = {
         "sim_ms": INTEGER,
         "jobs": COUNTS,
         "utility": nullable(NUMBER),
+        "unavailable_jobs": noted(INTEGER, "Jobs on servers that are unavailable: no part of what is allocated"),
         "sites": [
             {
                 "site": SITE,
