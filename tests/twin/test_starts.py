@@ -64,12 +64,15 @@ def test_a_kept_plan_keeps_its_start(scheduler, edits):
 
 
 def stages_at_busy_times(profile, name, seed):
-    """A scenario with up to four random edits, most at starts of bars and arrivals of its run without edits."""
+    """A scenario with random edits, most at instants at which something happens in its run without edits."""
     draw = random.Random(f"{profile} {name} {seed}")
     base = scenario_state(profile, name, seed)
     events = list(played(staged(base, []), SEED).events())
     times = sorted({event.at_ms for event in events} - {0, events[-1].at_ms})
     edits = some_edits(draw, base, times[-1])
+    if seed % 3 == 2:
+        others = [other for other in OF_PROFILE[profile] if other != name]
+        edits.append({"verb": "change_scheduler", "scheduler": draw.choice(others)})
     for edit in edits:
         edit["at_ms"] = draw.choice(times) + draw.choice((0, 0, 0, -1, 1, base.cluster.slot_ms // 3))
     try:
