@@ -35,8 +35,8 @@ export function offered(servers, from, width, bins) {
 }
 
 /**
- * Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], as known at p: what jobs hold on
- * an unavailable server does not count, as its capacity does not.
+ * Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], as known at p: what jobs hold
+ * on an unavailable server does not count, as its capacity does not.
  */
 export function allocated({ bars }, info, p, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
