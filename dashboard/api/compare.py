@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.auth.visible import visible, what_was
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import downloads
 from dashboard.readmodels.comparison import csv_lines, job_differences
 from dashboard.readmodels.comparison.job_differences import SORTS
@@ -42,8 +43,8 @@ FILTERS = [
 class CompareViewSet(viewsets.ViewSet):
     """Comparisons, computed on demand from the logs."""
 
-    @extend_schema(operation_id="compare", parameters=[RUNS], responses=OpenApiTypes.OBJECT)
-    def list(self, request: Request) -> Response:
+    @extend_schema(operation_id="compare", parameters=[RUNS], responses={200: answer("Comparison")})
+    def comparison(self, request: Request) -> Response:
         """Metrics with differences and direction, distributions, counts of differences, divergence, breakdowns."""
         found = _listed(request)
         return Response(payload(found.runs, found.lost))
@@ -51,7 +52,7 @@ class CompareViewSet(viewsets.ViewSet):
     @extend_schema(
         operation_id="compare_jobs",
         parameters=[RUNS, *FILTERS, OpenApiParameter("page", int), OpenApiParameter("size", int)],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("ComparedJobs")},
     )
     def jobs(self, request: Request) -> Response:
         """Jobs that differ from the baseline, searched, filtered, sorted and paged by the server."""

@@ -166,7 +166,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         """Summary at the newest time: jobs by state, total utility, allocation by site."""
         return Response(run_summary.now(self.get_object()))
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunSituation")})
     @action(detail=True)
     def situation(self, request: Request, pk: str) -> Response:
         """Situation at the newest time: load of each server, queue, next starts and finishes, points of attention."""
@@ -271,7 +271,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         """All bars for the Perfetto viewer."""
         return downloads.perfetto(self.get_object())
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunSummary")})
     def summary(self, request: Request, pk: str) -> Response:
         """Metrics of a run."""
         return Response(downloads.summary(self.get_object()))

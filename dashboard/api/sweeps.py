@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.auth.visible import VisibleRelated, visible
+from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import AxisField
 from scheduling.model.values import LARGEST
 from twin.analysis.speed_origins import note_of_jobs
@@ -96,7 +97,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         sweeps.delete(self.get_object(), request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("SweepPoints")})
     @action(detail=True)
     def points(self, request: Request, pk: str) -> Response:
         """Points with their runs and metrics."""
@@ -109,13 +110,13 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
             "speeds": note_of_jobs(store.jobs_of(sweep.scenario.trace_id)),
         })  # fmt: skip
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=None, responses={200: answer("RunCount")})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
         """Cancels unfinished runs; finished runs stay."""
         return Response({"runs": sweeps.cancel(self.get_object(), request.user)})
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=None, responses={200: answer("RunCount")})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
         """Restarts cancelled and failed runs."""

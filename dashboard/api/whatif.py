@@ -97,7 +97,7 @@ class AskView(APIView):
 
     read_only = ("post",)
 
-    @extend_schema(request=AskSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=AskSerializer, responses={200: answer("JobPreview")})
     def post(self, request: Request, pk: int) -> Response:
         """Outcome of the job, and of other jobs, if it were submitted now; nothing is stored."""
         given = body(AskSerializer, request)
@@ -158,7 +158,7 @@ class ForkView(APIView):
         seen = visible(Run.objects.all(), request.user)
         return Response(forks.family(one(Run.objects.select_related("scenario"), request.user, pk=pk), seen))
 
-    @extend_schema(request=ForkSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=ForkSerializer, responses={201: answer("RunForked")})
     def post(self, request: Request, pk: int) -> Response:
         """Creates a fork of the run with edits, and starts it on request."""
         one(Run.objects.only("pk"), request.user, pk=pk)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -13,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
+from dashboard.openapi.answers import answer
 from twin.eventlog import frames
 from twin.infra.columns import unpack
 from twin.models import Run
@@ -24,7 +24,7 @@ MAX_POINTS = 2_000  # of a curve; slots beyond are taken together, by their mean
 class CertificateView(APIView):
     """GET, POST and DELETE /api/runs/<id>/certificate/"""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("RunCertificate")})
     def get(self, request: Request, pk: int) -> Response:
         """{certificate, certifying, certificate_queued, prices}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -12,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import counterfactuals
 from scheduling.model.values import ModelError, shorten
 from twin.models import Run
@@ -22,7 +22,7 @@ class CounterfactualsView(APIView):
 
     @extend_schema(
         parameters=[OpenApiParameter("seconds", float, description="time limit of the search in seconds, at most 30")],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("JobCounterfactuals")},
     )
     def get(self, request: Request, pk: int, index: int) -> Response:
         """Minimum priority, latest target, fewest workers and a later arrival that would have changed the decision."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -10,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
+from dashboard.openapi.answers import answer
 from dashboard.readmodels.job_table import number
 from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
 from scheduling.model.values import LARGEST
@@ -24,7 +24,9 @@ MAX_BARS = 5_000  # of an answer
 class SubtasksView(APIView):
     """GET /api/runs/<id>/groups/<group>/subtasks/?at=&from=&to="""
 
-    @extend_schema(parameters=[OpenApiParameter(n, int) for n in ("at", "from", "to")], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[OpenApiParameter(n, int) for n in ("at", "from", "to")], responses={200: answer("GroupSubtasks")}
+    )
     def get(self, request: Request, pk: int, group: int) -> Response:
         """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}.
 

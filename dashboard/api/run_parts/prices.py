@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -11,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
+from dashboard.openapi.answers import answer
 from dashboard.readmodels.job_table import number
 from scheduling.kernel.registry import build
 from scheduling.model.values import RESOURCES, ModelError
@@ -28,7 +28,7 @@ NO_BARS = np.empty((0, BORN), dtype=np.int64)
 class PricesView(APIView):
     """Prices by site."""
 
-    @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses={200: answer("RunPrices")})
     def get(self, request: Request, pk: int) -> Response:
         """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms as of then."""
         run = one(Run.objects.all(), request.user, pk=pk)
@@ -45,7 +45,7 @@ class ServerPricesView(APIView):
     @extend_schema(
         operation_id="api_runs_server_prices_retrieve",
         parameters=[OpenApiParameter("at_ms", int)],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("ServerPrices")},
     )
     def get(self, request: Request, pk: int, server: int) -> Response:
         """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null in

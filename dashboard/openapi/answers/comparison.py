@@ -1,0 +1,191 @@
+"""Answers that compare runs: the comparison, and the points of a sweep."""
+
+from __future__ import annotations
+
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
+from twin.analysis.comparison.breakdowns import GROUPED
+from twin.analysis.comparison.decision_text import STANDING
+from twin.analysis.comparison.differences import KINDS
+from twin.models import Run
+from twin.studies import sweeps
+
+MODE = one_of(Run.BATCH, Run.LIVE, Run.MIRROR)
+METRIC = {
+    "key": STRING,
+    "title": STRING,
+    "unit": STRING,
+    "direction": nullable(one_of("higher", "lower")),
+    "definition": STRING,
+    "scope": STRING,
+}
+CELL = {
+    "value": nullable(NUMBER),
+    "delta": nullable(NUMBER),
+    "relative": nullable(NUMBER),
+    "verdict": nullable(one_of("better", "worse", "same")),
+    "best": BOOLEAN,
+    "ranked": noted(BOOLEAN, "Whether it can be compared with the first"),
+}
+PLAN = {
+    "start_ms": nullable(INTEGER),
+    "finish_ms": nullable(INTEGER),
+    "workers": INTEGER,
+    "servers": [STRING],
+    "more": noted(INTEGER, "Servers that are not named"),
+}
+DECISION = {
+    "then": noted(BOOLEAN, "Whether next is of the very time at which the runs differ"),
+    "next": nullable(
+        {
+            "at_ms": INTEGER,
+            "kind": nullable(STRING),
+            "code": nullable(STRING),
+            "sentence": nullable(STRING),
+            "plan": nullable(PLAN),
+        }
+    ),
+    "standing": nullable({"state": one_of(*STANDING), "at_ms": nullable(INTEGER), "plan": nullable(PLAN)}),
+}
+PARTING = {
+    "run": INTEGER,
+    "at_ms": noted(nullable(INTEGER), "Time of the first different decision; null for none"),
+    "why?": nullable(STRING),
+    "job?": STRING,
+    "model?": STRING,
+    "index?": noted([INTEGER], "Index of the job in the baseline and in the other run"),
+    "jobs?": INTEGER,
+    "same_before?": INTEGER,
+    "base?": DECISION,
+    "other?": DECISION,
+}
+COUNTS = {
+    "run": INTEGER,
+    "at_ms": nullable(INTEGER),
+    "differing": INTEGER,
+    "counts": dict.fromkeys(KINDS, INTEGER),
+    "accounts": {
+        "total": INTEGER,
+        "equal": INTEGER,
+        "differ": INTEGER,
+        "only_base": INTEGER,
+        "only_other": INTEGER,
+        "not_in_all": INTEGER,
+    },
+}
+BREAKDOWN = {"name": STRING, "jobs": [INTEGER], **{key: [CELL] for key in GROUPED}}
+LIFE = {
+    "state": STRING,
+    "start_ms": nullable(INTEGER),
+    "finish_ms": nullable(INTEGER),
+    "completed_ms": nullable(INTEGER),
+    "jct_ms": nullable(INTEGER),
+    "utility": nullable(NUMBER),
+    "preemptions": INTEGER,
+}
+RUN = {
+    "id": INTEGER,
+    "name": STRING,
+    "scheduler": STRING,
+    "title": STRING,
+    "parameters": mapping(ANY),
+    "seed": INTEGER,
+    "trace": STRING,
+    "cluster": STRING,
+    "mode": MODE,
+    "status": STRING,
+    "sim_ms": INTEGER,
+    "begun": BOOLEAN,
+    "message": STRING,
+    "edits": noted([STRING], "Sentences"),
+}
+POINT = {
+    "place": noted([INTEGER], "Of each axis the place of the value"),
+    "seed": INTEGER,
+    "run": nullable(INTEGER),
+    "status": STRING,
+    "figures": noted({f"{key}?": nullable(NUMBER) for key in sweeps.FIGURES}, "Metrics of a finished run, or {}"),
+}
+
+SHAPES: dict[str, Shape] = {
+    "Comparison": {
+        "runs": [RUN],
+        "most": {"runs": INTEGER, "in_full": INTEGER},
+        "in_full": noted([INTEGER], "Runs that are compared in full"),
+        "at_ms": noted(nullable(INTEGER), "Time up to which the runs are compared; null: to the end"),
+        "shared": {"jobs": INTEGER, "of": [INTEGER]},
+        "notes": [STRING],
+        "speeds": nullable(STRING),
+        "metrics": [METRIC | {"values": [CELL | {"about?": STRING, "why?": STRING}]}],
+        "distributions": [
+            METRIC
+            | {
+                "of": STRING,
+                "curves": [
+                    {
+                        "jobs": INTEGER,
+                        "values": noted([NUMBER], "values[i] is not exceeded by i % of the jobs; empty without any"),
+                    }
+                ],
+            }
+        ],
+        "kinds": noted(dict.fromkeys(KINDS, STRING), "Definition of each kind of difference"),
+        "differences": [COUNTS],
+        "partings": noted([PARTING], "First different decision of each run; without one only run, at_ms and why"),
+        "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
+        "grouped": [one_of(*GROUPED)],
+    },
+    "ComparedJobs": COUNTS
+    | {
+        "count": INTEGER,
+        "total": INTEGER,
+        "page": INTEGER,
+        "size": INTEGER,
+        "span_ms": noted([INTEGER], "First arrival and last finish"),
+        "rows": [
+            {
+                "index": noted([INTEGER], "Index of the job in the baseline and in the other run"),
+                "id": STRING,
+                "model": STRING,
+                "arrived_ms": INTEGER,
+                "kinds": [one_of(*KINDS)],
+                "base": LIFE,
+                "other": LIFE,
+            }
+        ],
+    },
+    "SweepPoints": {
+        "id": INTEGER,
+        "name": STRING,
+        "scenario": INTEGER,
+        "scenario_name": STRING,
+        "axes": ["Axis"],
+        "titles": [STRING],
+        "choices": noted(
+            [mapping(STRING)], "Of each axis the titles of its values; {} where they are shown as they are"
+        ),
+        "seeds": [INTEGER],
+        "total": INTEGER,
+        "finished": INTEGER,
+        "active": INTEGER,
+        "created_at": MOMENT,
+        "figures": [one_of(*sweeps.FIGURES)],
+        "scheduler": STRING,
+        "points": [POINT],
+        "unranked": noted(nullable(STRING), "Why the figures are not ranked"),
+        "edited": nullable(STRING),
+        "speeds": nullable(STRING),
+    },
+    "RunCount": {"runs": INTEGER},
+}

@@ -1,0 +1,181 @@
+"""Answers about parts of a run: situation, prices, certificate, groups, counterfactuals, previews, summary."""
+
+from __future__ import annotations
+
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    either,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
+from dashboard.openapi.answers.runs import COUNTS, RESOURCE, SITE
+from scheduling.colocation.subtasks import KINDS, TRACKS
+from scheduling.model.values import RESOURCES
+from twin.eventlog.job_states import STATES
+
+LOADS = {
+    "measure": one_of("resources", "workers", "machines"),
+    "scale": noted([STRING], "What is measured: resources, or the measure"),
+    "servers": {
+        "name": [STRING],
+        "site": [SITE],
+        "shares": noted([[INTEGER]], "Of each entry of scale the share of each server in per mille; -1 without any"),
+        "jobs": [INTEGER],
+        "state": noted([INTEGER], "0: available, 1: away for a time, 2: removed"),
+    },
+    "sites": [{"site": SITE, "servers": INTEGER, "used": [INTEGER], "capacity": [INTEGER]}],
+}
+PRICES = noted([[nullable(NUMBER)]], "Lowest, mean and highest price of each site and resource; null without any")
+MOMENT_OF_SEARCH = {
+    "at_ms": INTEGER,
+    "jobs": INTEGER,
+    "groups": INTEGER,
+    "score": NUMBER,
+    "best": NUMBER,
+    "best_jobs": INTEGER,
+    "best_groups": INTEGER,
+}
+CERTIFICATE = {
+    "kind": noted(STRING, "none: no bound is proved, for the reason in why"),
+    "achieved?": NUMBER,
+    "bound?": NUMBER,
+    "ratio?": noted(nullable(NUMBER), "Proved share of the optimum"),
+    "about?": STRING,
+    "jobs?": INTEGER,
+    "slots?": INTEGER,
+    "sampled?": noted(INTEGER, "Number of jobs of which the prices are, where not of all"),
+    "left_out?": INTEGER,
+    "gangs?": BOOLEAN,
+    "coarse?": BOOLEAN,
+    "edge_only?": {"kind": STRING, "bound": NUMBER, "ratio": NUMBER},
+    "seq?": INTEGER,
+    "at_ms?": INTEGER,
+    "seconds?": NUMBER,
+    "search?": either(
+        {"why": STRING},
+        {"moments": [MOMENT_OF_SEARCH], "regroupings": INTEGER, "most_jobs": INTEGER, "weight": NUMBER},
+    ),
+    "why?": STRING,
+    "given_up?": BOOLEAN,
+}
+CURVE = {"pool": STRING, "resource": RESOURCE, "price": [NUMBER]}
+ALERT = {
+    "alert": nullable(INTEGER),
+    "level": STRING,
+    "rule": STRING,
+    "sentence": STRING,
+    "address": STRING,
+    "began_at": nullable(MOMENT),
+    "acknowledged": BOOLEAN,
+}
+WAITING = {
+    "job": INTEGER,
+    "id": STRING,
+    "state": one_of(*STATES),
+    "since_ms": INTEGER,
+    "start_ms": nullable(INTEGER),
+    "forecast_ms": nullable(INTEGER),
+    "sentence": STRING,
+}
+DISPLACED = {"id": STRING, "was_ms": nullable(INTEGER), "now_ms": nullable(INTEGER), "rejected": BOOLEAN}
+
+SHAPES: dict[str, Shape] = {
+    "RunSituation": {
+        "sim_ms": INTEGER,
+        "window_ms": noted(INTEGER, "Length of the curves"),
+        "jobs": COUNTS,
+        "load": LOADS | {"curve": {"at_ms": [INTEGER], "shares": [[nullable(NUMBER)]]}},
+        "queue": {
+            "total": INTEGER,
+            "oldest": [WAITING],
+            "curve": {"at_ms": [INTEGER], "waiting": [INTEGER], "rejected": [INTEGER]},
+        },
+        "next": [{"at_ms": INTEGER, "kind": one_of("start", "finish", "forecast"), "job": INTEGER, "id": STRING}],
+        "rejected": {"total": INTEGER, "recent": INTEGER, "reasons": [{"code": STRING, "jobs": INTEGER}]},
+        "utility": nullable(NUMBER),
+        "certificate": noted({"kind?": STRING, "ratio?": nullable(NUMBER)}, "Empty before the run has ended"),
+        "states": [STRING],
+        "attention": [ALERT],
+    },
+    "RunPrices": {
+        "at_ms": INTEGER,
+        "default_prices": noted(nullable(PRICES), "Of slots that prices does not name"),
+        "prices": noted([[either(INTEGER, [nullable(NUMBER)])]], "Rows of a slot and its lowest, mean, highest prices"),
+    },
+    "ServerPrices": {
+        "server": STRING,
+        "slot_ms": INTEGER,
+        "prices": noted({name: [nullable(NUMBER)] for name in RESOURCES}, "Per unit in each slot, from slot 0"),
+    },
+    "RunCertificate": {
+        "certificate": nullable(CERTIFICATE),
+        "certifying": BOOLEAN,
+        "certificate_queued": BOOLEAN,
+        "prices": nullable({"slots_a_point": INTEGER, "curves": [CURVE]}),
+    },
+    "GroupSubtasks": {
+        "kinds": [one_of(*KINDS)],
+        "lanes": [one_of(*TRACKS)],
+        "whole": noted(BOOLEAN, "Whether nothing was left out"),
+        "bars": noted([[NUMBER]], "Rows of job, place in kinds, iteration, start and end in ms"),
+        "idle": noted([[either(NUMBER, STRING)]], "Rows of the place in lanes, start and end in ms, and the cause"),
+    },
+    "JobCounterfactuals": {
+        "seq": INTEGER,
+        "admitted": BOOLEAN,
+        "seconds": NUMBER,
+        "rows": [
+            {
+                "what": one_of("priority", "target_slots", "workers", "arrival_ms"),
+                "actual": NUMBER,
+                "value": noted(nullable(NUMBER), "Null: out of reach, or not found in time"),
+                "admitted": BOOLEAN,
+                "searched": BOOLEAN,
+                "sentence": STRING,
+            }
+        ],
+    },
+    "JobPreview": {
+        "at_ms": INTEGER,
+        "verdict": nullable(STRING),
+        "sentence": STRING,
+        "values": mapping(ANY),
+        "start_ms": nullable(INTEGER),
+        "finish_ms": nullable(INTEGER),
+        "workers": INTEGER,
+        "servers": [STRING],
+        "utility": nullable(NUMBER),
+        "until_ms": INTEGER,
+        "complete": noted(BOOLEAN, "Whether the preview reached the end of the job in time"),
+        "displaced": {
+            "later": INTEGER,
+            "later_ms": INTEGER,
+            "open": INTEGER,
+            "rejected": INTEGER,
+            "rows": [DISPLACED],
+        },
+        "counterfactuals": [{"what": STRING, "sentence": STRING}],
+        "notes?": noted([STRING], "What is believed about a real cluster"),
+    },
+    "RunSummary": {
+        "scheduler": STRING,
+        "schedulers?": [{"from_ms": INTEGER, "name": STRING, "title": STRING}],
+        "parameters": mapping(ANY),
+        "seed": INTEGER,
+        "execution": noted(mapping(ANY), "Execution rules: model, packs, final, and those of the model"),
+        "beliefs?": STRING,
+        "metrics": noted(mapping(ANY), "Metrics by key (GET /api/metrics/); {} before the run has ended"),
+        "certificate": nullable({"kind": STRING, "achieved": NUMBER, "bound": NUMBER, "ratio": nullable(NUMBER)}),
+        "decision_ms": noted(mapping(NUMBER), "Times of decisions: p50, p95, max, count"),
+        "wall_s": nullable(NUMBER),
+    },
+    "RunForked": {"scenario": "Scenario", "run": nullable("Run")},
+}
