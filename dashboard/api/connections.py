@@ -6,8 +6,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -18,6 +17,7 @@ from dashboard.auth.visible import OfTeams, source_refused
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.ingest.first_event import with_token
+from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField, SitesField
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
@@ -244,7 +244,7 @@ class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixi
         connections.remove(connection, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(request=None, responses=OpenApiResponse(OpenApiTypes.OBJECT))
+    @extend_schema(request=None, responses={200: answer("ClusterNodes")})
     @action(detail=True)
     def nodes(self, request: Request, name: str) -> Response:
         """{nodes, total_nodes}: nodes of the current run with the site of each, as a test shows them."""
@@ -294,7 +294,7 @@ class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixi
         )  # fmt: skip
         return Response(with_token(given["connector"], given["parameters"], found))
 
-    @extend_schema(request=PreviewSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT))
+    @extend_schema(request=PreviewSerializer, responses={200: answer("NodeSites")})
     @action(detail=False, methods=["post"], url_path="sites")
     def sites(self, request: Request) -> Response:
         """{sites: [edge | cloud]} of the nodes, in their order, by another rule, without a request to a cluster."""

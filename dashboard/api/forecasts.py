@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import replays
 from scheduling.forecast.scoring import LEARNING, LEAST
 from twin.models import Connection, Forecasting
@@ -19,7 +19,7 @@ from twin.models import Connection, Forecasting
 class ForecastView(APIView):
     """GET /api/live/<name>/forecast/"""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("LiveForecast")})
     def get(self, request: Request, name: str) -> Response:
         """{run, made_ms, seconds, calibration, rows}: the newest forecast of every waiting job.
 
@@ -39,7 +39,7 @@ class ForecastView(APIView):
 class FidelityView(APIView):
     """GET /api/live/<name>/fidelity/"""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("LiveFidelity")})
     def get(self, request: Request, name: str) -> Response:
         """{calibration, figures, drift, replay}: errors of the forecasts of the last 7 days, by method and by lead.
 

@@ -1,6 +1,5 @@
 """GET /api/search/: what has a page, by a part of its name."""
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -8,6 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.auth.visible import visible
+from dashboard.openapi.answers import answer
 from dashboard.readmodels.job_table import number
 from dashboard.readmodels.search import MAX_TEXT, search
 from scheduling.model.values import ModelError
@@ -22,7 +22,7 @@ class SearchView(APIView):
             OpenApiParameter("q", str, description="part of a name or scheduler, or the number of a run"),
             OpenApiParameter("run", int, description="the run whose jobs and servers are searched too"),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("SearchHits")},
     )
     def get(self, request: Request) -> Response:
         """[{kind, title, count, hits: [{title, detail, href}]}]; without q newest runs and followed clusters."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -15,6 +14,7 @@ from rest_framework.views import APIView
 from dashboard.auth.visible import visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import replays, shadows
 from scheduling.model.values import LARGEST
 from twin.models import Connection, ShadowSet
@@ -41,12 +41,12 @@ class WindowSerializer(KnownFields):
 class ShadowsView(APIView):
     """Shadows of a followed cluster."""
 
-    @extend_schema(operation_id="live_shadows", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="live_shadows", responses={200: answer("LiveShadows")})
     def get(self, request: Request, name: str) -> Response:
         """Newest finished set: figures of each scheduler and of the real cluster, differences, verdicts, progress."""
         return Response(shadows.payload(connection_of(name, request.user)))
 
-    @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: answer("LiveShadows")})
     def post(self, request: Request, name: str) -> Response:
         """Starts a set now; it is computed in the background."""
         given = body(WindowSerializer, request)
@@ -58,7 +58,7 @@ class ShadowsView(APIView):
 class CancelShadowsView(APIView):
     """The set in progress."""
 
-    @extend_schema(operation_id="live_shadows_cancel", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="live_shadows_cancel", request=None, responses={200: answer("LiveShadows")})
     def post(self, request: Request, name: str) -> Response:
         """Cancels the set in progress; the newest finished one is kept."""
         connection = connection_of(name, request.user)
@@ -81,7 +81,7 @@ class LengthSerializer(KnownFields):
 class ReplayView(APIView):
     """The window up to now, replayed by the model of the cluster's own policy."""
 
-    @extend_schema(operation_id="live_replay_start", request=LengthSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="live_replay_start", request=LengthSerializer, responses={201: answer("LiveReplay")})
     def post(self, request: Request, name: str) -> Response:
         """Starts a replay now; it is computed in the background."""
         given = body(LengthSerializer, request)
@@ -93,7 +93,7 @@ class ReplayView(APIView):
 class CancelReplayView(APIView):
     """The replay in progress."""
 
-    @extend_schema(operation_id="live_replay_cancel", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="live_replay_cancel", request=None, responses={200: answer("LiveReplay")})
     def post(self, request: Request, name: str) -> Response:
         """Cancels the replay in progress; finished replays are kept."""
         connection = connection_of(name, request.user)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
@@ -116,7 +115,7 @@ class ScenarioEditsView(APIView):
 
     read_only = ("post",)
 
-    @extend_schema(request=EditsSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=EditsSerializer, responses={200: answer("EditsPreview")})
     def post(self, request: Request, pk: int) -> Response:
         """Preview of edits with sentence and effect of each; nothing is stored."""
         given = body(EditsSerializer, request)
@@ -134,7 +133,7 @@ class ScenarioEditsView(APIView):
             "curves": curves(base, [edit for edit in possible if not rows[edit.number - 1]["error"]]),
         })  # fmt: skip
 
-    @extend_schema(request=ScenarioEditSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=ScenarioEditSerializer, responses=ScenarioSerializer)
     def patch(self, request: Request, pk: int) -> Response:
         """Stores another name or other edits; 409 with the newest scenario if somebody else has changed it."""
         given = body(ScenarioEditSerializer, request)

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.exceptions import APIException, Throttled
 from rest_framework.parsers import BaseParser
@@ -19,6 +18,7 @@ from dashboard.auth.bearer import BearerOrBasicAuthentication
 from dashboard.http import throttles
 from dashboard.ingest import openapi
 from dashboard.ingest.permission import Ingest
+from dashboard.openapi.answers import answer
 from twin.infra import counters
 from twin.push import bodies, snapshots, storage
 from twin.push.vocabulary import EventError
@@ -119,7 +119,7 @@ class SnapshotView(IngestView):
 class CursorView(IngestView):
     """Cursor of a source."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("SourceCursor")})
     def get(self, request: Request, source: str) -> Response:
         """Cursor as {source, cursor}: the sequence number of the newest event; 0 before the first."""
         return Response({"source": source, "cursor": storage.cursor(storage.check_source(source))})

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
@@ -19,6 +18,7 @@ from dashboard.api.inputs.run_form import SuitabilitySerializer, checked_form
 from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
 from dashboard.auth.visible import OfTeams
 from dashboard.http.body import body
+from dashboard.openapi.answers import answer
 from scheduling.kernel.registry import build, unavailable
 from twin.analysis.situation.past import loads_at
 from twin.files.cluster_json import cluster_from_dict
@@ -61,7 +61,7 @@ class ScenarioViewSet(
             store.check_effects(scenario, scenario.edits)
             record(self.request.user, "scenario.create", scenario)
 
-    @extend_schema(parameters=[SuitabilitySerializer], responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=[SuitabilitySerializer], responses={200: answer("Suitability")})
     @action(detail=False)
     def suitability(self, request: Request) -> Response:
         """Warnings about jobs that the scheduler would reject on the cluster. Without `cluster`, the newest one that
@@ -70,20 +70,20 @@ class ScenarioViewSet(
         form.is_valid(raise_exception=True)
         return Response(checked_form(request.user, **form.validated_data))
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("ServerLoads")})
     @action(detail=True)
     def loads(self, request: Request, pk: str) -> Response:
         """Load of the servers of the parent run at the time of the fork; {} without a parent."""
         scenario = self.get_object()
         return Response(loads_at(scenario.parent, scenario.fork_ms) if scenario.parent else {})
 
-    @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="scenarios_race_entrants", request=None, responses={200: answer("RaceEntrants")})
     @action(detail=True)
     def race(self, request: Request, pk: str) -> Response:
         """Schedulers that can run this scenario, and reasons for the others."""
         return Response(_entrants(self.get_object()))
 
-    @extend_schema(operation_id="scenarios_race", request=RaceSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="scenarios_race", request=RaceSerializer, responses={201: answer("RaceStarted")})
     @race.mapping.post
     def start_race(self, request: Request, pk: str) -> Response:
         """Starts one scenario and one batch run per scheduler."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers import comparison, declarations, run_parts, runs
+from dashboard.openapi.answers import comparison, declarations, live, run_parts, runs, scenarios
 from dashboard.openapi.answers.notation import Schema, schema
 
-PARTS = (declarations, runs, run_parts, comparison)
+PARTS = (declarations, runs, run_parts, comparison, scenarios, live)
 COMPONENTS: dict[str, Schema] = {name: schema(shape) for part in PARTS for name, shape in part.SHAPES.items()}
 
 

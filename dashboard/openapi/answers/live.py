@@ -1,0 +1,193 @@
+"""Answers about followed clusters: forecasts and their errors, shadows, replays, nodes."""
+
+from __future__ import annotations
+
+from dashboard.openapi.answers.notation import (
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
+from dashboard.openapi.answers.runs import SITE
+from scheduling.forecast.scoring import CALIBRATED, LEARNING, OFF
+from twin.studies.shadows import sets
+from twin.studies.shadows.figures import SHOWN
+
+STATE = one_of(CALIBRATED, LEARNING, OFF)
+DURATIONS = one_of(sets.BELIEVED, sets.TURNED_OUT)
+SHARE = {"count": INTEGER, "share": nullable(NUMBER), "low": nullable(NUMBER), "high": nullable(NUMBER)}
+ERRORS = {
+    "count": INTEGER,
+    "mean_ms": nullable(NUMBER),
+    "median_ms": nullable(NUMBER),
+    "p90_ms": nullable(NUMBER),
+    "bias_ms": noted(nullable(NUMBER), "Above 0 where jobs start later than forecast"),
+    "within": [NUMBER],
+}
+METHOD = {
+    "method": STRING,
+    "title": STRING,
+    "total": ERRORS,
+    "twin_mean_ms": nullable(NUMBER),
+    "leads": [{"lead": STRING, **ERRORS}],
+}
+PREDICTOR = {
+    "name": STRING,
+    "title": STRING,
+    "about": STRING,
+    "jobs": INTEGER,
+    "accuracy": nullable(NUMBER),
+    "mean_error_ms": nullable(NUMBER),
+    "median_error_ms": nullable(NUMBER),
+    "too_short": noted(nullable(NUMBER), "Share of the jobs"),
+}
+FORECAST = {
+    "job": INTEGER,
+    "start_ms": nullable(INTEGER),
+    "finish_ms": nullable(INTEGER),
+    "low_ms": noted(nullable(INTEGER), "Beginning of the 80 % band of the start"),
+    "high_ms": noted(nullable(INTEGER), "End of the 80 % band of the start"),
+    "servers": [INTEGER],
+    "why": STRING,
+    "waits_for": [STRING],
+    "more": noted(INTEGER, "Jobs that it waits for and that are not named"),
+    "ahead": INTEGER,
+    "system_ms": noted(nullable(INTEGER), "Start that the cluster itself expects"),
+    "never": noted(STRING, "Why it has no start, or an empty text"),
+}
+REPLAY = {
+    "jobs": INTEGER,
+    "makespan_real_ms": nullable(INTEGER),
+    "makespan_ms": nullable(INTEGER),
+    "makespan_error": nullable(NUMBER),
+    "wait_real_ms": nullable(NUMBER),
+    "wait_ms": nullable(NUMBER),
+    "within": nullable(NUMBER),
+    "order": nullable(NUMBER),
+    "within_ms": INTEGER,
+    "first": nullable({"job": STRING, "real_ms": INTEGER, "simulated_ms": INTEGER}),
+    "in_step": nullable(NUMBER),
+    "model": nullable(STRING),
+    "set": INTEGER,
+    "at": MOMENT,
+    "from_ms": nullable(INTEGER),
+    "until_ms": nullable(INTEGER),
+    "run": nullable(INTEGER),
+    "replay": nullable(INTEGER),
+    "slot_ms": INTEGER,
+    "sentences": [STRING],
+}
+CANNOT = {"scheduler": STRING, "title": STRING, "reason": STRING}
+CELL = {
+    "value": nullable(NUMBER),
+    "delta": nullable(NUMBER),
+    "relative": nullable(NUMBER),
+    "verdict": nullable(one_of("better", "worse", "same")),
+    "best": BOOLEAN,
+}
+SHADOW = {
+    "scheduler": STRING,
+    "title": STRING,
+    "training": STRING,
+    "training_title": STRING,
+    "run": nullable(INTEGER),
+    "status": STRING,
+    "message": STRING,
+    "cells": noted({f"{key}?": CELL for key in SHOWN}, "Against the real cluster; {} before the run has finished"),
+}
+SET = {
+    "id": INTEGER,
+    "run": nullable(INTEGER),
+    "trace": nullable(INTEGER),
+    "at": MOMENT,
+    "from_ms": nullable(INTEGER),
+    "until_ms": nullable(INTEGER),
+    "slot_ms": INTEGER,
+    "jobs": INTEGER,
+    "scored": INTEGER,
+    "real": {key: nullable(NUMBER) for key in SHOWN},
+    "sentences": [STRING],
+    "note": STRING,
+    "cannot": [CANNOT],
+    "unplaced": noted([STRING], "First jobs that no scheduler starts"),
+    "unplaced_count": INTEGER,
+    "groups": [
+        {"durations": DURATIONS, "title": STRING, "rows": [SHADOW], "predictor?": STRING, "cannot": [CANNOT]},
+    ],
+}
+
+SHAPES: dict[str, Shape] = {
+    "Calibration": {"state": STATE, "least": INTEGER, **SHARE},
+    "LiveForecast": {
+        "run": nullable(INTEGER),
+        "made_ms": noted(nullable(INTEGER), "Null before the first forecast"),
+        "seconds": nullable(NUMBER),
+        "rows": noted([FORECAST], "Waiting jobs in the order of priority; times in ms of the run's log"),
+        "calibration": "Calibration",
+    },
+    "LiveFidelity": {
+        "calibration": "Calibration",
+        "figures": noted(
+            {
+                "at_ms?": INTEGER,
+                "days?": INTEGER,
+                "calibration?": STATE,
+                "coverage?": SHARE,
+                "starts?": [METHOD],
+                "finishes?": ERRORS,
+                "best?": nullable(STRING),
+                "run_times?": [PREDICTOR],
+            },
+            "Empty before the first forecast",
+        ),
+        "drift": {
+            "checked_at": noted(nullable(NUMBER), "Unix time in s"),
+            "compared": nullable(INTEGER),
+            "count": noted(nullable(INTEGER), "Differences"),
+            "error": nullable(STRING),
+        },
+        "replay": "LiveReplay",
+    },
+    "LiveReplay": {
+        "newest": nullable(REPLAY),
+        "progress": nullable({"set": INTEGER, "status": STRING, "cut": BOOLEAN}),
+        "failed": nullable(STRING),
+        "before": [REPLAY],
+    },
+    "LiveShadows": {
+        "name": STRING,
+        "run": nullable(INTEGER),
+        "metrics": [one_of(*SHOWN)],
+        "set": nullable(SET),
+        "progress": nullable({"set": INTEGER, "status": STRING, "done": INTEGER, "total": INTEGER, "since": MOMENT}),
+        "failed": nullable(STRING),
+        "week": noted(
+            mapping(mapping([[NUMBER]])),
+            "By kind of durations and scheduler: pairs of the Unix time in s and the difference of the mean wait in ms",
+        ),
+    },
+    "ClusterNodes": {
+        "nodes": [
+            {
+                "name": STRING,
+                "state": STRING,
+                "reason": STRING,
+                "gpus": INTEGER,
+                "cpus": INTEGER,
+                "memory_mb": INTEGER,
+                "queues": [STRING],
+                "labels": mapping(STRING),
+                "site": SITE,
+            }
+        ],
+        "total_nodes": INTEGER,
+    },
+    "NodeSites": {"sites": noted([SITE], "Of the nodes, in their order")},
+    "SourceCursor": {"source": STRING, "cursor": INTEGER},
+}
