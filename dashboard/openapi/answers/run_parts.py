@@ -32,6 +32,7 @@ LOADS = {
         "state": noted([INTEGER], "0: available, 1: away for a time, 2: removed"),
     },
     "sites": [{"site": SITE, "servers": INTEGER, "used": [INTEGER], "capacity": [INTEGER]}],
+    "unavailable_jobs": noted(INTEGER, "Jobs on servers that are unavailable: no part of what is used"),
 }
 PRICES = noted([[nullable(NUMBER)]], "Lowest, mean and highest price of each site and resource; null without any")
 MOMENT_OF_SEARCH = {
