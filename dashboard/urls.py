@@ -150,6 +150,7 @@ urlpatterns = [
     path("api/runs/<int:pk>/perfetto.json", RunViewSet.as_view({"get": "perfetto"}), name="run-perfetto"),
     path("api/runs/<int:pk>/summary.json", RunViewSet.as_view({"get": "summary"}), name="run-summary"),
     path("api/sweeps/<int:pk>/results.csv", SweepViewSet.as_view({"get": "results"}), name="sweep-results"),
+    path("api/experiments/", ExperimentViewSet.as_view({"get": "overview"}), name="experiments-all"),
     path("api/compare/", CompareViewSet.as_view({"get": "comparison"}), name="compare-runs"),
     path("api/compare/jobs/", CompareViewSet.as_view({"get": "jobs"}), name="compare-jobs"),
     path("api/compare/kinds/", CompareViewSet.as_view({"get": "kinds"}), name="compare-kinds"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
@@ -13,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 import experiments
+from dashboard.openapi.answers import answer
 from dashboard.readmodels.studies import experiments as shown
 from twin.models import Trace
 from twin.studies.experiments import starting
@@ -41,17 +41,17 @@ class ExperimentViewSet(viewsets.ViewSet):
     lookup_url_kwarg = "experiment"
     lookup_value_regex = "[a-z0-9_]+"
 
-    @extend_schema(operation_id="api_experiments_list", responses=OpenApiTypes.OBJECT)
-    def list(self, request: Request) -> Response:
+    @extend_schema(operation_id="api_experiments_list", responses={200: answer("Experiments")})
+    def overview(self, request: Request) -> Response:
         """Every experiment: paper, figure, claim, verdict, progress."""
         return Response({"experiments": shown.overview()})
 
-    @extend_schema(parameters=[NAME], responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=[NAME], responses={200: answer("Experiment")})
     def retrieve(self, request: Request, experiment: str) -> Response:
         """One experiment with its table, its checks and its charts."""
         return Response(shown.detail(_known(experiment)))
 
-    @extend_schema(parameters=[NAME], request=StartSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(parameters=[NAME], request=StartSerializer, responses={201: answer("Experiment")})
     @action(detail=True, methods=["post"])
     def start(self, request: Request, experiment: str) -> Response:
         """Starts an experiment, or resumes one that was cancelled or failed."""
@@ -61,13 +61,13 @@ class ExperimentViewSet(viewsets.ViewSet):
         starting.start(name, form.validated_data["seeds"], form.validated_data["trace"], request.user)
         return Response(shown.detail(name), status=status.HTTP_201_CREATED)
 
-    @extend_schema(parameters=[NAME], request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(parameters=[NAME], request=None, responses={200: answer("PartCount")})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, experiment: str) -> Response:
         """Cancels an experiment; finished parts are kept."""
         return Response({"parts": starting.cancel(_known(experiment), request.user)})
 
-    @extend_schema(request=StartAllSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=StartAllSerializer, responses={201: answer("ExperimentsStarted")})
     @action(detail=False, methods=["post"], url_path="start-all")
     def start_all(self, request: Request) -> Response:
         """Starts several experiments, except those that need a trace or are in progress."""
@@ -79,7 +79,7 @@ class ExperimentViewSet(viewsets.ViewSet):
         made = starting.start_all(names, request.user)
         return Response({"started": [of.experiment for of in made]}, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=None, responses={200: answer("PartCount")})
     @action(detail=False, methods=["post"], url_path="cancel-all")
     def cancel_all(self, request: Request) -> Response:
         """Cancels all experiments in progress."""

@@ -258,7 +258,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         """All bars as CSV."""
         return downloads.schedule(self.get_object())
 
-    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, 404: OpenApiTypes.OBJECT})
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, 404: answer("Refusal")})
     def groups(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Groups of co-located jobs as CSV: members, servers, utilization, disk ratios over time; 404 if none."""
         try:

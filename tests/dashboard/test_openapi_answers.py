@@ -17,23 +17,6 @@ from dashboard.openapi.answers import COMPONENTS, answer
 from dashboard.openapi.answers.notation import INTEGER, NUMBER, STRING, mapping, nullable, schema
 
 FILE = Path(__file__).parents[1] / "fixtures" / "page_answers.json.gz"
-BARE: list[str] = [  # method, address and status
-    "GET /api/clusters/{id}/card/ 200",
-    "GET /api/experiments/ 200",
-    "GET /api/experiments/{experiment}/ 200",
-    "POST /api/experiments/{experiment}/cancel/ 200",
-    "POST /api/experiments/{experiment}/start/ 201",
-    "POST /api/experiments/cancel-all/ 200",
-    "POST /api/experiments/start-all/ 201",
-    "GET /api/runs/{id}/groups.csv 404",
-    "GET /api/templates/ 200",
-    "POST /api/templates/{name}/start/ 201",
-    "GET /api/traces/{id}/card/ 200",
-    "GET /api/traces/{id}/mapping/ 200",
-    "PUT /api/traces/{trace_id}/files/{number}/ 200",
-    "GET /api/workloads/ 200",
-    "POST /api/workloads/ 201",
-]
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +41,8 @@ def test_recorded_answers_are_as_described(described):
     assert len(checked) > 20
 
 
-def test_these_answers_are_objects_without_a_description_of_their_content(described):
-    """What is described now is taken off the list; a new answer is described."""
-    assert [name for name, schema in _answers(described) if _is_bare(schema)] == BARE
+def test_no_answer_is_an_object_without_a_description_of_its_content(described):
+    assert [name for name, schema in _answers(described) if _is_bare(schema)] == []
 
 
 def test_every_component_of_an_answer_is_used(described):
@@ -89,6 +71,8 @@ def _answers(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_bare(schema: dict[str, Any]) -> bool:
+    if schema.get("type") == "array":
+        return _is_bare(schema["items"])
     return not schema or (schema.get("type") == "object" and not schema.keys() & {"properties", "oneOf", "anyOf"})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
@@ -14,6 +13,7 @@ from rest_framework.response import Response
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
 from dashboard.auth.visible import OfTeams
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import cards
 from scheduling.model.values import ModelError, shorten
 from scheduling.workloads import PROFILES, generate
@@ -112,7 +112,7 @@ class ClusterViewSet(
             record(request.user, "cluster.create", spec)
         return Response(ClusterSerializer(spec).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("ClusterCard")})
     @action(detail=True)
     def card(self, request: Request, pk: str) -> Response:
         """Servers of the cluster by site and kind."""

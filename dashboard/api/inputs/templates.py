@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.db import transaction
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
@@ -13,13 +12,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.audit import record
+from dashboard.openapi.answers import answer
 from dashboard.readmodels.studies import gallery
 from twin.studies.gallery import starting
 
 SHOWN = ("name", "title", "about", "shows", "jobs", "servers", "schedulers")
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses={200: answer("Templates")})
 @api_view(["GET"])
 def template_list(request: Request) -> Response:
     """Templates of runs: generated workloads with their schedulers. With several schedulers, a start is a race."""
@@ -29,7 +29,7 @@ def template_list(request: Request) -> Response:
 class StartTemplateView(APIView):
     """/api/templates/<name>/start/"""
 
-    @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=None, responses={201: answer("TemplateStarted")})
     def post(self, request: Request, name: str) -> Response:
         """Starts a template as {scenario, runs, page}. Its scenario is used again, unless somebody has edited it."""
         if name not in starting.MENU.names():

@@ -35,6 +35,7 @@ from dashboard.auth.visible import OfTeams, one, visible
 from dashboard.http import upload_files
 from dashboard.http.parsers import OrjsonParser, RawParser
 from dashboard.http.throttles import UploadThrottle
+from dashboard.openapi.answers import answer
 from dashboard.readmodels import cards, downloads, job_table
 from scheduling.model.values import ModelError
 from twin.infra.errors import Refused
@@ -158,7 +159,7 @@ class TraceViewSet(
             OpenApiParameter("time_zone", str, description="time zone of dates without one"),
             OpenApiParameter("file", int, description="number of the file in the scan"),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("TraceMapping")},
     )
     @action(detail=True, methods=["get"])
     def mapping(self, request: Request, pk: str) -> Response:
@@ -178,7 +179,7 @@ class TraceViewSet(
         )
         return Response(found)
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("TraceCard")})
     @action(detail=True)
     def card(self, request: Request, pk: str) -> Response:
         """Arrivals of a trace that is ready, as a small picture."""
@@ -217,7 +218,7 @@ class TraceFileView(APIView):
     @extend_schema(
         request=OpenApiTypes.BINARY,
         parameters=[OpenApiParameter("offset", int, description="Byte of the file at which the part begins")],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: answer("TracePart")},
     )
     def put(self, request: Request, trace_id: int, number: int) -> Response:
         """Appends a part; 409 with the number of received bytes if the offset differs."""

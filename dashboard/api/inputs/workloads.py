@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.db import transaction
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -15,6 +14,7 @@ from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerialize
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answers import answer
 from scheduling.model.measured_speed import trained_at
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.files.speed_json import parse_speed
@@ -46,14 +46,14 @@ class WorkloadSerializer(KnownFields):
 class WorkloadsView(APIView):
     """/api/workloads/"""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses={200: answer("WorkloadProfiles")})
     def get(self, request: Request) -> Response:
         """Profiles with descriptions, and limits."""
         rows = [{"name": name, "title": _title(name), "about": about} for name, about in ABOUT.items()]
         limits = {"jobs": MAX_JOBS, "servers": MAX_SERVERS, "horizon_slots": MAX_SLOTS}
         return Response({"profiles": rows, "variants": VARIANTS, "limits": limits, "horizon_slots": HORIZON})
 
-    @extend_schema(request=WorkloadSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=WorkloadSerializer, responses={201: answer("WorkloadGenerated")})
     def post(self, request: Request) -> Response:
         """Generates a workload; equal values give identical jobs, byte for byte."""
         p = body(WorkloadSerializer, request)

@@ -1,0 +1,77 @@
+"""Answers about traces, clusters, templates and generated workloads."""
+
+from __future__ import annotations
+
+from dashboard.openapi.answers.notation import (
+    INTEGER,
+    NUMBER,
+    STRING,
+    Shape,
+    either,
+    noted,
+    nullable,
+)
+from dashboard.openapi.answers.runs import SITE
+from scheduling.model.values import RESOURCES
+
+SHAPES: dict[str, Shape] = {
+    "TraceCard": {
+        "jobs": INTEGER,
+        "span_ms": noted(INTEGER, "From the first to the last arrival"),
+        "picture": {
+            "width": INTEGER,
+            "height": INTEGER,
+            "bars": noted(STRING, "Path of SVG: a bar for each part of the time, as high as it has arrivals"),
+            "outages": noted([[INTEGER]], "Pairs of position and width"),
+        },
+    },
+    "TraceMapping": {
+        "rows": [
+            {
+                "line": INTEGER,
+                "arrival": noted(nullable(either(STRING, INTEGER)), "A date, or ms after the first of these rows"),
+                "run_ms": nullable(INTEGER),
+                "workers": nullable(INTEGER),
+                "gpus": nullable(NUMBER),
+                "reason": noted(STRING, "Why the row is skipped, or an empty text"),
+                "value": STRING,
+            }
+        ],
+        "running": STRING,
+        "problem": noted(STRING, "Why the file cannot be read so, or an empty text"),
+    },
+    "TracePart": {
+        "received": noted(INTEGER, "Bytes of the file so far"),
+        "trace?": noted("Trace", "With the last part of the last file"),
+    },
+    "ClusterCard": {
+        "sites": [
+            {
+                "site": SITE,
+                "servers": INTEGER,
+                "gpus": NUMBER,
+                "kinds": [{"servers": INTEGER, **dict.fromkeys(RESOURCES, NUMBER)}],
+            }
+        ]
+    },
+    "Templates": [
+        {
+            "name": STRING,
+            "title": STRING,
+            "about": STRING,
+            "shows": STRING,
+            "jobs": INTEGER,
+            "servers": INTEGER,
+            "schedulers": [STRING],
+        }
+    ],
+    "TemplateStarted": {"scenario": INTEGER, "runs": [INTEGER], "page": STRING},
+    "WorkloadProfiles": {
+        "profiles": [{"name": STRING, "title": STRING, "about": STRING}],
+        "variants": [STRING],
+        "limits": {"jobs": INTEGER, "servers": INTEGER, "horizon_slots": INTEGER},
+        "horizon_slots": INTEGER,
+    },
+    "WorkloadGenerated": {"trace": "Trace", "cluster": "Cluster"},
+    "Refusal": {"detail": STRING},
+}
