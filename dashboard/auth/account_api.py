@@ -29,7 +29,7 @@ class AccountSerializer(serializers.Serializer[Any]):
     active = serializers.BooleanField(source="is_active")
     login = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField(source="date_joined")
-    last_login_at = serializers.DateTimeField(source="last_login")
+    last_login_at = serializers.DateTimeField(source="last_login", allow_null=True)
 
     def get_role(self, account: Any) -> str:
         """viewer, operator, approver, admin, or empty."""
