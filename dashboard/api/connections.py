@@ -17,6 +17,7 @@ from dashboard.auth.visible import OfTeams, source_refused
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.ingest.first_event import with_token
+from dashboard.openapi.answer_fields import NodesField
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField, SitesField
 from scheduling.kernel.parameters import UnknownName
@@ -194,7 +195,7 @@ class TrialSerializer(serializers.Serializer[Any]):
     version = serializers.CharField()
     clock_offset_ms = serializers.IntegerField(allow_null=True)
     findings = FindingSerializer(many=True)
-    nodes = serializers.ListField(child=serializers.DictField())
+    nodes = NodesField(child=serializers.DictField())
     total_nodes = serializers.IntegerField()
     jobs = serializers.DictField(child=serializers.IntegerField())
     seconds = serializers.FloatField()

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from dashboard.api.serializers import RunSerializer, SpeedSerializer
+from dashboard.api.serializers import RunSerializer, SpeedSerializer, StartRunSerializer
 from dashboard.auth.visible import OfTeams, what_was
 from dashboard.http.body import body
 from dashboard.openapi.answers import answer
@@ -109,7 +109,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         named = Q(scenario__name__icontains=asked) | Q(scenario__trace__name__icontains=asked)
         return found.filter(named | scheduler_history.found_by(asked))
 
-    @extend_schema(request=RunSerializer, responses={201: RunSerializer})
+    @extend_schema(request=StartRunSerializer, responses={201: RunSerializer})
     def create(self, request: Request) -> Response:
         """Starts a run."""
         form: BaseSerializer[Any] = self.get_serializer(data=request.data)

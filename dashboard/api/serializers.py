@@ -11,6 +11,16 @@ from rest_framework import serializers
 from dashboard.auth.visible import VisibleRelated
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answer_fields import (
+    DecisionTimesField,
+    JobsField,
+    MetricsField,
+    ModeField,
+    ReportField,
+    ScanField,
+    SpecField,
+)
+from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, MappingField, ParametersField
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError
@@ -59,6 +69,7 @@ class TraceSerializer(serializers.ModelSerializer):
                   "created_at")  # fmt: skip
         read_only_fields = fields
 
+    @extend_schema_field({"type": "array", "items": answer("TraceFile")})
     def get_files(self, trace: Trace) -> list[dict[str, Any]]:
         """Names of the files and the bytes received of each."""
         return [{"name": file["name"], "size": file["size"], "received": file["received"]} for file in trace.files]
@@ -68,11 +79,15 @@ class TraceDetailSerializer(TraceSerializer):
     """Trace with the result of the scan, the report, the first jobs, and earlier imports of the same files."""
 
     earlier = serializers.SerializerMethodField()
+    scan = ScanField(read_only=True)
+    report = ReportField(read_only=True)
+    preview = JobsField(read_only=True)
 
     class Meta(TraceSerializer.Meta):
         fields = (*TraceSerializer.Meta.fields, "scan", "report", "preview", "earlier")
         read_only_fields = fields
 
+    @extend_schema_field({"type": "array", "items": answer("EarlierTrace")})
     def get_earlier(self, trace: Trace) -> list[dict[str, Any]]:
         """[{id, name, job_count}], the newest first."""
         same = (
@@ -188,6 +203,8 @@ class ClusterSerializer(serializers.ModelSerializer):
 class ClusterDetailSerializer(ClusterSerializer):
     """Cluster with the content of cluster.json."""
 
+    spec = SpecField(read_only=True)
+
     class Meta(ClusterSerializer.Meta):
         fields = (*ClusterSerializer.Meta.fields, "spec")
         read_only_fields = fields
@@ -220,6 +237,7 @@ class ScenarioSerializer(serializers.ModelSerializer):
                   "parent", "fork_ms", "slot_ms", "horizon_slots", "team", "created_at")  # fmt: skip
         read_only_fields = ("version", "parent", "fork_ms")
 
+    @extend_schema_field({"type": "array", "items": answer("SchedulerFrom")})
     def get_schedulers(self, scenario: Scenario) -> list[dict[str, Any]]:
         """Schedulers over time, as [{from_ms, name, title}]: the first one, and those set by edits."""
         return [one._asdict() for one in scheduler_history.in_order(scenario.scheduler, scenario.edits)]
@@ -274,8 +292,10 @@ class RunSerializer(serializers.ModelSerializer):
     trace_name = serializers.CharField(source="scenario.trace.name", read_only=True)
     job_count = serializers.SerializerMethodField()
     speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MAX_SPEED)
-    mode = choice_field((Run.BATCH, Run.LIVE), default=Run.BATCH)
+    mode = choice_field((Run.BATCH, Run.LIVE), ModeField, default=Run.BATCH)
     activity = serializers.SerializerMethodField()
+    metrics = MetricsField(read_only=True)
+    decision_ms = DecisionTimesField(read_only=True)
     team = TeamField("scenario.team.name")
 
     @extend_schema_field(
@@ -312,9 +332,18 @@ class RunSerializer(serializers.ModelSerializer):
         """Scheduler at the time that the run has reached."""
         return scheduler_history.present(run).name
 
+    @extend_schema_field({"type": "array", "items": answer("SchedulerFrom")})
     def get_schedulers(self, run: Run) -> list[dict[str, Any]]:
         """[{from_ms, name, title}]: the first one, and those set by edits."""
         return [one._asdict() for one in scheduler_history.of_run(run)]
+
+
+class StartRunSerializer(serializers.Serializer[Any]):
+    """Request for a run, for the description: only these fields are read."""
+
+    scenario = serializers.IntegerField()
+    mode = choice_field((Run.BATCH, Run.LIVE), default=Run.BATCH)
+    speed = NumberField(required=False, min_value=1e-6, max_value=MAX_SPEED)
 
 
 class SpeedSerializer(KnownFields):

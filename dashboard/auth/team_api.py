@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -18,6 +18,7 @@ from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
 from dashboard.http.known_query import KnownQuery
+from dashboard.openapi.answers import answer
 from twin.models import Membership, Team
 
 
@@ -31,6 +32,7 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
         model = Team
         fields = ("id", "name", "created_at", "members", "owns")
 
+    @extend_schema_field({"type": "array", "items": answer("TeamMember")})
     def get_members(self, team: Team) -> list[dict[str, Any]]:
         """Members in the order in which they joined."""
         rows = Membership.objects.filter(team=team).select_related("user")

@@ -31,10 +31,12 @@ SENTENCES = tuple(
 )
 
 
-def choice_field(choices: Sequence[str], **given: Any) -> serializers.ChoiceField:
+def choice_field(
+    choices: Sequence[str], kind: type[serializers.ChoiceField] = serializers.ChoiceField, **given: Any
+) -> serializers.ChoiceField:
     """Field for one of `choices`; its refusal lists them."""
     sentence = f"This field must be one of {', '.join(choices)}, got '{{input}}'."
-    return serializers.ChoiceField(choices=list(choices), error_messages={"invalid_choice": sentence}, **given)
+    return kind(choices=list(choices), error_messages={"invalid_choice": sentence}, **given)
 
 
 def in_own_words(found: Any) -> Any:

@@ -14,6 +14,7 @@ from dashboard.auth.roles import APPROVER, require
 from dashboard.auth.visible import one
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answer_fields import ActorField, LevelsField
 from twin.acting import gates, rules
 from twin.models import ActingRule, Connection
 
@@ -35,8 +36,8 @@ class ActingSerializer(serializers.Serializer[Any]):
     stopped_by = serializers.CharField(allow_null=True)
     stopped_at = serializers.DateTimeField(allow_null=True)
     possible = serializers.CharField()
-    levels = serializers.ListField(child=serializers.DictField())
-    actor = serializers.DictField()
+    levels = LevelsField(child=serializers.DictField())
+    actor = ActorField()
 
 
 class ActingChangeSerializer(KnownFields):

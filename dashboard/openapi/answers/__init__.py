@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers import comparison, declarations, experiments, inputs, live, run_parts, runs, scenarios
+from dashboard.openapi.answers import (
+    comparison,
+    declarations,
+    experiments,
+    inputs,
+    live,
+    rows,
+    run_parts,
+    runs,
+    scenarios,
+)
 from dashboard.openapi.answers.notation import Schema, schema
 
-PARTS = (declarations, runs, run_parts, comparison, scenarios, inputs, live, experiments)
+PARTS = (declarations, runs, run_parts, comparison, scenarios, inputs, live, experiments, rows)
 COMPONENTS: dict[str, Schema] = {name: schema(shape) for part in PARTS for name, shape in part.SHAPES.items()}
 
 

@@ -172,22 +172,18 @@ SHAPES: dict[str, Shape] = {
             "By kind of durations and scheduler: pairs of the Unix time in s and the difference of the mean wait in ms",
         ),
     },
-    "ClusterNodes": {
-        "nodes": [
-            {
-                "name": STRING,
-                "state": STRING,
-                "reason": STRING,
-                "gpus": INTEGER,
-                "cpus": INTEGER,
-                "memory_mb": INTEGER,
-                "queues": [STRING],
-                "labels": mapping(STRING),
-                "site": SITE,
-            }
-        ],
-        "total_nodes": INTEGER,
+    "ClusterNode": {
+        "name": STRING,
+        "state": STRING,
+        "reason": STRING,
+        "gpus": INTEGER,
+        "cpus": INTEGER,
+        "memory_mb": INTEGER,
+        "queues": [STRING],
+        "labels": mapping(STRING),
+        "site": SITE,
     },
+    "ClusterNodes": {"nodes": ["ClusterNode"], "total_nodes": INTEGER},
     "NodeSites": {"sites": noted([SITE], "Of the nodes, in their order")},
     "SourceCursor": {"source": STRING, "cursor": INTEGER},
 }

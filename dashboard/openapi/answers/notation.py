@@ -19,6 +19,7 @@ class Plain:
 
 
 INTEGER, NUMBER, STRING, BOOLEAN = (Plain(type=name) for name in ("integer", "number", "string", "boolean"))
+NULL = Plain(type="null")
 MOMENT = Plain(type="string", format="date-time")
 ANY = Plain(description="Any JSON value")
 
@@ -40,7 +41,7 @@ def either(*shapes: Shape) -> Plain:
 
 def nullable(shape: Shape) -> Plain:
     """The shape, or null."""
-    return either(shape, Plain(type="null"))
+    return either(shape, NULL)
 
 
 def noted(shape: Shape, about: str) -> Plain:
