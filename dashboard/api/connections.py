@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -71,6 +71,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
         except UnknownName:
             return connection.connector
 
+    @extend_schema_field(answer("ConnectionCondition"))
     def get_condition(self, connection: Connection) -> dict[str, Any]:
         """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit, samples}.
 

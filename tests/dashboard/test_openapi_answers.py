@@ -19,8 +19,8 @@ from dashboard.openapi.answers.notation import INTEGER, NUMBER, STRING, mapping,
 FILE = Path(__file__).parents[1] / "fixtures" / "page_answers.json.gz"
 
 OPEN = {  # properties of any content: parameters and values that other answers declare, and rows of the audit
-    "AlertRule.parameters", "Alert.values", "Audit.detail", "Connection.condition", "Connection.parameters",
-    "Connection.sampler_parameters", "Connection.sites", "MadeToken.scopes", "Proposal.parameters", "Proposal.rows",
+    "AlertRule.parameters", "Alert.values", "Audit.detail", "Connection.parameters",
+    "Connection.sampler_parameters", "Connection.sites", "MadeToken.scopes", "Proposal.parameters",
     "Token.scopes", "Trace.options", "TraceDetail.options",
 }  # fmt: skip
 

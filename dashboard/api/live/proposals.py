@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -16,6 +16,7 @@ from dashboard.auth.visible import OfTeams, one
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
+from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField
 from scheduling.kernel.registry import schedulers
 from twin.acting import gates, proposals, rules
@@ -62,6 +63,7 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         """Parameters that are set, as shown: ["Order of the queue Fair share"]."""
         return scheduler_titles.parameter_texts(proposal.scheduler, proposal.parameters)
 
+    @extend_schema_field({"type": "array", "items": answer("PlanChange")})
     def get_rows(self, proposal: Proposal) -> list[dict[str, Any]]:
         """Changes in order, with the outcome of each."""
         entries = {entry.number: entry for entry in proposal.entries.all()}
