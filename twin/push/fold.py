@@ -56,17 +56,20 @@ def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -
     if fields is None or _first_after(snapshots, ordered[-1].at_ms) is not None:
         return None
     queues = tuple(fields.get("queues", ()))
-    return NodeFact(name, **(fields | {"queues": queues}), since_ms=_available_since(ordered))
+    return NodeFact(name, **(fields | {"queues": queues, "since_ms": available_since(ordered)}))
 
 
-def _available_since(ordered: Iterable[ReadFact]) -> int | None:
-    """Time of the event that made the node available or unavailable, as it is now; None while none has changed that."""
+def available_since(ordered: Iterable[ReadFact]) -> int | None:
+    """Time of the event that made the node available or unavailable, as it is now; None while none has changed that.
+
+    An event that stands for several (compaction.py) states that time as since_ms.
+    """
     was, since_ms = True, None
     for event in ordered:
         now = True if event.type == "node.removed" else event.data.get("state")
         available = was if now is None else now not in UNAVAILABLE
-        if available != was:
-            was, since_ms = available, event.at_ms
+        if available != was or "since_ms" in event.data:
+            was, since_ms = available, event.data.get("since_ms", event.at_ms)
     return since_ms
 
 

@@ -48,7 +48,7 @@ CERTIFICATE = {
     "kind": noted(STRING, "none: no bound is proved, for the reason in why"),
     "achieved?": NUMBER,
     "bound?": NUMBER,
-    "ratio?": noted(nullable(NUMBER), "Proved share of the optimum"),
+    "ratio?": noted(nullable(NUMBER), "Share of the optimum that is proved"),
     "about?": STRING,
     "jobs?": INTEGER,
     "slots?": INTEGER,

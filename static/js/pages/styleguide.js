@@ -12,7 +12,7 @@ const ROWS = [
 ];
 const COLUMNS = [
   { title: 'Scheduler', cell: ([name]) => name },
-  { title: 'Total utility', number: true, cell: ([, value]) => number(value) },
+  { title: 'Utility', number: true, cell: ([, value]) => number(value) },
   { title: 'Rejected', number: true, cell: ([, , count]) => number(count, 0) },
 ];
 
@@ -21,8 +21,8 @@ for (const theme of $$('.theme')) {
   fill(
     part('tiles'),
     tile('Running', '7', { hint: 'Jobs with at least one running worker.' }),
-    tile('GPU allocated', '43.4 %'),
-    tile('Total utility', '706.2'),
+    tile('Memory', '43.4 %'),
+    tile('Utility', '706.2'),
   );
   fill(part('table'), table(COLUMNS, ROWS, { selected: ([name]) => name === 'DRF' }));
   fill(part('empty'), empty('No runs yet', 'A run shows a scheduler at work. Start one on the page Scenarios.'));
