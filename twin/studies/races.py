@@ -47,7 +47,7 @@ def entrants_beside(
 ) -> list[Entrant]:
     """Participants of a race of a scheduler with its parameters on a cluster, before there is a scenario."""
     model = model_of(own, cluster)
-    found = [Entrant(type(own), parameters, obstacle(own, cluster, tables))]
+    found = [Entrant(type(own), parameters, _refusal(own, cluster))]  # whatever its jobs lack: it was chosen
     for cls in schedulers().values():
         if cls is not type(own):
             given = trained_by(cls, model)
@@ -91,12 +91,19 @@ def trained_by(cls: type[BaseScheduler], model: str) -> dict[str, Any]:
     return {"model": model} if several and any(f.name == "model" for f in fields(cls.Parameters)) else {}
 
 
-def obstacle(scheduler: BaseScheduler, cluster: Cluster, tables: list[JobTable]) -> str:
-    """Reason why a scheduler cannot run any of these jobs on the cluster; empty if it can run some."""
+def _refusal(scheduler: BaseScheduler, cluster: Cluster) -> str:
+    """Reason why a scheduler cannot run the cluster; empty if it can."""
     try:
         scheduler.check(cluster)
     except ModelError as error:
         return str(error)
+    return ""
+
+
+def obstacle(scheduler: BaseScheduler, cluster: Cluster, tables: list[JobTable]) -> str:
+    """Reason why a scheduler cannot run any of these jobs on the cluster; empty if it can run some."""
+    if refusal := _refusal(scheduler, cluster):
+        return refusal
     needs = fields_needed(scheduler, cluster)
     lacking = [part for part in needs if not any(present(table, part).any() for table in tables)]
     if lacking:
