@@ -159,7 +159,7 @@ class Conservative(BackfillScheduler):
         self._rebuild(slot)
 
     def _rebuild(self, slot: int) -> None:
-        """Availability anew, from the running jobs and the available servers."""
+        """Availability of servers over time, computed from the running jobs and the available servers."""
         self.available = Availability(self.cluster, self.limits, 0)
         for server in self.away:
             self.available.remove(server)

@@ -239,7 +239,7 @@ test('a moment has the time of the run, the time since the submission, and the w
   assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 2h after submission; 2026-11-24 03:00:00 UTC/);
 });
 
-test('the story is told in order, with links to the schedule and the events', needsPage, async () => {
+test('the drawer has its sections in order, with links to the schedule and the events', needsPage, async () => {
   open('/runs/1/', '<main><dialog id="drawer"></dialog></main>');
   const { Drawer } = await import('../../static/js/run/drawer/job-drawer.js');
   const story = {

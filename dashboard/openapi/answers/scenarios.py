@@ -39,7 +39,8 @@ FIT = {
     "reasons": noted(mapping(STRING), "Why a scheduler cannot run the others"),
     "race": noted(mapping(STRING), "Why a scheduler cannot race against the chosen one"),
     "earlier": noted(
-        mapping({"runs": INTEGER, "least_s": NUMBER, "most_s": NUMBER}), "Finished runs of about this size"
+        mapping({"runs": INTEGER, "least_s": NUMBER, "most_s": NUMBER}),
+        "Finished runs of a similar size; shortest and longest time",
     ),
 }
 
