@@ -97,7 +97,9 @@ export class SchedulerCards extends CardChoice {
       const against = this.schedulers.find((one) => one.name === this.value)?.title;
       this.note(name, [
         text ? h('span', { class: kind || 'muted' }, text) : null,
-        alone ? h('span', { class: 'muted', title: fit.race[name] }, ` Cannot race with ${against}`) : null,
+        alone
+          ? h('span', { class: 'muted', title: fit.race[name] }, `${text ? '; cannot' : 'Cannot'} race with ${against}`)
+          : null,
       ]);
     }
   }
