@@ -28,6 +28,7 @@ KINDS = (
     "job_set",
     "gap",
     "reserved",
+    "suspensions_set",
     "sampled",
     "server_added",
     "server_set",
@@ -151,6 +152,8 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
         return f"no poll of the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
     if kind == "reserved":
         return _reservation_text(data)
+    if kind == "suspensions_set":
+        return _suspensions_text(data["spans"])
     if kind == "sampled":
         return f"samples of {counted(len(data['rows']), 'server')}"
     if kind == "job_set":
@@ -191,6 +194,15 @@ def _changed_text(fields: Mapping[str, Any]) -> str:
     parts = [counted(workers, "worker")] if workers else []
     parts += [f"time limit {duration(limit_ms)}"] if limit_ms else []
     return f"request changed, now: {', '.join(parts) or 'no workers and no time limit'}"
+
+
+def _suspensions_text(spans: list[list[int]]) -> str:
+    """Suspensions that a followed cluster states, the latest in full."""
+    if not spans:
+        return "never suspended"
+    since, until = (moment(ms // 1_000 * 1_000) for ms in spans[-1])
+    latest = f"suspended since {since}" if spans[-1][1] < 0 else f"suspended from {since} to {until}"
+    return latest if len(spans) == 1 else f"{latest}; suspended {len(spans):,} times in all"
 
 
 def _reservation_text(data: Mapping[str, Any]) -> str:

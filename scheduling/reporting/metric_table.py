@@ -111,8 +111,8 @@ METRICS = (
     *(
         Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,
                f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "
-               "server has no capacity while it is unavailable, and resources that the execution model does not count "
-               "have no value.")
+               "server has no capacity while it is unavailable, and what jobs hold there does not count; resources "
+               "that the execution model does not count have no value.")
         for name, title in zip(RESOURCES, RESOURCE_TITLES, strict=True)
     ),
     Metric("gpu_hours", "GPU hours", "", None,

@@ -7,6 +7,7 @@ colocation/metrics.py.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,24 @@ def _utilization(
         return dict.fromkeys(RESOURCES)
     zero = (0,) * len(RESOURCES)
     demands = np.array([[job.worker or zero, job.ps or zero] for job in jobs], dtype=float)  # [job, role, resource]
-    held = (bars[:, 5] * (bars[:, 4] - bars[:, 3]))[:, None] * demands[bars[:, 0], bars[:, 1]]
+    counted_ms = bars[:, 4] - bars[:, 3] - _unavailable_ms(bars, clusters)
+    held = (bars[:, 5] * counted_ms)[:, None] * demands[bars[:, 0], bars[:, 1]]
     return shares(held.sum(axis=0), offered(clusters, first_ms, int(bars[:, 4].max())), packed)
+
+
+def _unavailable_ms(bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]]) -> np.ndarray:
+    """[bar] time in which its server was unavailable; only on real clusters are there bars on such servers."""
+    found = np.zeros(len(bars), dtype=np.int64)
+    order = np.argsort(bars[:, 2], kind="stable")
+    ends = [begin for begin, _ in clusters[1:]] + [int(bars[:, 4].max())]
+    for (begin_ms, cluster), end_ms in zip(clusters, ends, strict=True):
+        places = np.searchsorted(bars[order, 2], np.arange(len(cluster.servers) + 1))
+        for server, (first, last) in enumerate(pairwise(places)):
+            rows = order[first:last]
+            for gone_ms, back_ms in cluster.servers[server].away if len(rows) else ():
+                from_ms, to_ms = max(gone_ms, begin_ms), min(back_ms, end_ms)
+                found[rows] += np.maximum(0, np.minimum(bars[rows, 4], to_ms) - np.maximum(bars[rows, 3], from_ms))
+    return found
 
 
 def offered(clusters: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) -> np.ndarray:

@@ -7,6 +7,7 @@ import test from 'node:test';
 import { summary } from '../../static/js/run/figures/tiles.js';
 import { ABSENT, JOB_STATES, MEANING, jobCounts, jobStates } from '../../static/js/core/job-state.js';
 import { statesOf } from '../../static/js/models/index.js';
+import { NEVER } from '../../static/js/core/bars.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';
 
@@ -119,6 +120,33 @@ test('a job that its cluster suspends is suspended although its bar goes on', ()
       assert.equal(jobCounts(store, +at, +at, 1, 1)[state][0], 1);
     }
   }
+  const stated = new Store();
+  stated.feed(
+    frame([
+      ...log.slice(0, 7),
+      [
+        8,
+        450,
+        'suspensions_set',
+        {
+          job: 0,
+          spans: [
+            [40, 200],
+            [300, NEVER],
+          ],
+        },
+      ],
+    ]),
+  );
+  assert.deepEqual(
+    [39, 40, 199, 200, 300].map((at) => words(stated, at)[0]),
+    ['running', 'suspended', 'suspended', 'running', 'suspended'],
+  );
+  stated.feed(frame([decided(9, 500, 'resumed')]));
+  assert.deepEqual(stated.suspensions.rows, [
+    [0, 40, 200],
+    [0, 300, 500],
+  ]);
   const sums = jobCounts(whole, 400, 0, 100, 4);
   assert.deepEqual([...sums.running.subarray(0, 4)], [1, 0, 1, 0]);
   assert.deepEqual([...sums.suspended.subarray(0, 4)], [0, 1, 0, 1]);

@@ -57,6 +57,7 @@ function plain(store) {
     regroupings: store.regroupings,
     gaps: store.gaps,
     reservations: store.reservations,
+    suspensions: store.suspensions.rows,
     horizon: store.horizonMs,
   };
 }
@@ -84,6 +85,7 @@ function asSnapshot(store) {
     regroupings: store.regroupings,
     gaps: store.gaps,
     reservations: store.reservations,
+    suspensions: store.suspensions.rows,
     prices,
   };
   return { meta, columns };
@@ -162,6 +164,7 @@ test('a snapshot at any event of the golden log, and the events after it, give t
       regroupings: structuredClone(early.regroupings),
       gaps: structuredClone(early.gaps),
       reservations: structuredClone(early.reservations),
+      suspensions: early.suspensions.rows,
       prices: [...early.prices].map(([slot, sides]) => [slot, ...sides]),
     };
     const store = new Store();

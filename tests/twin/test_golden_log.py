@@ -83,6 +83,6 @@ def test_the_snapshot_survives_its_binary_form(prefix: str, fields: tuple[str, .
     """columns.pack and unpack give back every column of the snapshot."""
     meta, columns = snapshot(fold())
     back_meta, back = unpack(pack(meta, columns))
-    assert back_meta["last_seq"] == 32
+    assert back_meta["last_seq"] == len(EVENTS)
     for name in fields:
         assert back[prefix + name].tolist() == columns[prefix + name].tolist()

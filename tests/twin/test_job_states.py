@@ -91,6 +91,13 @@ def test_a_job_that_its_cluster_suspends_is_suspended_although_its_bar_goes_on(r
         state = read(RunState().feed(event for event in log if event.at_ms <= min(at_ms, 150)))
         state.feed(event for event in log if event.at_ms <= at_ms)
         assert words(state, at_ms)[0] == wanted
+    stated = Event(11, 450, "suspensions_set", {"job": 0, "spans": [[40, 200], [300, -1]]})
+    state = read(RunState().feed([*log[:7], stated]))
+    assert [words(state, at_ms)[0] for at_ms in (39, 40, 199, 200, 300)] == [
+        "running", "suspended", "suspended", "running", "suspended",
+    ]  # fmt: skip
+    state.feed([Event(12, 500, "decided", {"job": 0, "kind": "resumed", "code": "resumed", "values": {}})])
+    assert state.suspension_rows() == [[0, 40, 200], [0, 300, 500]]
     state = RunState().feed(event for event in log if event.at_ms <= 300)
     assert suspended(state, job_states(state, 350), 350).tolist() == [[300, 0]]
     assert snapshot(state)[0]["suspensions"] == [[0, 100, 200], [0, 300, -1]]

@@ -14,7 +14,7 @@ from scheduling.reporting.metrics import summarize
 from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.mirror import stored
-from twin.mirror.history import history_of
+from twin.mirror.history import history_of, with_all_outages
 from twin.models import MirrorRecord, Run
 from twin.processes import bounded_process
 from twin.processes.dispatch import send
@@ -62,8 +62,9 @@ def measure(run_id: int) -> None:
     """Computation of the metrics of an ended run in this process."""
     try:
         run = Run.objects.select_related("scenario__cluster").get(pk=run_id)
-        cluster, jobs, events = history_of(stored.load_run(run), run.scenario.cluster.name)
-        found = summarize(events, cluster, jobs)
+        mirror = stored.load_run(run)
+        cluster, jobs, events = history_of(mirror, run.scenario.cluster.name)
+        found = summarize(events, with_all_outages(cluster, mirror), jobs)
         _store(run_id, {name: value for name, value in found.items() if name not in UNKNOWN})
     except (DatabaseError, Run.DoesNotExist) as error:
         log.warning("run %s: its metrics wait: %s", run_id, error)

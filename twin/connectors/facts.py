@@ -76,6 +76,8 @@ class JobFact:
     gpus, cpus, memory_mb  asked for in total; shares say what is held where
     limit_ms      time limit; None = no limit
     gang          key of the gang that starts together with it; None = it is its own
+    suspensions   (begin, end) of each time in which it was suspended, oldest first, end None = until further notice;
+                  None where the cluster does not say
     """
 
     key: str
@@ -102,6 +104,7 @@ class JobFact:
     ended_ms: int | None = None  # also of a job that ended without having run
     resubmitted_ms: tuple[int, ...] = ()
     uid: str = ""
+    suspensions: tuple[tuple[int, int | None], ...] | None = None
 
     def __post_init__(self) -> None:
         if self.state not in JOB_STATES:

@@ -86,9 +86,8 @@ class RunState:
         # [number, stated_ms, replaced_ms, from_ms, until_ms, name, servers, whether maintenance, holders] of a real
         # cluster, in the order of the log; replaced_ms = -1 of the newest statement
         self.reservations: list[list[Any]] = []
-        # [job, from_ms, until_ms] of jobs of a real cluster that keep what they hold; -1 = until further notice
-        self.suspensions: list[list[int]] = []
-        self.suspended: dict[int, int] = {}  # job -> its place in `suspensions`, while it is suspended
+        # job of a real cluster that keeps what it holds -> [[from_ms, until_ms]]; -1 = until further notice
+        self.suspensions: dict[int, list[list[int]]] = {}
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
@@ -149,6 +148,8 @@ class RunState:
             self.gaps.append([data["from_ms"], data["to_ms"], data["reason"]])
         elif kind == "reserved":
             self._reserved(at_ms, data)
+        elif kind == "suspensions_set":
+            self.suspensions[data["job"]] = [list(span) for span in data["spans"]]
         elif kind == "sampled":
             self._sampled(data)
         elif kind == "edited":
@@ -165,12 +166,17 @@ class RunState:
             )
 
     def _suspended(self, at_ms: int, job: int, suspended: bool) -> None:
-        """A suspension lasts until the next decision of another kind."""
-        if suspended and job not in self.suspended:
-            self.suspended[job] = len(self.suspensions)
-            self.suspensions.append([job, at_ms, NEVER])
-        elif not suspended and job in self.suspended:
-            self.suspensions[self.suspended.pop(job)][2] = at_ms
+        """A suspension lasts until the next decision of another kind, where the cluster states no times."""
+        spans = self.suspensions.get(job, [])
+        is_open = bool(spans) and spans[-1][1] == NEVER
+        if suspended and not is_open:
+            self.suspensions[job] = [*spans, [at_ms, NEVER]]
+        elif is_open and not suspended:
+            spans[-1][1] = at_ms
+
+    def suspension_rows(self) -> list[list[int]]:
+        """[suspension] job, from_ms, until_ms."""
+        return [[job, *span] for job, spans in self.suspensions.items() for span in spans]
 
     def _reserved(self, at_ms: int, data: Any) -> None:
         for row in self.reservations:
@@ -273,7 +279,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     if state.suspensions:  # jobs of simulated runs have no bars while they are suspended
-        meta["suspensions"] = state.suspensions
+        meta["suspensions"] = state.suspension_rows()
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}
     # ms do not fit 32 bits; float64 is exact and native in the browser
     wide = {"start_ms", "end_ms", "born_ms", "died_ms"}

@@ -60,7 +60,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
                     MOVING if ready_ms > at_ms else PROFILING if profiling else RUNNING
                     for ready_ms, profiling in zip(data["ready_ms"], data["profiling"], strict=True)
                 ]
-    for job, from_ms, until_ms in state.suspensions:
+    for job, from_ms, until_ms in state.suspension_rows():
         if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms) and doing[job] == RUNNING:
             doing[job] = SUSPENDED
     return ran, doing

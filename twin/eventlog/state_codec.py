@@ -23,7 +23,7 @@ from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 6  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 7  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
@@ -35,8 +35,8 @@ TABLES = {
 }
 REAL = "utility"  # all other fields are integers
 PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "reservations",
-         "suspensions", "default_prices")  # fmt: skip
-BY_KEY = ("prices", "grouped", "suspended")  # mappings
+         "default_prices")  # fmt: skip
+BY_KEY = ("prices", "grouped", "suspensions")  # mappings
 UNDECIDED = -1
 
 

@@ -25,6 +25,7 @@ from twin.connectors.facts import (
 )
 from twin.mirror.as_values import EventData, bars_of, job_of, plain_name
 from twin.mirror.jobs import attempts as of_attempts
+from twin.mirror.jobs import suspensions
 from twin.mirror.jobs.identity import QUEUED_AGAIN, have_common_time, is_same, with_times
 from twin.mirror.nodes.known import KnownNode, Nodes
 from twin.mirror.nodes.reservations import Reservations, event_of
@@ -198,6 +199,8 @@ class Mirror:
                 self._ended(known, events)
         else:
             self.open.add(known.index)
+        if (stated := suspensions.event_of(known.index, fact, was, self.epoch_ms)) is not None:
+            events.append(stated)
 
     def _correct(self, known: KnownJob, accounted: JobFact, events: list[EventData]) -> None:
         """Correction of earlier attempts and of submit times by the accounting; the state stays."""
@@ -311,14 +314,11 @@ class Mirror:
         self.open.discard(known.index)
         fact = known.fact
         values: dict[str, Any] = {"reason": fact.reason, "outcome": fact.outcome}
+        kind, code = ("ended", "ended") if known.attempts else ("rejected", "withdrawn")
         last = known.attempts[-1] if known.attempts else None
         if last is not None and last.ended_after_ms is not None:
             values |= {"after_ms": max(0, last.ended_after_ms - self.epoch_ms)}
-        events.append(
-            _decided(
-                known, "ended" if known.attempts else "rejected", values, "ended" if known.attempts else "withdrawn"
-            )
-        )
+        events.append(_decided(known, kind, values, code))
         if known.attempts:
             events.append(("job_completed", {"job": known.index, "utility": 0.0, "ended_ms": self._end_ms(known)}))
 

@@ -58,6 +58,13 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     return cluster, jobs, _events(cluster, jobs, steps, until_ms)
 
 
+def with_all_outages(cluster: Cluster, mirror: Mirror) -> Cluster:
+    """The cluster of the history with its nodes unavailable as the polls have seen it, also while jobs were on them."""
+    away = {node.index: node.away for node in mirror.nodes.values()}
+    servers = tuple(replace(server, away=away[index]) for index, server in enumerate(cluster.servers))
+    return replace(cluster, servers=servers)
+
+
 _Step = tuple[int, int, str, dict[str, Any]]  # at_ms, order at one instant, kind, data
 
 

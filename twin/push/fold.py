@@ -108,6 +108,8 @@ class _Job:
         self.state, self.reason, self.message, self.outcome = WAITING, "", "", ""
         self.restarts = 0
         self.attempts: dict[int, Attempt] = {}  # by their start
+        self.suspensions: list[tuple[int, int]] = []  # begin and end of those that are over
+        self.suspended_ms = 0  # begin of the suspension, while the state is SUSPENDED
         self.ended_ms: int | None = None
         self.asked: dict[str, Any] = {}
         self.last_ms = submitted_ms  # time of the event before
@@ -117,18 +119,21 @@ class _Job:
             self.asked |= {name: event.data[name] for name in ASKED if name in event.data}
             if event.type != "job.changed" or "reason" in event.data:
                 self.reason, self.message = event.data.get("reason", ""), event.data.get("message", "")
+            before = self.state
             getattr(self, "_" + event.type.removeprefix("job."))(event.at_ms, event.data)
+            self._suspension(before, event.at_ms)
             self.last_ms = max(self.last_ms, event.at_ms)
         gone_ms = _first_after(snapshots, self.last_ms)
         if self.state != ENDED and gone_ms is not None:
             self._close(gone_ms, LOST, after_ms=self.last_ms)
-            self.state, self.outcome, self.ended_ms = ENDED, LOST, gone_ms
+            before, self.state, self.outcome, self.ended_ms = self.state, ENDED, LOST, gone_ms
+            self._suspension(before, gone_ms)
         attempts = tuple(self._with_amounts(self.attempts[at]) for at in sorted(self.attempts))
         expected = self.restarts + (self.state in (RUNNING, SUSPENDED))
         return JobFact(
             self.key, self.submitted_ms, self.state, reason=self.reason, message=self.message, outcome=self.outcome,
             restarts=self.restarts, attempts=attempts, complete_history=len(attempts) >= expected,
-            ended_ms=self.ended_ms, **self.asked,
+            ended_ms=self.ended_ms, suspensions=self._suspensions(), **self.asked,
         )  # fmt: skip
 
     def _with_amounts(self, attempt: Attempt) -> Attempt:
@@ -137,6 +142,19 @@ class _Job:
             return attempt
         amounts = {name: self.asked[name] for name in ("gpus", "cpus", "memory_mb") if name in self.asked}
         return replace(attempt, shares=(Share(attempt.shares[0].node, **amounts),))
+
+    def _suspension(self, before: str, at_ms: int) -> None:
+        """Begin or end of a suspension by an event that changed the state."""
+        if before != SUSPENDED and self.state == SUSPENDED:
+            self.suspended_ms = at_ms
+        elif before == SUSPENDED and self.state != SUSPENDED:
+            end_ms = at_ms if self.ended_ms is None else min(at_ms, self.ended_ms)
+            if end_ms > self.suspended_ms:
+                self.suspensions.append((self.suspended_ms, end_ms))
+
+    def _suspensions(self) -> tuple[tuple[int, int | None], ...]:
+        now = ((self.suspended_ms, None),) if self.state == SUSPENDED else ()
+        return (*self.suspensions, *now)
 
     def _submitted(self, at_ms: int, data: Mapping[str, Any]) -> None:
         pass  # requests are taken from every event

@@ -153,7 +153,7 @@ EVENT_TYPES: Mapping[str, EventType] = {
     "job.requeued": EventType(RequeueData, "The execution ended before the job did; the job waits again."),
     "job.started": EventType(StartData, "An execution of the job began on the nodes of `shares`."),
     "job.suspended": EventType(JobData, "The execution was suspended; the job keeps its shares."),
-    "job.resumed": EventType(JobData, "The suspended execution continues."),
+    "job.resumed": EventType(JobData, "The suspended execution continues, from the event's time on."),
     "job.ended": EventType(EndData, "The job ended with `outcome`, with or without having run."),
     "job.stated": EventType(
         JobStatement, "The full state of the job at the time of the event; `attempts` lists its executions."

@@ -170,6 +170,7 @@ export class Store {
     else if (kind === 'regrouped') this.regroupings.push([atMs, data.site, data.cause, data.before, data.after]);
     else if (kind === 'gap') this.gaps.push([data.from_ms, data.to_ms, data.reason]);
     else if (kind === 'reserved') this.#reserved(atMs, data);
+    else if (kind === 'suspensions_set') this.suspensions.set(data.job, data.spans);
     else if (kind === 'edited') this.#edited(atMs, data);
     else if (kind === 'run_started') this.started = { ...data };
     else if (kind === 'run_finished') this.#finish();

@@ -3,41 +3,62 @@
 import { NEVER } from './bars.js';
 
 /** @typedef {[job: number, fromMs: number, untilMs: number]} Suspension until NEVER: until further notice */
+/** @typedef {[fromMs: number, untilMs: number]} Span */
 
 const SUSPENDED = 'suspended'; // kind of the decision
 
 export class Suspensions {
   constructor() {
-    /** @type {Suspension[]} */
-    this.rows = []; // in the order of the log
-    /** @type {Map<number, Suspension>} */
-    this.open = new Map(); // by job
+    /** @type {Map<number, Span[]>} */
+    this.byJob = new Map();
   }
 
   /** @param {Suspension[]} rows */
   load(rows) {
-    this.rows = structuredClone(rows);
-    this.open = new Map(this.rows.filter(([, , until]) => until === NEVER).map((row) => [row[0], row]));
+    this.byJob = new Map();
+    for (const [job, from, until] of rows) this.#add(job, [from, until]);
   }
 
   /**
-   * Takes a decision: a suspension lasts until the next one of another kind.
+   * @param {number} job
+   * @param {Span} span
+   */
+  #add(job, span) {
+    const spans = this.byJob.get(job);
+    if (spans) spans.push(span);
+    else this.byJob.set(job, [span]);
+  }
+
+  /**
+   * Takes a decision: a suspension lasts until the next one of another kind, where the cluster states no times.
    *
    * @param {number} atMs
    * @param {number} job
    * @param {string} kind
    */
   decided(atMs, job, kind) {
-    const open = this.open.get(job);
-    if (kind === SUSPENDED && !open) {
-      /** @type {Suspension} */
-      const row = [job, atMs, NEVER];
-      this.rows.push(row);
-      this.open.set(job, row);
-    } else if (kind !== SUSPENDED && open) {
-      open[2] = atMs;
-      this.open.delete(job);
-    }
+    const last = this.byJob.get(job)?.at(-1);
+    const open = last?.[1] === NEVER;
+    if (kind === SUSPENDED && !open) this.#add(job, [atMs, NEVER]);
+    else if (kind !== SUSPENDED && last && open) last[1] = atMs;
+  }
+
+  /**
+   * Takes all suspensions of a job, as its cluster states them.
+   *
+   * @param {number} job
+   * @param {Span[]} spans
+   */
+  set(job, spans) {
+    this.byJob.set(job, structuredClone(spans));
+  }
+
+  /** @returns {Suspension[]} */
+  get rows() {
+    /** @type {Suspension[]} */
+    const rows = [];
+    for (const [job, spans] of this.byJob) for (const [from, until] of spans) rows.push([job, from, until]);
+    return rows;
   }
 
   /**

@@ -14,6 +14,7 @@ const EVENTS = {
   job_set: 'Changed request',
   gap: 'Gap',
   reserved: 'Reservation',
+  suspensions_set: 'Stated suspensions',
   sampled: 'Samples',
   server_added: 'New server',
   server_set: 'Changed server',

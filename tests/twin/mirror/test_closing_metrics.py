@@ -12,7 +12,7 @@ from tests.twin.mirror.builders_stored import POLLS, following
 from twin.analysis import closing_metrics
 from twin.mirror import borders, stored
 from twin.mirror.connecting import connections
-from twin.mirror.history import history_of
+from twin.mirror.history import history_of, with_all_outages
 from twin.models import Connection, Run
 from twin.runs import lease
 
@@ -46,7 +46,7 @@ def test_the_run_is_requested_once_and_gets_the_metrics_of_its_mirror(old, monke
     cluster, jobs, events = history_of(stored.load_run(old, stored.sites_of(connection)), "lab")
     closing_metrics.measure(old.pk)
     old.refresh_from_db()
-    wanted = summarize(events, cluster, jobs)
+    wanted = summarize(events, with_all_outages(cluster, stored.load_run(old)), jobs)
     assert {server.site for server in cluster.servers} == {"edge", "cloud"}
     assert old.metrics == {name: value for name, value in wanted.items() if name not in ("admitted", "preemptions")}
     assert (old.metrics["jobs"], old.metrics["completed"]) == (2, 1)

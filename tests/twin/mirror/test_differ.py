@@ -21,6 +21,7 @@ from tests.twin.mirror.builders import (
     suspended,
 )
 from twin.connectors.facts import DOWN, DRAINING, ENDED, RUNNING, UP, WAITING, Attempt, NodeFact, Share
+from twin.eventlog.fold import RunState
 from twin.mirror.as_values import EventData
 from twin.mirror.differ import Mirror, epoch_of
 
@@ -160,6 +161,22 @@ def test_suspended_jobs_keep_their_bar_and_say_so():
     log.apply(polled(10, running("1", 5)))
     assert [data["kind"] for _, data in log.apply(polled(12, suspended(running("1", 5))))] == ["suspended"]
     assert [data["kind"] for _, data in log.apply(polled(14, running("1", 5)))] == ["resumed"]
+
+
+def test_suspensions_are_written_by_the_times_that_the_cluster_states():
+    log = Log()
+    log.apply(polled(10, running("1", 5, suspensions=())))
+    late = replace(suspended(running("1", 5)), suspensions=((at(7), None),))
+    events = log.apply(polled(12, late))
+    assert (kinds(events), events[-1][1]) == (["decided", "suspensions_set"], {"job": 0, "spans": [[7 * S, -1]]})
+    over = running("1", 5, suspensions=((at(7), at(9)),))
+    assert log.apply(polled(14, over))[-1] == ("suspensions_set", {"job": 0, "spans": [[7 * S, 9 * S]]})
+    assert log.apply(polled(15, over)) == []
+    both = running("1", 5, suspensions=((at(6), at(6) + 500), (at(7), at(9))))
+    assert log.apply(polled(16, both)) == [
+        ("suspensions_set", {"job": 0, "spans": [[6 * S, 6 * S + 500], [7 * S, 9 * S]]})
+    ], "an earlier one that came late, of a job that runs"
+    assert RunState().feed(log.events).suspensions == {0: [[6 * S, 6 * S + 500], [7 * S, 9 * S]]}
 
 
 def test_gpu_indices_come_later_and_stay():

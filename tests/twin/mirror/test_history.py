@@ -10,11 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scheduling.model.values import ModelError
+from scheduling.reporting.metrics import summarize
 from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, polled, running
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.builders_stored import write
 from twin.mirror.differ import Mirror
-from twin.mirror.history import history_of
+from twin.mirror.history import history_of, with_all_outages
 
 
 def test_the_files_of_a_small_cluster(tmp_path):
@@ -74,6 +75,19 @@ def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
     log.apply(polled(9, ended(running("1", 1), 7), nodes=(down, NODES[1])))
     cluster, _, _ = history_of(log.mirror, "lab")
     assert cluster.servers[0].away[0][0] == 7 * S
+
+
+def test_what_jobs_hold_on_a_node_that_is_down_is_not_allocated():
+    log = Log()
+    down = replace(NODES[0], state="down")
+    log.apply(polled(0, running("1", 0), running("2", 0, node="cloud1")))
+    log.apply(polled(5, running("1", 0), running("2", 0, node="cloud1"), nodes=(down, NODES[1])))
+    log.apply(polled(10, ended(running("1", 0), 10), ended(running("2", 0, node="cloud1"), 10)))
+    cluster, jobs, events = history_of(log.mirror, "lab")
+    seen = with_all_outages(cluster, log.mirror)
+    assert [server.away for server in seen.servers] == [((5 * S, 10 * S),), ()]
+    found = summarize(events, seen, jobs)["utilization"]
+    assert found["gpu"] == (2 * 5 + 2 * 10) / (4 * 5 + 4 * 10), "2 of 4 GPUs, for 5 s on the one and 10 s on the other"
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

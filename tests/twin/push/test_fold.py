@@ -21,7 +21,7 @@ def job(*events, snapshots=()):
 
 
 def test_a_job_from_its_submission_to_its_end():
-    waiting = JobFact("x", T0, "waiting", gpus=2, queue="edge", limit_ms=60_000, complete_history=True)
+    waiting = JobFact("x", T0, "waiting", gpus=2, queue="edge", limit_ms=60_000, complete_history=True, suspensions=())
     assert job(SUBMITTED) == waiting
     running = replace(waiting, state="running", attempts=(Attempt(T0 + 10, None, SHARE),))
     assert job(SUBMITTED, STARTED) == running
@@ -44,6 +44,20 @@ def test_hold_and_release_and_suspension():
     assert job(SUBMITTED, STARTED, suspended).state == "suspended"
     assert job(SUBMITTED, STARTED, suspended, event("job.resumed", T0 + 21)).state == "running"
     assert job(SUBMITTED, suspended).state == "waiting", "it did not run"
+
+
+def test_suspensions_begin_and_end_when_they_happened():
+    suspended, resumed = event("job.suspended", T0 + 20), event("job.resumed", T0 + 25)
+    assert job(SUBMITTED, STARTED).suspensions == ()
+    assert job(SUBMITTED, STARTED, suspended).suspensions == ((T0 + 20, None),)
+    assert job(SUBMITTED, STARTED, resumed, suspended).suspensions == ((T0 + 20, T0 + 25),)
+    again = event("job.suspended", T0 + 30)
+    ended = event("job.stated", T0 + 50, state="ended", outcome="failed", ended_ms=T0 + 40)
+    assert job(SUBMITTED, STARTED, suspended, resumed, again, ended).suspensions == (
+        (T0 + 20, T0 + 25), (T0 + 30, T0 + 40),
+    )  # fmt: skip
+    assert job(SUBMITTED, STARTED, suspended, snapshots=[T0 + 60]).suspensions == ((T0 + 20, T0 + 60),)
+    assert job(SUBMITTED, STARTED, suspended, event("job.requeued", T0 + 20)).suspensions == (), "it lasted no time"
 
 
 def test_a_requeued_job_has_two_attempts():
@@ -172,6 +186,9 @@ def test_any_order_and_any_repetition_end_in_the_same_jobs(events, random, snaps
     random.shuffle(other)
     assert fold.jobs("x", other, snapshots) == expected
     for found in expected:
+        borders = [at for span in found.suspensions for at in span if at is not None]
+        assert borders == sorted(set(borders)) or (len(found.suspensions) > 1 and borders == sorted(borders))
+        assert (found.state == "suspended") == (None in [end for _, end in found.suspensions])
         assert all(a.ended_ms is not None for a in found.attempts) or found.state in ("running", "suspended")
         assert all(a.ended_ms is None or a.ended_ms >= a.started_ms for a in found.attempts)
         assert all(a.ended_after_ms is None or a.started_ms <= a.ended_after_ms <= a.ended_ms for a in found.attempts)

@@ -55,7 +55,7 @@ def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
         for from_ms, until_ms, data in state.groups:
             if from_ms <= at_ms:
                 since[data["jobs"]] = np.maximum(since[data["jobs"]], at_ms if until_ms == NEVER else until_ms)
-        for job, from_ms, until_ms in state.suspensions:
+        for job, from_ms, until_ms in state.suspension_rows():
             if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms):
                 since[job] = from_ms
     rows = np.stack([since[chosen], chosen], axis=1)
