@@ -16,7 +16,7 @@ class PushSource(models.Model):
 class PushedEvent(models.Model):
     """An accepted event of a source. `key`: its job or node, whose state follows from events alone (push/fold.py)."""
 
-    source = models.ForeignKey(PushSource, on_delete=models.CASCADE, related_name="events")
+    source = models.ForeignKey(PushSource, on_delete=models.CASCADE, related_name="events", db_index=False)
     seq = models.BigIntegerField()
     digest = models.BinaryField(max_length=16)  # of the sender's source and id: an event that comes again has the same
     key = models.CharField(max_length=201)  # "j" or "n" for job or node, then its name

@@ -132,14 +132,24 @@ def snapshot_times(source_id: int) -> dict[str, list[int]]:
 def _insert(rows: Sequence[tuple[Any, ...]]) -> int:
     """Number of rows added: those whose digest is new."""
     table, names = PushedEvent._meta.db_table, ", ".join(COLUMNS)
+    if connection.vendor == "postgresql":
+        return _insert_arrays(f"INSERT INTO {table} ({names})", rows)
+    marks = ", ".join(["%s"] * len(COLUMNS))
     with connection.cursor() as database:
-        if connection.vendor == "postgresql":
-            arrays = ", ".join(f"%s::{kind}[]" for kind in ON_POSTGRESQL)
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            database.execute(
-                f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING", columns
-            )
-        else:
-            marks = ", ".join(["%s"] * len(COLUMNS))
-            database.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows)
+        database.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows)
+        return database.rowcount
+
+
+def _insert_arrays(insert: str, rows: Sequence[tuple[Any, ...]]) -> int:
+    """Number of rows added on PostgreSQL, from one binary array a column: half the time of literals in the statement.
+
+    A cursor of Django writes the values into the statement.
+    """
+    import psycopg  # installed where PostgreSQL is used
+
+    arrays = ", ".join(f"%b::{kind}[]" for kind in ON_POSTGRESQL)
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    connection.ensure_connection()
+    with psycopg.Cursor(connection.connection) as database:
+        database.execute(f"{insert} SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING".encode(), columns)
         return database.rowcount

@@ -1,4 +1,4 @@
-"""Teams on PostgreSQL: the tests of teams pass on a database of a server that is here, as on SQLite."""
+"""Tests of teams and of pushed events on PostgreSQL: they pass on a server that is here, as on SQLite."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 POSTGRES = "postgresql://postgres@127.0.0.1:5432"
 
 
-def test_the_tests_of_teams_pass_on_postgresql():
+@pytest.mark.parametrize("path", ["tests/dashboard/test_teams.py", "tests/twin/push/test_storage.py"])
+def test_these_tests_pass_on_postgresql(path):
     try:
         psycopg.connect(f"{POSTGRES}/postgres", connect_timeout=2).close()
     except psycopg.OperationalError as error:
         pytest.skip(f"no PostgreSQL at 5432 of this machine: {error}")
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    env["DATABASE_URL"] = f"{POSTGRES}/teams_{os.getpid()}"  # the tests make their own, named test_teams_...
+    env["DATABASE_URL"] = f"{POSTGRES}/twin_{os.getpid()}"  # the tests make their own, named test_twin_...
     command = [
         sys.executable,
         "-m",
@@ -30,7 +31,7 @@ def test_the_tests_of_teams_pass_on_postgresql():
         "no:xdist",
         "-p",
         "no:cacheprovider",
-        "tests/dashboard/test_teams.py",
+        path,
     ]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-4_000:]
