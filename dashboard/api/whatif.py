@@ -49,8 +49,8 @@ class ForkSerializer(KnownFields):
     that was never edited nor run, if there is one, moved to that time.
 
     The other fields are for forks of a run that mirrors a real cluster: scheduler (default: fifo with backfill) and its
-    parameters; durations: as_it_turned_out or limit; assumed_ms: remaining work of
-    jobs without a limit; arrivals: whether to include later arrivals.
+    parameters; durations: actual or limit; assumed_ms: remaining work of jobs without a limit; arrivals: whether to
+    include later arrivals.
     """
 
     at_ms = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False, allow_null=True)

@@ -25,7 +25,7 @@ from twin.studies.shadows.figures import PAIRED, SHOWN
 WEEK = timedelta(days=7)
 TITLES = {
     sets.BELIEVED: "Durations predicted at submission",
-    sets.TURNED_OUT: "Actual durations",
+    sets.ACTUAL: "Actual durations",
 }
 
 

@@ -224,7 +224,7 @@ class Job:
     limit_ms: int | None = None  # time limit that the user stated: it caps the run time, and says no more
     group: str | None = None  # the virtual cluster, queue or partition it was sent to
     utility: Utility | None = None
-    provenance: Mapping[str, str] = field(default_factory=dict)  # field -> trace | derived | drawn | measured
+    provenance: Mapping[str, str] = field(default_factory=dict)  # field -> origin (provenance.py)
 
     def __post_init__(self) -> None:
         _check_name("job", self.id)

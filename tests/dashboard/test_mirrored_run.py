@@ -83,7 +83,7 @@ def test_a_fork_of_a_mirrored_run_by_the_api(operator):
     for path in (f"/traces/{trace['id']}/", f"/scenarios/{made['scenario']['id']}/", f"/runs/{made['run']['id']}/"):
         assert operator.get(path).status_code == 200, path
     for wrong, words in (
-        ({"durations": "guess"}, "as_it_turned_out"),
+        ({"durations": "guess"}, "actual"),
         ({"scheduler": "observed"}, "cannot be simulated"),
         ({"at_ms": 1}, "shows the cluster from"),
     ):

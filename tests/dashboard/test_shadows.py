@@ -59,7 +59,7 @@ def test_a_finished_set_says_what_each_scheduler_would_have_changed(viewer):
     assert set(bests) == {"pd-ors", "typed_workers", "colocation"}
     compared = viewer.get(f"/api/compare/?runs={of.run_id},{rows['fifo']['run']}")
     assert compared.status_code == 200
-    assert answer["week"]["turned_out"]["fifo"][0][1] == -6_000
+    assert answer["week"]["actual"]["fifo"][0][1] == -6_000
     listed = viewer.get("/api/runs/?size=50").json()["results"]
     assert {row["id"] for row in listed} == {of.run_id}, "lists leave shadows out"
     for noun, cut in (("traces", of.trace_id), ("clusters", of.cluster_id)):

@@ -24,7 +24,7 @@ async function open() {
 test('the form begins with FIFO with backfill and the actual durations', needsPage, async () => {
   const { form, cutFields } = await open();
   assert.equal($('#cut-title').textContent, 'What-if from 01:00:00');
-  assert.deepEqual(cutFields(form), { durations: 'as_it_turned_out', assumed_ms: 3_600_000, arrivals: false });
+  assert.deepEqual(cutFields(form), { durations: 'actual', assumed_ms: 3_600_000, arrivals: false });
   assert.equal($('#cut-scheduler').selectedOptions[0].textContent, 'FIFO with backfill');
   assert.equal([...$('#cut-scheduler').options].find((one) => one.value === 'solver').disabled, true);
 });

@@ -33,7 +33,7 @@ def test_measurements_differ_by_what_was_measured(profile):
     assert origin_of(trained_at(job, other)) == "a measurement (gradient 1 MB, fixed cost 4.4 ms)"
 
 
-@pytest.mark.parametrize("provenance", ["derived", "as_it_turned_out", "limit", "assumed"])
+@pytest.mark.parametrize("provenance", ["derived", "actual", "limit", "assumed", "predicted"])
 def test_jobs_of_a_trace_have_the_speed_that_fits_their_run_time(provenance):
     job = replace(a_job("oasis"), provenance=dict.fromkeys(TIMES.values(), provenance))
     assert origin_of(job) == RUN_TIMES

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from hypothesis import strategies as st
 
+from scheduling.model.provenance import PROVENANCES
 from scheduling.model.values import Job, Utility
 from scheduling.workloads import generate
 from twin.files.outputs import event_line
@@ -71,7 +72,7 @@ def jobs(draw):
                 "ps": st.tuples(*[amounts] * 5), "worker_type": st.sampled_from(["t4", "v100"]),
                 "upload_ms": st.lists(st.integers(0, 10**9), min_size=1, max_size=4).map(tuple),
                 "utility": st.builds(Utility, real, st.floats(0, 10), st.floats(0, 100)),
-                "provenance": st.dictionaries(st.sampled_from(["epochs", "ps"]), st.sampled_from(["trace", "drawn"]),
+                "provenance": st.dictionaries(st.sampled_from(["epochs", "ps"]), st.sampled_from(PROVENANCES),
                                               min_size=1),
             }.items()
             if draw(st.booleans())

@@ -38,7 +38,7 @@ def test_easy_replays_the_window_beside_what_happened():
     assert found["wait_real_ms"] - found["wait_ms"] == pytest.approx(6_000, abs=1_000)
     assert (found["within"], found["order"], found["first"]) == (1.0, 1.0, None)
     (shadow,) = of.shadows.all()
-    assert (shadow.scheduler, shadow.status, shadow.durations) == ("easy", Shadow.DONE, sets.TURNED_OUT)
+    assert (shadow.scheduler, shadow.status, shadow.durations) == ("easy", Shadow.DONE, sets.ACTUAL)
     scenario = Scenario.objects.get(runs=shadow.run)
     assert (scenario.parameters["order"], scenario.unlisted) == ("utility", True)
     assert "replay by EASY" in scenario.name

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from scheduling.kernel.registry import scheduler_class, schedulers
+from scheduling.model.provenance import ACTUAL, PREDICTED
 from scheduling.model.values import LARGEST
 from tests.twin.builders_shadows import END_S, busy_cluster, computed, only, poll, replayed
 from tests.twin.mirror.builders import job, polled
@@ -19,7 +20,6 @@ from twin.connectors.facts import DOWN, Attempt
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
 from twin.mirror import stored
-from twin.mirror.whatif.cut import PREDICTED, TURNED_OUT
 from twin.models import AuditEntry, ClusterSpec, Connection, Run, Scenario, Shadow, ShadowSet, Trace
 from twin.runs import readers
 from twin.scenarios import forks
@@ -45,7 +45,7 @@ def test_a_window_has_what_ran_waited_and_arrived_in_it(lab):
     begin = at(lab.run, 2_400) - 30 * MINUTE  # minute 10
     assert (window.from_ms, window.until_ms) == (begin, at(lab.run, 2_400))
     parts = {part.known.name: (part.arrival_ms - begin, part.run_ms, part.origin) for part in window.made.cut.parts}
-    assert parts["1"] == (0, 15 * MINUTE, TURNED_OUT), "it ran from minute 0 to 25, so that 15 minutes are left"
+    assert parts["1"] == (0, 15 * MINUTE, ACTUAL), "it ran from minute 0 to 25, so that 15 minutes are left"
     # `2` has run for 30 minutes; jobs like it took 25, so a minute more is believed; `3` and `4` never ran
     assert parts["2"] == (0, 31 * MINUTE, PREDICTED)
     assert parts["3"] == (0, 5 * MINUTE, PREDICTED), "25 minutes, but its time limit is 5"
@@ -59,7 +59,7 @@ def test_a_window_has_what_ran_waited_and_arrived_in_it(lab):
 def test_every_scheduler_that_can_gets_an_ordinary_run_and_its_figures():
     of = computed(busy_cluster())
     assert of.status == ShadowSet.FINISHED
-    shadows = {shadow.scheduler: shadow for shadow in of.shadows.filter(durations=sets.TURNED_OUT)}
+    shadows = {shadow.scheduler: shadow for shadow in of.shadows.filter(durations=sets.ACTUAL)}
     assert {shadow.status for shadow in shadows.values()} == {Shadow.DONE}, [s.message for s in shadows.values()]
     assert len(shadows) + len(of.facts["cannot"]) == len(schedulers())
     assert all(shadow.run.status == Run.FINISHED and shadow.run.scenario.unlisted for shadow in shadows.values())
@@ -89,7 +89,7 @@ def test_shadows_of_a_recording_are_those_of_the_cluster(tmp_path, monkeypatch):
 def test_differences_are_over_the_jobs_that_completed_in_both(monkeypatch):
     only(monkeypatch, "pd_ors")
     of = computed(busy_cluster())
-    shadow = of.shadows.get(scheduler="pd_ors", durations=sets.TURNED_OUT)
+    shadow = of.shadows.get(scheduler="pd_ors", durations=sets.ACTUAL)
     history = History.of(of)
     assert 0 < shadow.figures["completed"] < 20
     done = {event.data["job"] for event in _events(shadow.run) if event.kind == "job_completed"}
@@ -106,7 +106,7 @@ def test_shadows_on_beliefs_know_what_was_known():
     assert {shadow.status for shadow in shadows.values()} == {Shadow.DONE}, [s.message for s in shadows.values()]
     left_out = {one["scheduler"]: one["reason"] for one in of.facts["cannot_believe"]}
     assert left_out["a_online"] == "cannot run on predicted run times, because it places each chunk of a job separately"
-    turned_out = of.shadows.filter(durations=sets.TURNED_OUT)
+    turned_out = of.shadows.filter(durations=sets.ACTUAL)
     assert len(shadows) + len(left_out) == turned_out.count()
     run = shadows["srtf"].run
     assert [event.data["believed_ms"] for event in _events(run) if event.kind == "job_arrived"][5:7] == [

@@ -11,6 +11,7 @@ from typing import IO, Any
 import orjson
 
 from scheduling.model.known_names import unknown
+from scheduling.model.provenance import FORMER, PROVENANCES, current
 from scheduling.model.values import Job, ModelError, Utility, shown
 from twin.files.textcheck import BOM, check_text
 from twin.files.units import LARGEST, read_demand, shorten, write_demand
@@ -21,15 +22,6 @@ INTEGERS = frozenset((
     "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms", "limit_ms",
 ))  # fmt: skip
 TEXTS = frozenset(("id", "model", "worker_type", "ps_type", "user", "group"))
-PROVENANCES = (
-    "trace",
-    "derived",
-    "drawn",
-    "measured",
-    "as_it_turned_out",
-    "limit",
-    "assumed",
-)  # the last three: of a duration (twin/mirror/whatif/cut.py)
 MAX_LINE = 2**20  # bytes of one job: 50,000 upload delays fit
 WHOLE = "an integer of at most 2^53"
 _KEY = re.compile(r"unknown key '([^']*)'|(?:^|: |^\S+ )(" + "|".join(JOB_KEYS) + r")\b")
@@ -153,9 +145,9 @@ def _convert(subject: str, key: str, value: Any) -> Any:
         return tuple(_checked(subject, key, value, holds, "a list of integers"))
     if key == "provenance":
         holds = isinstance(value, dict) and all(
-            isinstance(origin, str) and origin in PROVENANCES for origin in value.values()
+            isinstance(origin, str) and origin in (*PROVENANCES, *FORMER) for origin in value.values()
         )
-        return _checked(subject, key, value, holds, f"an object of {', '.join(PROVENANCES)}")
+        return current(_checked(subject, key, value, holds, f"an object of {', '.join(PROVENANCES)}"))
     return _checked(subject, key, value, isinstance(value, int | float) and not isinstance(value, bool), "a number")
 
 

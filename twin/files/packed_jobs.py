@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.provenance import current
 from scheduling.model.values import Job
 from twin.files.job_table import TEXTS, Coded, JobTable
 from twin.infra.columns import pack, unpack
@@ -101,7 +102,9 @@ def _unpack(data: bytes) -> JobTable:
     texts = {name: Coded(whole[f"text.{name}"], words[name]) for name in TEXTS if f"text.{name}" in whole}
     ids = columns["ids"].tobytes().decode().split("\n") if meta["jobs"] else []
     uploads = (whole["upload.begins"], whole["upload.delays"]) if "upload.begins" in whole else None
-    provenance = Coded(whole["provenance"], words["provenance"]) if "provenance" in whole else None
+    provenance = (
+        Coded(whole["provenance"], [current(word) for word in words["provenance"]]) if "provenance" in whole else None
+    )
     return JobTable(np.array(ids, dtype=object), named, texts, whole.get("utility"), uploads, provenance)
 
 

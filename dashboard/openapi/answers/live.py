@@ -20,7 +20,7 @@ from twin.studies.shadows import sets
 from twin.studies.shadows.figures import SHOWN
 
 STATE = one_of(CALIBRATED, LEARNING, OFF)
-DURATIONS = one_of(sets.BELIEVED, sets.TURNED_OUT)
+DURATIONS = one_of(sets.BELIEVED, sets.ACTUAL)
 SHARE = {"count": INTEGER, "share": nullable(NUMBER), "low": nullable(NUMBER), "high": nullable(NUMBER)}
 ERRORS = {
     "count": INTEGER,

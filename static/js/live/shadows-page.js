@@ -16,7 +16,7 @@ const ABOUT = {
   believed: ({ predictor }) =>
     'Schedulers know only the run time that was predicted when the job arrived, from the jobs that had ended by then ' +
     `(predictor: ${predictor}). When it is used up, they decide again with a longer one.`,
-  turned_out: () =>
+  actual: () =>
     'Schedulers plan with the actual run times, which no real scheduler knows. Those that order jobs by size ' +
     'therefore get better results than they could have reached.',
 };

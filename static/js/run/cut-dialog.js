@@ -9,7 +9,7 @@ import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
 const BACKFILL = 'fifo with backfill'; // value of the option; the server's default
 const ASSUMED_MS = 3_600_000;
 const DURATIONS = [
-  ['as_it_turned_out', 'actual'],
+  ['actual', 'actual'],
   ['limit', 'by time limit'],
 ];
 

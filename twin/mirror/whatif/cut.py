@@ -13,15 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
 from scheduling.model.values import LARGEST, ModelError, Server
 from scheduling.reporting.quantities import count
 from twin.connectors.facts import ENDED, Attempt
 from twin.mirror.as_values import amounts_of
 from twin.mirror.differ import KnownJob, Mirror
 
-TURNED_OUT, LIMIT, ASSUMED = "as_it_turned_out", "limit", "assumed"
-PREDICTED = "predicted"  # only in shadows (studies/shadows)
-DURATIONS = (TURNED_OUT, LIMIT)
+DURATIONS = (ACTUAL, LIMIT)
 RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut
 LEAST_MS = 60_000  # work left of a job that has used up its time limit and still runs
 HOUR_MS = 3_600_000
@@ -40,7 +39,7 @@ class Choice(Parameters):
     """Assumptions of a cut about durations, and whether it includes later jobs."""
 
     durations: str = parameter(
-        TURNED_OUT,
+        ACTUAL,
         "duration of a job: actual where its end is known, else its time limit; or always its limit",
         choices=DURATIONS,
     )
@@ -58,7 +57,7 @@ class Part(NamedTuple):
     since_ms: int  # start of a running job, else its arrival, in ms of the log
     arrival_ms: int  # in the cut
     run_ms: int
-    origin: str  # of run_ms: TURNED_OUT | LIMIT | ASSUMED | PREDICTED
+    origin: str  # of run_ms: ACTUAL | LIMIT | ASSUMED | PREDICTED (shadows)
     gpus: int
     cpus: int
     memory_mb: int
@@ -174,16 +173,16 @@ def _duration(
 ) -> tuple[int, str]:
     """(work left after at_ms in ms, its origin); 0 where the job ended without running after at_ms."""
     ran_ms = sum(_ran_ms(attempt, mirror, at_ms) for attempt in known.attempts)
-    turned_out = choice.durations == TURNED_OUT
-    if turned_out and known.fact.state == ENDED:
-        return ran_ms, TURNED_OUT
+    actual = choice.durations == ACTUAL
+    if actual and known.fact.state == ENDED:
+        return ran_ms, ACTUAL
     limit_ms = known.fact.limit_ms
     if limit_ms is None:
         left_ms, origin = choice.assumed_ms, ASSUMED
     else:
         elapsed_ms = at_ms - (running.started_ms - mirror.epoch_ms) if running is not None else 0
         left_ms, origin = max(limit_ms - elapsed_ms, LEAST_MS), LIMIT
-    return max(left_ms, ran_ms) if turned_out else left_ms, origin  # it has run that long already
+    return max(left_ms, ran_ms) if actual else left_ms, origin  # it has run that long already
 
 
 def arrival_ms(known: KnownJob, mirror: Mirror) -> int:

@@ -7,11 +7,12 @@ from hashlib import sha256
 
 import orjson
 
+from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT, PREDICTED
 from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.packed_jobs import pack_jobs
-from twin.mirror.whatif.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, PREDICTED, RUNNING, TURNED_OUT, WAITING
+from twin.mirror.whatif.cut import ARRIVING, LEFT_OUT, RUNNING, WAITING
 from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace
 from twin.scenarios.edits.moments import moment
@@ -19,7 +20,7 @@ from twin.traces.importing.report import Origins
 
 FORMAT = "cut of a mirrored run"
 PREVIEW = 20  # jobs that the trace's page shows
-ORIGIN_TEXTS = {TURNED_OUT: "actual", LIMIT: "from the time limit", ASSUMED: "assumed", PREDICTED: "predicted"}
+ORIGIN_TEXTS = {ACTUAL: "actual", LIMIT: "from the time limit", ASSUMED: "assumed", PREDICTED: "predicted"}
 
 
 def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:

@@ -15,7 +15,7 @@ import numpy as np
 from scheduling.model.values import RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
 from twin.mirror.as_values import plain_name
-from twin.mirror.whatif.cut import ASSUMED, LEAST_MS, LIMIT, RUNNING, TURNED_OUT, Part
+from twin.mirror.whatif.cut import LEAST_MS, RUNNING, Part
 from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts
 from twin.traces.synthesis import fill
@@ -23,7 +23,6 @@ from twin.traces.synthesis import fill
 SEED = 0  # of what is drawn: one job has the same fields in every cut
 SLOTS_MS = (60_000, 300_000, 900_000, 3_600_000)
 MOST_SLOTS = 2_000  # that the longest job takes
-ORIGINS = (TURNED_OUT, LIMIT, ASSUMED)
 CPU = RESOURCES.index("cpu")
 PS = (0, 1, 0, 0, 0)  # of one parameter server, in thousandths
 CARRIERS = ("minibatch_ms", "sample_ms")  # fields that are solved so that the work takes the duration

@@ -32,7 +32,7 @@ UNDER_WAY = {
     ShadowSet.SHADOWS: "are being computed; wait until they are finished, or cancel them",
     ShadowSet.REPLAY: "is being computed; wait until it is finished, or cancel it",
 }
-TURNED_OUT, BELIEVED = "turned_out", "believed"  # actual durations, or those predicted at submission
+ACTUAL, BELIEVED = "actual", "believed"  # durations; believed: as predicted at submission
 
 
 def request(
@@ -116,7 +116,7 @@ def prepare(of: ShadowSet) -> Window:
             }  # fmt: skip
         Shadow.objects.bulk_create(
             Shadow(set=of, scheduler=entrant.scheduler.name, durations=durations)
-            for durations, own in ((TURNED_OUT, able), (BELIEVED, [one for one in able if not one.cannot_believe]))
+            for durations, own in ((ACTUAL, able), (BELIEVED, [one for one in able if not one.cannot_believe]))
             for entrant in own
             if not (replay and durations == BELIEVED)
         )

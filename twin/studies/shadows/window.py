@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scheduling.model.provenance import PREDICTED
 from scheduling.model.values import LARGEST, Cluster, Job, Server
 from scheduling.reporting.quantities import count, duration
 from scheduling.run_times.predictor import Predictor
@@ -20,7 +21,7 @@ from twin.mirror import stored
 from twin.mirror.as_values import amounts_of, server_of
 from twin.mirror.differ import KnownJob, Mirror
 from twin.mirror.history import idle_only
-from twin.mirror.whatif.cut import LEAST_MS, PREDICTED, RUNNING, Choice, Cut, Part, end_ms, parts_of
+from twin.mirror.whatif.cut import LEAST_MS, RUNNING, Choice, Cut, Part, end_ms, parts_of
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
 from twin.models import Connection, Run

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scheduling.model.provenance import FORMER, PROVENANCES, current
 from scheduling.model.values import RESOURCES
 from twin.files.job_table import DEMANDS, INTEGERS, MISSING, REALS, TEXTS, Coded, JobTable, coded
 from twin.files.jobs_csv import ALL, UTILITY, to_thousandths
-from twin.files.jobs_jsonl import PROVENANCES
 from twin.files.packed_jobs import narrow
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.synthesis import MAX_JOBS
@@ -23,7 +23,7 @@ LARGEST = 2**53
 FROM_ZERO = ("arrival_ms", "cloud_upload_ms")  # the other integers count from 1
 POSITIVE = ("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps")
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
-ORIGINS = re.compile(r"(?:[a-z_.]{1,40}=(?:" + "|".join(PROVENANCES) + r") ?)*")
+ORIGINS = re.compile(r"(?:[a-z_.]{1,40}=(?:" + "|".join((*PROVENANCES, *FORMER)) + r") ?)*")
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -161,7 +161,7 @@ class _Rows:
         bad = np.array([code != MISSING and not whole[code] for code in found.codes.tolist()], dtype=bool)
         self._spoils("unreadable_provenance", bad, "provenance")
         pairs = [
-            dict(pair.split("=") for pair in word.split()) if fine else {}
+            current(dict(pair.split("=") for pair in word.split())) if fine else {}
             for word, fine in zip(found.words, whole, strict=True)
         ]
         return Coded(found.codes, pairs)

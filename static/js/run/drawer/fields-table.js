@@ -7,7 +7,7 @@ import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
 /** story: from the API. */
 export function fieldsTable(story) {
   const fields = (story.fields ?? []).filter((field) => field.value !== null);
-  const from = ['trace', 'derived', 'drawn', 'measured', 'as_it_turned_out', 'limit', 'assumed', 'predicted']
+  const from = ['trace', 'derived', 'drawn', 'measured', 'actual', 'limit', 'assumed', 'predicted']
     .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
     .filter(([, count]) => count);
   const says = {
@@ -15,7 +15,7 @@ export function fieldsTable(story) {
     derived: 'derived',
     drawn: 'sampled',
     measured: 'measured',
-    as_it_turned_out: 'from the actual duration',
+    actual: 'from the actual duration',
     limit: 'from the time limit',
     assumed: 'from an assumed duration',
     predicted: 'from a predicted duration',

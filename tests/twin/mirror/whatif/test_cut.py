@@ -14,7 +14,7 @@ from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.connectors.facts import DOWN, ENDED
 from twin.mirror.differ import Mirror
-from twin.mirror.whatif.cut import ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING, Choice, cut
+from twin.mirror.whatif.cut import ACTUAL, ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, WAITING, Choice, cut
 
 MINUTE = 60 * S
 
@@ -54,9 +54,9 @@ def mirror() -> Mirror:
 def test_durations_as_they_turned_out_and_by_limit_where_the_end_is_not_known(mirror):
     found = at(mirror, 60 * S)
     assert rows(found) == [
-        ("run", RUNNING, 35 * S, TURNED_OUT),
+        ("run", RUNNING, 35 * S, ACTUAL),
         ("long", RUNNING, 5 * MINUTE - 40 * S, LIMIT),
-        ("next", WAITING, 94 * S, TURNED_OUT),
+        ("next", WAITING, 94 * S, ACTUAL),
         ("free", WAITING, 60 * MINUTE, ASSUMED),
     ]
     assert {part.arrival_ms for part in found.parts} == {60 * S}
@@ -129,7 +129,7 @@ def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_st
         at(log.mirror, 20 * S)
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150, 20))
 @given(MOVES, st.integers(1, 45), st.sampled_from(DURATIONS), st.booleans(), st.data())
 def test_every_job_of_the_mirror_is_in_the_cut_or_counted(moves, second, durations, arrivals, data):
     log = Log()
@@ -156,7 +156,7 @@ def test_every_job_of_the_mirror_is_in_the_cut_or_counted(moves, second, duratio
             for attempt in part.known.attempts
         )
         assert (part.state == RUNNING) == runs
-        if part.origin == TURNED_OUT:
-            assert durations == TURNED_OUT
+        if part.origin == ACTUAL:
+            assert durations == ACTUAL
             assert part.known.fact.state == ENDED
             assert max(over) > mirror.epoch_ms + at_ms

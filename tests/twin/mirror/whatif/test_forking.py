@@ -96,7 +96,7 @@ def test_the_notes_say_what_is_believed(mirrored):
         f"Jobs that ran at {moment_} arrive first, with their remaining work, and are placed again on any node.",
         "Durations: actual for 1 job, from the time limit for 3 jobs.",
     ]
-    assert scenario.trace.report["provenance"]["minibatch_ms"] == {"as_it_turned_out": 1, "limit": 3}
+    assert scenario.trace.report["provenance"]["minibatch_ms"] == {"actual": 1, "limit": 3}
 
 
 def test_another_scheduler_edits_and_options(mirrored):
@@ -155,7 +155,7 @@ def test_what_a_fork_cannot_be(mirrored):
     for options, error, words in (
         ({"scheduler": "observed"}, ModelError, "cannot be simulated"),
         ({"scheduler": "best"}, UnknownName, "known: "),
-        ({"durations": "guess"}, ModelError, "as_it_turned_out"),
+        ({"durations": "guess"}, ModelError, "must be one of actual, limit, got .guess."),
         ({"assumed_ms": 0}, ModelError, "1,?000"),
     ):
         with pytest.raises(error, match=words):
