@@ -8,8 +8,10 @@ import pytest
 import experiments
 from scheduling.kernel.parameters import describe
 from scheduling.kernel.registry import schedulers
+from scheduling.model.provenance import FORMER, PROVENANCES
 from scheduling.reporting.metric_table import METRICS
 from twin.alerts.base import names, rule_class
+from twin.files.jobs_jsonl import JOB_KEYS
 from twin.push.vocabulary import EVENT_TYPES, JobData
 from twin.traces import importers
 from twin.traces.importing.reading import UNIT_NAMES
@@ -84,6 +86,14 @@ def test_the_table_of_alert_rules_is_that_of_the_code():
         about, listed = ", ".join(rule.about), "; ".join(thresholds)
         rows.append(f"| `{name}` | {rule.title} | {rule.level} | {about} | {rule.summary} | {listed} |")
     assert [line for line in (DOCS / "alerts.md").read_text().splitlines() if line.startswith("| `")] == rows
+
+
+def test_the_fields_of_a_job_are_those_of_the_code():
+    section = (DOCS / "formats.md").read_text().partition("## jobs.jsonl")[2].partition("\n## ")[0]
+    listed = re.search(r"schedulers need:\s+`([^`]+)`", section)[1].replace("\n", " ").split(", ")
+    own = ["id", "arrival_ms"]
+    assert own + listed == list(JOB_KEYS)
+    assert {*PROVENANCES, *FORMER} <= set(re.findall(r"`(\w+)`", section))
 
 
 def test_every_event_of_the_kernel_is_in_the_vocabulary():
