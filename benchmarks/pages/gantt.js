@@ -6,7 +6,7 @@ import { Tip } from '/static/js/ui/tooltip.js';
 import { View } from '/static/js/core/ranges/time-range.js';
 import { Playhead } from '/static/js/core/playhead.js';
 import { Store } from '/static/js/core/store.js';
-import { frame, moved } from './frames.js';
+import { alternating, frame, pannedAndZoomed } from './frames.js';
 
 const SERVERS = 100;
 const BAR_MS = 600_000;
@@ -39,12 +39,7 @@ function filled(count) {
 
 function info() {
   const demand = new Array(SERVERS * 5).fill(1000);
-  const servers = Array.from({ length: SERVERS }, (_, i) => ({
-    name: `s${i}`,
-    site: i % 2 ? 'cloud' : 'edge',
-    roles: ['worker', 'ps'],
-    capacity: [4000, 4000, 4000, 4000, 4000],
-  }));
+  const servers = alternating(SERVERS);
   return {
     phases: [{ from_ms: 0, model: 'slotted' }],
     cluster: { slot_ms: BAR_MS, horizon_slots: null, servers },
@@ -82,13 +77,7 @@ globalThis.measure = async (count, frames) => {
   await frame();
   await frame();
   const extent = store.horizonMs;
-  const pan = await moved(frames, (i) =>
-    view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))),
-  );
-  const zoom = await moved(frames, (i) => {
-    const half = (extent / 2) * (0.5 + 0.49 * Math.cos(i / 12));
-    view.set(extent / 2 - half, extent / 2 + half);
-  });
+  const { pan, zoom } = await pannedAndZoomed(frames, view, extent);
   return { pan, zoom, paint, bars: store.bars.length };
 };
 

@@ -5,7 +5,7 @@ import { Curves } from '/static/js/charts/line-panel.js';
 import { LongCurve } from '/static/js/util/step-series.js';
 import { View } from '/static/js/core/ranges/time-range.js';
 import { Playhead } from '/static/js/core/playhead.js';
-import { frame, moved } from './frames.js';
+import { frame, pannedAndZoomed } from './frames.js';
 
 const CURVES = 16;
 const SLOT_MS = 60_000;
@@ -58,13 +58,7 @@ globalThis.measure = async (count, frames) => {
   };
   await frame();
   await frame();
-  const pan = await moved(frames, (i) =>
-    view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))),
-  );
-  const zoom = await moved(frames, (i) => {
-    const half = (extent / 2) * (0.5 + 0.49 * Math.cos(i / 12));
-    view.set(extent / 2 - half, extent / 2 + half);
-  });
+  const { pan, zoom } = await pannedAndZoomed(frames, view, extent);
   return { pan, zoom, paint };
 };
 

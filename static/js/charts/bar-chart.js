@@ -1,9 +1,9 @@
 // Base of the bar charts of a trace: a Chart.js bar chart in the theme's colours with its tooltip.
 
 import { Chart } from './chartjs.js';
-import { colors, onTheme } from '../util/colors.js';
+import { colors } from '../util/colors.js';
 import { number } from '../util/format.js';
-import { applyTheme } from './time-chart.js';
+import { followTheme, onHover } from './still-chart.js';
 
 /**
  * bars: {data, labels}; x: options of the axis below; yTitle: unit of the values; describe(index) -> lines of the tip.
@@ -44,24 +44,14 @@ export function histogram(canvas, tip, { data, labels, x, yTitle, describe, plug
     },
     plugins,
   });
-  const theme = () => {
-    if (!chart.canvas) return; // the chart has been replaced
-    applyTheme(chart);
-    chart.update('none');
-  };
-  theme();
-  onTheme(theme);
-  const hover = (event) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    const [px, py] = [event.clientX - left, event.clientY - top];
+  followTheme(chart);
+  onHover(canvas, tip, (px, py) => {
     const { chartArea: area } = chart;
     const inside = px >= area.left && px <= area.right && py >= area.top && py <= area.bottom;
     const at = inside ? indexAt(chart, px, data.length, labels) : -1;
     if (at < 0 || at >= data.length) tip.hide();
     else tip.show(describe(at), px, py, canvas);
-  };
-  canvas.addEventListener('pointermove', hover);
-  canvas.addEventListener('pointerleave', () => tip.hide());
+  });
   return chart;
 }
 

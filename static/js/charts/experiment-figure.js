@@ -2,11 +2,11 @@
 // that the paper states.
 
 import { Chart } from './chartjs.js';
-import { colors, JOB_COLORS, onTheme } from '../util/colors.js';
+import { colors, JOB_COLORS } from '../util/colors.js';
 import { significant } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { applyTheme } from './time-chart.js';
+import { followTheme, onHover } from './still-chart.js';
 
 const [BAR_PX, CATEGORY_GAP_PX, AXIS_PX, LINES_PX] = [15, 12, 56, 280];
 const CAP_PX = 4; // half the width of the end of a whisker
@@ -64,16 +64,8 @@ export function experimentFigure(plot, { lines, xTitle, series }, chart, title) 
     },
     plugins: [whiskers(series, lines), levelLines(chart.levels, lines)],
   });
-  const theme = () => {
-    if (!drawn.canvas) return; // the chart has been replaced
-    applyTheme(drawn);
-    drawn.update('none');
-  };
-  theme();
-  onTheme(theme);
-  const hover = (event) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    const [px, py] = [event.clientX - left, event.clientY - top];
+  followTheme(drawn);
+  onHover(canvas, tip, (px, py) => {
     const at = nearest(drawn, lines, series[0].points, px, py);
     if (at < 0) return tip.hide();
     const head = lines ? `${xTitle} ${labels[at]}` : labels[at];
@@ -83,9 +75,7 @@ export function experimentFigure(plot, { lines, xTitle, series }, chart, title) 
       py,
       canvas,
     );
-  };
-  canvas.addEventListener('pointermove', hover);
-  canvas.addEventListener('pointerleave', () => tip.hide());
+  });
   return drawn;
 }
 

@@ -65,3 +65,18 @@ function int64(buffer, offset, count) {
   for (let i = 0; i < count; i++) out[i] = view.getInt32(i * 8 + 4, true) * 4294967296 + view.getUint32(i * 8, true);
   return out;
 }
+
+/**
+ * The columns whose names begin with the prefix, under the rest of their names.
+ *
+ * @param {Record<string, ArrayLike<number>>} columns
+ * @param {string} prefix
+ */
+export function withPrefix(columns, prefix) {
+  /** @type {Record<string, ArrayLike<number>>} */
+  const out = {};
+  for (const name of Object.keys(columns)) {
+    if (name.startsWith(prefix)) out[name.slice(prefix.length)] = columns[name];
+  }
+  return out;
+}

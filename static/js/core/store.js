@@ -3,6 +3,7 @@
 import { Columns } from '../util/growing-columns.js';
 import { Samples } from '../util/samples.js';
 import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
+import { withPrefix } from './column-codec.js';
 import { eachEvent } from './frames.js';
 import { Suspensions } from './suspensions.js';
 
@@ -114,10 +115,10 @@ export class Store {
     this.reservations = structuredClone(meta.reservations ?? []);
     this.groups = structuredClone(meta.groups ?? []);
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
-    this.jobs.load(strip(columns, 'jobs_'));
-    this.bars.load(strip(columns, 'bars_'));
+    this.jobs.load(withPrefix(columns, 'jobs_'));
+    this.bars.load(withPrefix(columns, 'bars_'));
     this.suspensions.load(meta.suspensions ?? []);
-    this.samples.load(strip(columns, 'samples_'), strip(columns, 'use_'));
+    this.samples.load(withPrefix(columns, 'samples_'), withPrefix(columns, 'use_'));
     const { bars } = this;
     this.horizonMs = this.simMs;
     for (let row = 0; row < bars.length; row++) {
@@ -387,17 +388,4 @@ export class Store {
       this.prices.set(slot, [low.slice(begin, end), mean.slice(begin, end), high.slice(begin, end)]);
     });
   }
-}
-
-/**
- * @param {Record<string, ArrayLike<number>>} columns
- * @param {string} prefix
- */
-function strip(columns, prefix) {
-  /** @type {Record<string, ArrayLike<number>>} */
-  const out = {};
-  for (const name of Object.keys(columns)) {
-    if (name.startsWith(prefix)) out[name.slice(prefix.length)] = columns[name];
-  }
-  return out;
 }

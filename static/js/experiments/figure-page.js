@@ -1,11 +1,11 @@
 // One experiment: its claim, its charts, the checks with their bands, the table, and its start.
 
 import { get, post } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { experimentFigure, figureLegend } from '../charts/experiment-figure.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty, table } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
@@ -175,12 +175,7 @@ function start() {
   return { seeds: seeds ? Number(seeds) : null, trace: trace ? Number(trace) : null };
 }
 
-function fail(error) {
-  if (error) logError(error);
-  $('#error').hidden = !error;
-  setText($('#error'), error?.message ?? '');
-}
-
+const fail = failureLine($('#error'));
 const poll = new Poll(load, IDLE_MS, fail);
 connectionBadge($('#connection'), poll, 'change');
 for (const [verb, body] of Object.entries({ start, cancel: () => ({}) }))

@@ -1,10 +1,10 @@
 // Experiments: what holds of each paper, and the start of what has no result yet.
 
 import { get, post } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { table } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 import { checksText, progressText, verdictMark } from './words.js';
@@ -139,12 +139,7 @@ function paintProgress(active) {
   if ($('#cancel-all')) $('#cancel-all').hidden = !active.length;
 }
 
-function fail(error) {
-  if (error) logError(error);
-  $('#error').hidden = !error;
-  setText($('#error'), error?.message ?? '');
-}
-
+const fail = failureLine($('#error'));
 const poll = new Poll(load, IDLE_MS, fail);
 connectionBadge($('#connection'), poll, 'change');
 $('#start-all')?.addEventListener('click', () => post('/api/experiments/start-all/').then(() => poll.now(), fail));

@@ -1,12 +1,12 @@
 // Shadows of a followed cluster: its last hours under every scheduler.
 
 import { get, post } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { metricTable } from '../core/metric-table.js';
 import { shadowTable } from './shadow-table.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { clock, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 
@@ -136,12 +136,7 @@ function act(path, body) {
   );
 }
 
-function fail(error) {
-  if (error) logError(error);
-  $('#error').hidden = !error;
-  setText($('#error'), error?.message ?? '');
-}
-
+const fail = failureLine($('#error'));
 const poll = new Poll(load, IDLE_MS, fail);
 connectionBadge($('#connection'), poll, 'change');
 $('#start')?.addEventListener('click', () => act(`/api/live/${name}/shadows/`, { hours: Number($('#hours').value) }));

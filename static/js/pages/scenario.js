@@ -2,26 +2,25 @@
 
 import { tick } from '../core/first-steps.js';
 import { get, patch, post } from '../core/api.js';
-import { Refusal, logError } from '../core/client-errors.js';
+import { Refusal } from '../core/client-errors.js';
 import { $, $$, debounce, fill, h, setText } from '../ui/dom.js';
-import { lowered, number, plural, wall } from '../util/format.js';
+import { lowered, plural } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
 import { inCharge } from '../models/phases.js';
-import { empty, table } from '../ui/data-table.js';
 import { url } from '../core/ranges/time-range.js';
 import { ServerPicture } from '../charts/server-grid.js';
 import { paintCurves } from '../charts/edit-curves.js';
 import { paintStrip } from '../charts/edit-timeline.js';
-import { deleteRun } from '../run/delete-run.js';
 import { EditForm } from '../scenarios/edit-form.js';
 import { effectWords, paintEdits, wasPlayed } from '../scenarios/edit-list.js';
 import { busiest, loadsOf } from '../scenarios/server-loads.js';
 import { showConflict } from '../scenarios/edit-conflict.js';
+import { paintRuns } from '../scenarios/panels/runs.js';
+import { serversTable } from '../scenarios/panels/servers-table.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { momentText } from '../util/time-text.js';
 
 const PREVIEW_MS = 150;
-const MAX_ROWS = 500;
-const ACTIVE = ['queued', 'running', 'paused'];
 const id = Number($('main').dataset.scenario);
 const operator = document.body.dataset.role === 'operator';
 let scenario = null;
@@ -39,6 +38,7 @@ const edits = () => history.value;
 const fresh = () => (answer?.of === edits() ? answer : null);
 const wrong = () => Boolean(fresh()?.error || fresh()?.rows.some((row) => row.error));
 const isPast = (edit) => wasPlayed(edit, scenario);
+const fail = failureLine($('#failed'));
 const changed = () => JSON.stringify(edits()) !== JSON.stringify(scenario.edits);
 
 async function start() {
@@ -329,32 +329,7 @@ function paintServers({ servers, sites }) {
     ...Object.entries(sites).map(([name, site]) => ({ name, site })),
   ];
   picture.set(all, servers);
-  const rows = all.slice(0, MAX_ROWS);
-  const button = $('#as-table');
-  button.onclick = () => {
-    const box = $('#server-table') ?? h('div', { id: 'server-table', class: 'scroll', hidden: true });
-    if (!box.isConnected) $('#servers').after(box);
-    box.hidden = !box.hidden;
-    button.setAttribute('aria-pressed', String(!box.hidden));
-    fill(
-      box,
-      h(
-        'p',
-        { class: 'muted small' },
-        all.length > rows.length
-          ? `First ${number(rows.length, 0)} of ${plural(all.length, 'server')}`
-          : plural(all.length, 'server'),
-      ),
-      table(
-        [
-          { title: 'Server', cell: ({ name }) => name },
-          { title: 'Site', cell: ({ site }) => site },
-          { title: 'Edits', cell: ({ name }) => servers[name] ?? '' },
-        ],
-        rows,
-      ),
-    );
-  };
+  serversTable($('#as-table'), $('#servers'), all, servers);
 }
 
 function choose(names) {
@@ -368,47 +343,6 @@ function choose(names) {
   if (names.length) form?.choose(names);
 }
 
-async function runs() {
-  const page = await get(`/api/runs/?scenario=${id}&size=50`);
-  const columns = [
-    {
-      title: 'Run',
-      cell: (run) => [
-        h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`),
-        scenario.parent ? [' · ', comparison(run)] : null,
-      ],
-    },
-    { title: 'State', cell: (run) => run.status },
-    { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
-    { title: '', cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
-  ];
-  fill(
-    $('#runs'),
-    page.results.length
-      ? table(columns, page.results)
-      : empty(
-          'No runs yet',
-          operator ? 'Start a run to simulate the scenario with these edits.' : 'Only operators can start runs.',
-        ),
-  );
-}
-
-function comparison(run) {
-  return h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, `Compare with run ${scenario.parent}`);
-}
-
-function deletion(run) {
-  const act = async () => {
-    if (await deleteRun({ id: run.id, name: scenario.name, events: run.last_seq })) await runs();
-  };
-  return h('button', { type: 'button', class: 'quiet', onclick: () => act().catch(fail) }, 'Delete');
-}
-
-function fail(error) {
-  if (error) logError(error); // null clears the message
-  const box = $('#failed');
-  box.hidden = !error;
-  setText(box, error ? error.message : '');
-}
+const runs = () => paintRuns($('#runs'), scenario, operator, fail);
 
 start().catch(fail);

@@ -1,15 +1,16 @@
 // Accounts of people: the list with roles and states, the form, and links that set a password, which are shown once.
 
 import { get, patch, post } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, shown } from '../ui/data-table.js';
-import { $, errorLine, fill, h } from '../ui/dom.js';
+import { $, fill, h } from '../ui/dom.js';
 import { field } from '../ui/fields/form-field.js';
+import { onSubmit } from '../ui/fields/submission.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { capital, wall } from '../util/format.js';
 import { showOnce } from './secret-line.js';
 
-const say = errorLine($('#list-error'));
+const fail = failureLine($('#list-error'));
 const own = Number($('main').dataset.account);
 const ROLES = [
   ['viewer', 'reads'],
@@ -71,10 +72,9 @@ async function done(action) {
   let answer = null;
   try {
     answer = await action();
-    say('');
+    fail(null);
   } catch (error) {
-    logError(error);
-    say(error.message);
+    fail(error);
   }
   await load(); // a choice that was refused shows its value again
   return answer;
@@ -107,22 +107,11 @@ function form(root) {
   const problem = h('p', { class: 'error', role: 'alert', hidden: true });
   const button = h('button', { class: 'primary' }, 'Create account');
   fill(root, name.element, role.element, h('div', { class: 'actions' }, button), problem);
-  root.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    problem.hidden = true;
-    button.disabled = true;
-    try {
-      const made = await post('/api/accounts/', { name: name.value() ?? '', role: role.input.value });
-      show(made, `The account ${made.name} was created.`);
-      name.input.value = '';
-      await load();
-    } catch (error) {
-      logError(error);
-      problem.textContent = error.message;
-      problem.hidden = false;
-    } finally {
-      button.disabled = false;
-    }
+  onSubmit(root, button, problem, async () => {
+    const made = await post('/api/accounts/', { name: name.value() ?? '', role: role.input.value });
+    show(made, `The account ${made.name} was created.`);
+    name.input.value = '';
+    await load();
   });
 }
 
@@ -132,7 +121,4 @@ function show(account, sentence) {
 }
 
 form($('#new'));
-load().catch((error) => {
-  logError(error);
-  say(error.message);
-});
+load().catch(fail);

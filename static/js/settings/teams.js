@@ -1,14 +1,15 @@
 // Teams: the list with members and what each team owns, a form for a new one, and a form that moves an object.
 
 import { get, post, remove } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { $, errorLine, fill, h } from '../ui/dom.js';
+import { $, fill, h } from '../ui/dom.js';
 import { field } from '../ui/fields/form-field.js';
+import { onSubmit } from '../ui/fields/submission.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { plural } from '../util/format.js';
 
-const say = errorLine($('#list-error'));
+const fail = failureLine($('#list-error'));
 const KINDS = [
   ['scenario', 'Scenario with its runs'],
   ['sweep', 'Sweep with its runs'],
@@ -75,10 +76,9 @@ async function load() {
 async function done(action) {
   try {
     await action();
-    say('');
+    fail(null);
   } catch (error) {
-    logError(error);
-    say(error.message);
+    fail(error);
   }
   await load();
 }
@@ -92,20 +92,9 @@ function form(root, fields, text, send) {
   const problem = h('p', { class: 'error', role: 'alert', hidden: true });
   const submit = h('button', { class: 'primary' }, text);
   fill(root, fields, h('div', { class: 'actions' }, submit), problem);
-  root.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    problem.hidden = true;
-    submit.disabled = true;
-    try {
-      await send();
-      await load();
-    } catch (error) {
-      logError(error);
-      problem.textContent = error.message;
-      problem.hidden = false;
-    } finally {
-      submit.disabled = false;
-    }
+  onSubmit(root, submit, problem, async () => {
+    await send();
+    await load();
   });
 }
 
@@ -131,7 +120,4 @@ form($('#move'), [kind.element, key.element, target.element], 'Move', async () =
   $('#moved').textContent = `${made.name} now belongs to ${team ? `the team ${where}` : 'everybody'}.`;
 });
 
-load().catch((error) => {
-  logError(error);
-  say(error.message);
-});
+load().catch(fail);

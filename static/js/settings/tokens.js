@@ -1,15 +1,16 @@
 // Tokens for machines: the list, the form, and the value of a new token, which is shown once.
 
 import { get, post } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { $, errorLine, fill, h } from '../ui/dom.js';
+import { $, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
+import { onSubmit } from '../ui/fields/submission.js';
+import { failureLine } from '../ui/labels/failure-line.js';
 import { wall } from '../util/format.js';
 import { showOnce } from './secret-line.js';
 
-const say = errorLine($('#list-error'));
+const fail = failureLine($('#list-error'));
 const SCOPES = [
   ['ingest', 'Post events of one source'],
   ['read', 'Read with the API'],
@@ -52,11 +53,10 @@ async function revoke(token) {
   if (!(await confirmed(`Revoke the token ${token.name}? Requests with it will be refused.`, 'Revoke'))) return;
   try {
     await post(`/api/tokens/${token.id}/revoke/`);
-    say('');
+    fail(null);
     await load();
   } catch (error) {
-    logError(error);
-    say(error.message);
+    fail(error);
   }
 }
 
@@ -90,23 +90,12 @@ function form(root) {
     h('div', { class: 'actions' }, button),
     problem,
   );
-  root.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    problem.hidden = true;
-    button.disabled = true;
+  onSubmit(root, button, problem, async () => {
     const chosen = scope.input.value === 'ingest' ? `ingest:${source.value() ?? ''}` : scope.input.value;
-    try {
-      const body = { name: name.value() ?? '', scopes: [chosen], days: days.value() ?? null };
-      show(await post('/api/tokens/', body));
-      name.input.value = '';
-      await load();
-    } catch (error) {
-      logError(error);
-      problem.textContent = error.message;
-      problem.hidden = false;
-    } finally {
-      button.disabled = false;
-    }
+    const body = { name: name.value() ?? '', scopes: [chosen], days: days.value() ?? null };
+    show(await post('/api/tokens/', body));
+    name.input.value = '';
+    await load();
   });
 }
 
@@ -117,7 +106,4 @@ function show(token) {
 }
 
 form($('#new'));
-load().catch((error) => {
-  logError(error);
-  say(error.message);
-});
+load().catch(fail);

@@ -1,0 +1,48 @@
+// The runs of a scenario, each with its comparison to the run that the scenario was forked from.
+
+import { get } from '../../core/api.js';
+import { deleteRun } from '../../run/delete-run.js';
+import { empty, table } from '../../ui/data-table.js';
+import { fill, h } from '../../ui/dom.js';
+import { wall } from '../../util/format.js';
+
+const ACTIVE = ['queued', 'running', 'paused'];
+
+/**
+ * @param {HTMLElement} box
+ * @param {{id: number, name: string, parent: number | null}} scenario
+ * @param {boolean} operator who may delete runs
+ * @param {(error: any) => void} fail
+ */
+export async function paintRuns(box, scenario, operator, fail) {
+  const comparison = (run) =>
+    h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, `Compare with run ${scenario.parent}`);
+  const erase = async (run) => {
+    if (await deleteRun({ id: run.id, name: scenario.name, events: run.last_seq }))
+      await paintRuns(box, scenario, operator, fail);
+  };
+  const deletion = (run) =>
+    h('button', { type: 'button', class: 'quiet', onclick: () => erase(run).catch(fail) }, 'Delete');
+  const columns = [
+    {
+      title: 'Run',
+      cell: (run) => [
+        h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`),
+        scenario.parent ? [' · ', comparison(run)] : null,
+      ],
+    },
+    { title: 'State', cell: (run) => run.status },
+    { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
+    { title: '', cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
+  ];
+  const page = await get(`/api/runs/?scenario=${scenario.id}&size=50`);
+  fill(
+    box,
+    page.results.length
+      ? table(columns, page.results)
+      : empty(
+          'No runs yet',
+          operator ? 'Start a run to simulate the scenario with these edits.' : 'Only operators can start runs.',
+        ),
+  );
+}

@@ -1,0 +1,18 @@
+// Failures in a line of the page.
+
+import { logError } from '../../core/client-errors.js';
+import { errorLine } from '../dom.js';
+
+/**
+ * A function that logs an error and shows its message in the element; null hides it.
+ *
+ * @param {HTMLElement} element
+ * @returns {(error: any) => void}
+ */
+export function failureLine(element) {
+  const say = errorLine(element);
+  return (error) => {
+    if (error) logError(error);
+    say(error?.message ?? '');
+  };
+}
