@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scheduling.algorithms.harmony import Found, Harmony, RegroupingParameters
+from scheduling.algorithms.harmony import Found, Harmony
+from scheduling.colocation.harmony_parameters import RegroupingParameters
 from scheduling.colocation.selection.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
 from scheduling.colocation.selection.grouping import Work
 from scheduling.colocation.selection.regrouping import Side
