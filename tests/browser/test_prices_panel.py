@@ -12,6 +12,25 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LOADED = "() => window.twin?.store.finished"
 
 
+def test_a_heat_map_has_a_colour_bar_with_ends_unit_and_mark(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page(f"/runs/{finished_run}/?prices=heat")
+    page.wait_for_function(LOADED)
+    key = page.locator("#prices-legend button.key", has_text="edge GPU")
+    low, high, mark = (key.locator(f".color-bar {part}") for part in (".low", ".high", ".ramp i"))
+    expect(low).to_have_text(re.compile(r"^[\d.e-]+$"))
+    expect(high).to_have_text(re.compile(r"^[\d.,]+ per GPU$"))
+    expect(key.locator("b")).to_have_text(re.compile(r"^[\d.e-]+$"))
+    canvas = page.locator("#prices")
+    canvas.scroll_into_view_if_needed()
+    before = mark.get_attribute("style")
+    box = canvas.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 30)
+    expect(mark).not_to_have_attribute("style", before or "")
+    page.select_option("#prices-layout", "")
+    expect(page.locator("#prices-legend .color-bar")).to_have_count(0)
+
+
 def test_layouts_of_the_prices_and_who_holds_a_resource(open_page: Callable[..., Page], finished_run: int) -> None:
     page = open_page(f"/runs/{finished_run}/")
     page.wait_for_function(LOADED)

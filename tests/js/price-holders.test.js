@@ -5,7 +5,7 @@ import test from 'node:test';
 
 import { holdersOf } from '../../static/js/core/ranges/holders.js';
 import { Store } from '../../static/js/core/store.js';
-import { shades } from '../../static/js/charts/layouts/heat-rows.js';
+import { endsOf, placeOf, shades } from '../../static/js/charts/layouts/heat-rows.js';
 import { inside, plotsOf, stackedAxes } from '../../static/js/charts/layouts/small-multiples.js';
 import { frame, plan } from './builders.js';
 import { needsPage, open } from './dom.js';
@@ -78,6 +78,16 @@ test('a row of the heat map is coloured from its lowest to its highest value, al
   assert.deepEqual([...shades(Float64Array.from([1, 10, 100, NaN]), false)], [1, 24, 255, 0]);
   assert.deepEqual([...shades(Float64Array.from([1, 10, 100, NaN]), true)], [1, 128, 255, 0]);
   assert.deepEqual([...shades(Float64Array.from([5, 5]), true)], [1, 1]);
+});
+
+test('the mark of a colour bar is where the value has its colour in the row', () => {
+  const ends = endsOf(Float64Array.from([1, NaN, 10, 100]));
+  assert.deepEqual(ends, [1, 100]);
+  assert.equal(placeOf(10, ends, true), 0.5);
+  assert.equal(placeOf(50.5, ends, false), 0.5);
+  assert.equal(placeOf(1000, ends, false), 1);
+  assert.equal(placeOf(undefined, ends, true), null);
+  assert.equal(placeOf(5, endsOf(Float64Array.from([NaN])), true), null);
 });
 
 test('small multiples: one value axis for each title, the first on top', () => {

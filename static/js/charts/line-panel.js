@@ -7,7 +7,7 @@ import { fill, h, setText } from '../ui/dom.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/panel-isolation.js';
 import { upperBound } from '../util/binary-search.js';
-import { HeatRows, rowAxis } from './layouts/heat-rows.js';
+import { ColorBar, HeatRows, placeOf, rowAxis } from './layouts/heat-rows.js';
 import { drawTitles, plotsOf, stackedAxes } from './layouts/small-multiples.js';
 import { applyTheme, syncRange, timeChart, valueAxis } from './time-chart.js';
 import { CurveRaster } from './step-raster.js';
@@ -21,14 +21,15 @@ export class Curves {
    *   or with `long` (LongCurve) in place of x and y: it is painted by pixel columns, over its band; the bands are
    *   shown for one group at a time: that of the name last pointed at
    * exact(t, p) -> {key: value at the time t as known at p}, where the drawn points are means
-   * format(value, curve) -> text of the readout;  y: Chart.js options of the value axis
+   * format(value, curve) -> text of the readout; bare(value): the same without the unit
+   * y: Chart.js options of the value axis
    * onClick(t, curve): a click on the plot, at the time t and nearest to that curve
    */
   constructor(
     canvas,
-    { view, playhead, legend, compute, exact, format, y, hidden = [], xTicks = true, plugins = [], onClick },
+    { view, playhead, legend, compute, exact, format, bare, y, hidden = [], xTicks = true, plugins = [], onClick },
   ) {
-    Object.assign(this, { canvas, view, playhead, legend, compute, exact, format, y, onClick });
+    Object.assign(this, { canvas, view, playhead, legend, compute, exact, format, bare: bare ?? format, y, onClick });
     this.hidden = new Set(hidden);
     this.focus = null; // group of the curves whose band is shown
     this.curves = [];
@@ -90,6 +91,10 @@ export class Curves {
   /** The time of the crosshair, or else of the playhead. */
   get time() {
     return this.view.cursor ?? this.playhead.ms;
+  }
+
+  get log() {
+    return this.y.type === 'logarithmic';
   }
 
   /** The numbers as drawn: {head, rows, total, means}. */
@@ -219,7 +224,7 @@ export class Curves {
     const key = `${this.computed} ${this.focus}`;
     if (this.layout?.heat) {
       this.heat ??= new HeatRows();
-      return this.heat.paint(chart, this.#longShown(), this.view, { log: this.y.type === 'logarithmic', key });
+      return this.heat.paint(chart, this.#longShown(), this.view, { log: this.log, key });
     }
     this.raster.paint(
       chart,
@@ -231,15 +236,18 @@ export class Curves {
   }
 
   #legend() {
-    const signature = this.curves.map((curve) => curve.key + curve.color).join() + [...this.hidden].join();
+    const heat = Boolean(this.layout?.heat);
+    const signature = this.curves.map((curve) => curve.key + curve.color).join() + [...this.hidden].join() + heat;
     if (signature === this.signature) return;
     this.signature = signature;
     this.values = new Map();
+    this.bars = new Map(); // key of a curve -> the colour bar of its row
     fill(
       this.legend,
       this.curves.map((curve) => {
         const value = h('b', {}, '');
         this.values.set(curve.key, value);
+        if (heat) this.bars.set(curve.key, new ColorBar());
         const toggle = () => {
           if (!this.hidden.delete(curve.key)) this.hidden.add(curve.key);
           this.signature = null;
@@ -266,8 +274,9 @@ export class Curves {
             onclick: toggle,
             title: 'Show or hide this curve',
           },
-          swatch,
+          heat ? null : swatch,
           h('span', {}, curve.name),
+          this.bars.get(curve.key)?.element,
           value,
         );
       }),
@@ -279,8 +288,18 @@ export class Curves {
     const exact = this.exact?.(t, this.playhead.ms);
     for (const curve of this.curves) {
       const value = exact ? exact[curve.key] : valueAt(curve, t);
-      setText(this.values?.get(curve.key), Number.isFinite(value) ? this.format(value, curve) : '–');
+      const bar = this.bars?.get(curve.key);
+      const format = bar ? this.bare : this.format; // the bar states the unit
+      setText(this.values?.get(curve.key), Number.isFinite(value) ? format(value, curve) : '–');
+      bar?.show(this.#barOf(curve, value));
     }
+  }
+
+  #barOf(curve, value) {
+    const ends = this.heat?.ends.get(curve.key);
+    if (!ends || !(ends[0] <= ends[1]) || this.hidden.has(curve.key)) return { low: '', high: '–', place: null };
+    const [low, high] = ends.map((end) => this.bare(end, curve));
+    return { low, high: curve.unit ? `${high} ${curve.unit}` : high, place: placeOf(value, ends, this.log) };
   }
 }
 

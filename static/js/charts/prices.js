@@ -153,6 +153,7 @@ export function pricesChart(
     compute,
     exact,
     format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`),
+    bare: significant,
     y,
     onClick,
   });

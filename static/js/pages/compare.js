@@ -290,14 +290,11 @@ function wire() {
 function wireGantts() {
   const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
   const colors = { kind: $('#color-kind'), job: $('#color-job') };
-  const tellShade = debounce(
-    () =>
-      setText(
-        $('#gantts-detail'),
-        gantts.shaded ? 'Many bars in view: shaded by the allocated share of the server; zoom in for single bars.' : '',
-      ),
-    200,
-  );
+  const tellShade = debounce(() => {
+    const { shaded } = gantts;
+    setText($('#gantts-detail'), shaded ? 'Many bars in view: zoom in for single bars. Allocated share:' : '');
+    $('#gantts-shade').hidden = !shaded;
+  }, 200);
   const show = () => {
     for (const [name, button] of Object.entries(orders))
       button.setAttribute('aria-pressed', String(gantts.order === name));

@@ -185,6 +185,7 @@ async function main() {
   const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
   const paintSchedule = inPanel($('#panel-gantt'), () => {
     if (!gantt) return;
+    $('#gantt-shade').hidden = gantt.frame.detail !== 'shade' && !gantt.frame.low;
     $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away);
     setText(
       $('#gantt-detail'),

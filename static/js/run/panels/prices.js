@@ -90,7 +90,8 @@ function sized(plot, plots, rows) {
 
 function noteOf(prices, then, resource, layout) {
   const colours = layout?.heat
-    ? 'Each row is coloured from its lowest to its highest price in the range shown, at each time by the highest. '
+    ? 'Each row has a colour bar from its lowest to its highest price in the range shown, at each time by the highest ' +
+      'price; the mark is the price at the time shown. '
     : '';
   if (prices)
     return (
