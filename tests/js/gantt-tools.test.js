@@ -9,6 +9,7 @@ import { lifeOf } from '../../static/js/gantt/layers/life.js';
 import { load } from '../../static/js/gantt/minimap.js';
 import { Rows } from '../../static/js/gantt/rows.js';
 import { frame, plan } from './builders.js';
+import { byPayoff } from '../../static/js/gantt/bar-colors.js';
 
 const H = 3_600_000;
 const bar = (job, server, start, end, count = 1) => [job, 0, server, start * H, end * H, count, -1, -1, -1];
@@ -98,4 +99,17 @@ test('the first range holds the bulk of the bars, unless that is about the whole
 
 test('the strip has the mean number of workers in each bin', () => {
   assert.deepEqual([...load(three(), 4 * H, 4)], [4, 2, 2, 1]);
+});
+
+test('classes of payoffs are found though the payoffs come before the jobs', () => {
+  const store = { jobs: { length: 0 } };
+  const payoffs = new Map([
+    [0, 1],
+    [1, 5],
+  ]);
+  const scheme = byPayoff(store, payoffs);
+  const palette = { steps: ['a', 'b', 'c', 'd', 'e'], same: 'none' };
+  assert.deepEqual(scheme.legend(palette).keys, []);
+  store.jobs.length = 2;
+  assert.ok(scheme.legend(palette).keys.length > 1);
 });

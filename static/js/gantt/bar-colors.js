@@ -132,7 +132,7 @@ export function byPayoff(store, payoffs) {
   return byValue({
     valueOf: (job) => payoffs.get(job) ?? NaN,
     jobs: () => store.jobs.length,
-    version: () => payoffs.size,
+    version: () => `${payoffs.size} ${store.jobs.length}`, // either may come first
     text: significant,
     none: 'no payoff',
     what: 'payoff = utility − cost; each colour covers the same number of jobs',
