@@ -1,11 +1,14 @@
 // The table of every list: sorted, paged, its columns chosen, its rows picked by mouse and key.
 
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import { shown } from '../../static/js/ui/data-table.js';
 import { needsPage, open } from './dom.js';
 
+const ROOT = new URL('../../static/js/', import.meta.url);
+const scripts = () => readdirSync(ROOT, { recursive: true }).filter((path) => path.endsWith('.js'));
 const COLUMNS = [
   { title: 'Name', value: (row) => row.name, cell: (row) => row.name },
   { title: 'Jobs', number: true, value: (row) => row.jobs, cell: (row) => String(row.jobs ?? '–') },
@@ -147,7 +150,7 @@ test(
       all('td').map((td) => td.dataset.label),
       [...'abcde'],
     );
-    table.paint([], { none: empty('Nothing here', 'Yet.') });
+    table.paint([], { none: empty('Nothing here', 'Yet.', ['All', '/']) });
     assert.match(document.querySelector('#list').textContent, /Nothing hereYet/);
     assert.equal(document.querySelector('header button').hidden, true);
   },
@@ -167,5 +170,34 @@ test('an empty list says what it is for, and links to the next action', needsPag
   assert.equal(box.querySelector('strong').textContent, 'No sweeps yet');
   assert.match(box.textContent, /A sweep runs a scenario with several values\./);
   assert.equal(box.querySelector('a.button').getAttribute('href'), '#new');
-  assert.equal(empty('No job matches', 'Change the search.').querySelector('a'), null);
+  let pressed = 0;
+  const other = empty('No job matches', 'The search leaves out all jobs.', ['Show all jobs', () => pressed++]);
+  other.querySelector('button').click();
+  assert.deepEqual([other.querySelector('button').textContent, pressed], ['Show all jobs', 1]);
 });
+
+test('every empty list of the pages has a next action', () => {
+  const calls = scripts().flatMap((path) => {
+    const text = readFileSync(new URL(path, ROOT), 'utf8');
+    return [...text.matchAll(/[^\w.]empty\(/g)].map(({ index }) => ({ path, given: argumentsAt(text, index + 7) }));
+  });
+  assert.ok(calls.length > 30);
+  const short = calls.filter(({ path, given }) => given < 3 && !path.endsWith('ui/data-table.js'));
+  assert.deepEqual(short, []);
+});
+
+/** Number of arguments of the call whose first argument begins there. */
+function argumentsAt(text, start) {
+  let [depth, count, quote, filled] = [0, 1, '', false];
+  for (let at = start; ; at++) {
+    const sign = text[at];
+    if (quote) {
+      if (sign === quote) quote = '';
+    } else if ('\'"`'.includes(sign)) [quote, filled] = [sign, true];
+    else if ('([{'.includes(sign)) [depth, filled] = [depth + 1, true];
+    else if (')]}'.includes(sign)) {
+      if (depth-- === 0) return count - (filled ? 0 : 1); // a comma may end the list
+    } else if (sign === ',' && depth === 0) [count, filled] = [count + 1, false];
+    else if (/\S/.test(sign)) filled = true;
+  }
+}

@@ -38,7 +38,7 @@ export class History {
       const answer = await get(`/api/alerts/?state=ended&page=${page}&size=${PAGE_SIZE}`);
       if (now !== this.turn) return;
       setText(this.count, shown(answer.results.length, answer.count, 'alerts'));
-      const none = empty('No ended alerts', 'Ended alerts are kept for 90 days.');
+      const none = empty('No ended alerts', 'Ended alerts are kept for 90 days.', ['Show the rules', '#rules']);
       this.table.paint(answer.results, { page, count: answer.count, none });
     } catch (error) {
       logError(error);

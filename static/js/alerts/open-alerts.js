@@ -16,7 +16,7 @@ export class OpenAlerts {
 
   paint({ results, count }) {
     const about = 'An alert appears when a rule finds something, such as an unavailable server or a growing queue.';
-    const none = empty('No open alerts', about, ['See the rules', '#rules']);
+    const none = empty('No open alerts', about, ['Show the rules', '#rules']);
     this.table.paint(results, { count, none });
   }
 

@@ -109,6 +109,11 @@ export class Differences {
     return this.#change(changes);
   }
 
+  #all() {
+    $('#differences-q').value = '';
+    return this.#first({ kind: '', query: '' });
+  }
+
   #change(changes) {
     Object.assign(this, changes);
     const { sort, page } = this.table;
@@ -154,8 +159,14 @@ export class Differences {
       `${filtered ? `${number(answered.count, 0)} of ` : ''}${plural(all, 'job')} ` +
       `${all === 1 ? 'differs' : 'differ'} between run ${this.answer.runs[0].id} and run ${this.other}`;
     const none = filtered
-      ? empty('No matching jobs', 'Change the search or the filter.')
-      : empty('No differences', 'All arrived jobs are treated alike in both runs.');
+      ? empty('No matching jobs', 'The search and the filter leave out all jobs.', [
+          'Show all differences',
+          () => this.#all(),
+        ])
+      : empty('No differences', 'All arrived jobs are treated alike in both runs.', [
+          'Compare other runs',
+          '/compare/',
+        ]);
     this.table.paint(answered.rows, { page: answered.page, count: answered.count, none });
   }
 }

@@ -34,12 +34,19 @@ export class ChooseRuns {
       $('#choose-count').textContent =
         shown(page.results.length, page.count, page.count === 1 ? 'run' : 'runs') +
         (page.results.length < page.count ? '; search for others' : '');
+      const again = () => {
+        $('#choose-q').value = '';
+        this.load();
+      };
       if (page.count) this.#paint();
       else
         fill(
           $('#choose-list'),
           query
-            ? empty('No matching runs', 'Change the search.')
+            ? empty('No matching runs', 'The search finds runs by name, trace or scheduler.', [
+                'Clear the search',
+                again,
+              ])
             : empty('No runs yet', 'A comparison shows what schedulers do differently with the same jobs.', [
                 'Start runs',
                 '/scenarios/',

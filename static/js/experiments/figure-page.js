@@ -44,7 +44,7 @@ function paint(answer) {
   if ($('#options')) paintOptions(answer);
   for (const chart of drawn) chart.destroy();
   drawn = [];
-  if (!result) return fill($('#result'), h('section', { class: 'card' }, empty('Not run yet', emptyText())));
+  if (!result) return fill($('#result'), h('section', { class: 'card' }, notRun()));
   fill(
     $('#result'),
     answer.charts.map((_, i) => figureCard(answer, i)),
@@ -57,8 +57,12 @@ function paint(answer) {
   }
 }
 
-const emptyText = () =>
-  document.body.dataset.role === 'operator' ? 'Start it above.' : 'Only operators can start experiments.';
+const NOT_RUN = 'A result shows the figure of the paper beside ours.';
+
+const notRun = () =>
+  $('#start')
+    ? empty('Not run yet', NOT_RUN, ['Start the experiment', () => $('#start').click()])
+    : empty('Not run yet', `${NOT_RUN} Operators start experiments.`, ['Show all experiments', '/experiments/']);
 
 function facts({ claim, setting, command, result, finished_at: at, seconds, default_seeds: own }) {
   const pairs = [

@@ -1,4 +1,4 @@
-// Shadows of a followed cluster: its last hours under every scheduler.
+// Shadows of a live cluster: its last hours under every scheduler.
 
 import { get, post } from '../core/api.js';
 import { metricTable } from '../core/metric-table.js';
@@ -37,7 +37,10 @@ function paint(answer, table) {
   painted = signature;
   const { set, metrics, week } = answer;
   if (!set) {
-    fill($('#sets'), section('Shadows', empty('No shadows yet', emptyText(answer))));
+    fill(
+      $('#sets'),
+      section('Shadows', empty('No shadows yet', emptyText(answer), ['Show the cluster', `/live/${name}/`])),
+    );
     fill($('#facts'));
     return;
   }

@@ -31,12 +31,15 @@ export async function newRun() {
 }
 
 const noTraces = () =>
-  empty('A run needs a trace with its jobs', [
-    h('a', { href: '/traces/#generate' }, 'Generate a trace'),
-    ', ',
-    h('a', { href: '/traces/' }, 'upload one'),
-    ', or start from a template above, which includes one.',
-  ]);
+  empty(
+    'A run needs a trace with its jobs',
+    [
+      'Generate one, ',
+      h('a', { href: '/traces/' }, 'upload one'),
+      ', or start from a template above, which includes one.',
+    ],
+    ['Generate a trace', '/traces/#generate'],
+  );
 
 class NewRun {
   constructor(box, schedulers, traces, clusters) {

@@ -107,7 +107,7 @@ function paint({ count, results, users, actions }, filtered) {
     `${number(count, 0)} ${count === 1 ? 'entry' : 'entries'}${filtered ? ' found' : ''}, newest first`,
   );
   const none = filtered
-    ? empty('No matching entries', 'Change the search, the dates or the user.')
+    ? empty('No matching entries', 'The filters leave out all entries.', ['Show all entries', '/audit/'])
     : empty('No changes yet', 'Each change of a trace, cluster, scenario, run or sweep appears here with its author.', [
         'Start a run',
         '/scenarios/',

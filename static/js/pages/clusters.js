@@ -49,7 +49,7 @@ async function load() {
   list.paint(page.results, {
     none: operator
       ? empty('No clusters yet', ABOUT, ['Create a cluster', '#new'])
-      : empty('No clusters yet', `${ABOUT} Operators create them.`),
+      : empty('No clusters yet', `${ABOUT} Operators create them.`, ['Show the overview', '/']),
   });
 }
 

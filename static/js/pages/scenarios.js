@@ -112,7 +112,7 @@ async function list() {
   scenarioTable.paint(page.results, {
     none: operator
       ? empty('No scenarios yet', ABOUT, ['Start from a template', '#templates-title'])
-      : empty('No scenarios yet', `${ABOUT} Operators create them.`),
+      : empty('No scenarios yet', `${ABOUT} Operators create them.`, ['Show the overview', '/']),
   });
 }
 

@@ -25,5 +25,5 @@ for (const theme of $$('.theme')) {
     tile('Utility', '706.2'),
   );
   fill(part('table'), table(COLUMNS, ROWS, { selected: ([name]) => name === 'DRF' }));
-  fill(part('empty'), empty('No runs yet', 'A run shows a scheduler at work. Start one on the page Scenarios.'));
+  fill(part('empty'), empty('No runs yet', 'A run shows a scheduler at work.', ['Start a run', '/scenarios/']));
 }

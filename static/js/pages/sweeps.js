@@ -45,7 +45,7 @@ async function list() {
   sweepTable.paint(page.results, {
     none: operator
       ? empty('No sweeps yet', ABOUT, ['Choose a scenario', '#new'])
-      : empty('No sweeps yet', `${ABOUT} Operators start them.`),
+      : empty('No sweeps yet', `${ABOUT} Operators start them.`, ['Show the overview', '/']),
   });
 }
 

@@ -108,7 +108,7 @@ function paint() {
   list.paint(traces, {
     none: operator
       ? empty('No traces yet', `${ABOUT} Drop files above, or start with a sample.`, ['Generate a trace', '#generate'])
-      : empty('No traces yet', `${ABOUT} Operators upload them.`),
+      : empty('No traces yet', `${ABOUT} Operators upload them.`, ['Show the overview', '/']),
   });
   for (const { row } of transfers.values()) row.paint();
 }

@@ -1,4 +1,4 @@
-// Plans for the waiting jobs of a followed cluster: what they may do, a form for a new one, and those that there are.
+// Plans for the waiting jobs of a live cluster: what they may do, a form for a new one, and those that there are.
 
 import { get } from '../core/api.js';
 import { connectionBadge } from '../ui/connection-badge.js';
@@ -32,7 +32,8 @@ async function load() {
   }
   const elements = plans.map((plan) => cards.get(plan.id).element);
   const box = $('#list');
-  if (!elements.length) fill(box, empty('No plans yet', ABOUT, operator ? ['Propose a plan', '#new'] : null));
+  const next = operator ? ['Propose a plan', '#new'] : ['Show the cluster', `/live/${name}/`];
+  if (!elements.length) fill(box, empty('No plans yet', ABOUT, next));
   else if (elements.some((element, place) => box.children[place] !== element)) fill(box, elements);
   return true;
 }

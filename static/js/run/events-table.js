@@ -107,6 +107,11 @@ export class EventsTable {
     }
   }
 
+  #all() {
+    this.select.value = this.kind = '';
+    this.of(null); // loads again
+  }
+
   #paint(total) {
     this.total = total;
     const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
@@ -140,7 +145,10 @@ export class EventsTable {
             this.rows,
             { selected: (row) => row.seq === this.seq },
           )
-        : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'),
+        : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log', [
+            'Show all events',
+            () => this.#all(),
+          ]),
     );
     fill($('#events-pager'), [h('span', { class: 'muted' }, count), more]);
   }

@@ -24,7 +24,7 @@ const OUTCOME = [
   },
   {
     title: 'Reason',
-    wide: true, // a followed cluster gives a sentence
+    wide: true, // a live cluster gives a sentence
     cell: (row) => row.reason ?? (row.code ? reasonLabel(row.code) : '–'),
   },
 ];
@@ -109,6 +109,12 @@ export class JobsTable {
     if (this.painted) this.table.again();
   }
 
+  #all() {
+    $('#jobs-q').value = $('#jobs-state').value = '';
+    this.table.page = 1;
+    this.#change({ query: '', state: '' });
+  }
+
   #change(changes) {
     Object.assign(this, changes);
     const { page, sort } = this.table;
@@ -123,8 +129,8 @@ export class JobsTable {
     const when = then === null ? 'latest state' : `state at ${clock(then)}`;
     $('#jobs-count').textContent = `${arrived}, ${when}`;
     const none = filtered
-      ? empty('No job matches', 'Change the search or the state.')
-      : empty('No job has arrived yet', 'Jobs appear here as they arrive.');
+      ? empty('No job matches', 'The search and the state leave out all jobs.', ['Show all jobs', () => this.#all()])
+      : empty('No job has arrived yet', 'Jobs appear here as they arrive.', ['Show the events', '#panel-events']);
     this.table.paint(rows, { page, count, none });
   }
 }

@@ -10,7 +10,7 @@ export class Transport {
   constructor({ store, view, playhead }) {
     Object.assign(this, { store, view, playhead });
     this.status = null; // newest status message of the run
-    this.present = () => null; // current time of a followed cluster, in ms of the run
+    this.present = () => null; // current time of a live cluster, in ms of the run
     this.seen = () => null; // time of its last poll
     this.ahead = (_ms) => 0; // up to when something is forecast, in ms of the run
     this.skewMs = 0; // wall clock of the server minus ours

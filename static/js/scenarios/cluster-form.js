@@ -149,7 +149,7 @@ export function clusterForm(form, onMade) {
             ],
             withTotal(counted),
           )
-        : empty('No servers yet', 'Add a row.'),
+        : empty('No servers yet', 'A cluster has at least one server.', ['Add a row', () => plus.click()]),
     );
     if (tried) show(problems(now));
   }

@@ -56,7 +56,12 @@ async function load() {
   const found = await get('/api/retention/');
   const rows = found.due.filter((row) => row.rows);
   kinds.paint(found.kinds);
-  due.paint(rows, { none: empty('Nothing to remove', 'No data is older or larger than its setting allows.') });
+  due.paint(rows, {
+    none: empty('Nothing to remove', 'No data is older or larger than its setting allows.', [
+      'Show the settings',
+      '#kinds',
+    ]),
+  });
   const database = found.database_size === null ? '' : `Database: ${bytes(found.database_size)} · `;
   $('#stores').textContent = `${database}free on the disk of the data folder: ${bytes(found.disk_free)}`;
   const total = rows.reduce((sum, row) => sum + (row.size ?? 0), 0);

@@ -154,10 +154,13 @@ function toolsOf(box) {
   return made;
 }
 
-/** An empty list: what it is for, and the next action [text, address]. */
-export function empty(title, text, next = null) {
-  const link = next && h('p', {}, h('a', { class: 'button', href: next[1] }, next[0]));
-  return h('div', { class: 'empty' }, h('strong', {}, title), text, link);
+/** An empty list: what it is for, and the next action [text, address, or function of a button]. */
+export function empty(title, text, [name, target]) {
+  const action =
+    typeof target === 'string'
+      ? h('a', { class: 'button', href: target }, name)
+      : h('button', { type: 'button', onclick: target }, name);
+  return h('div', { class: 'empty' }, h('strong', {}, title), text, h('p', {}, action));
 }
 
 /** 'n of N' of a list that may be truncated; nouns: 'rows'. */

@@ -66,9 +66,9 @@ export class Drawer {
     { onShow, onPick, onClose, then = () => null, shownMs = () => Infinity, goTo = null },
   ) {
     Object.assign(this, { element, runId, info, onShow, onPick, onClose, then, shownMs, goTo });
-    this.clock = () => null; // {sim_ms, wall_ms, speed} of a followed or live run
+    this.clock = () => null; // {sim_ms, wall_ms, speed} of a live cluster or run
     this.job = null;
-    this.ahead = (_job) => null; // what is expected of a job, as nodes; of a followed cluster
+    this.ahead = (_job) => null; // what is expected of a job, as nodes; of a live cluster
     this.opener = () => null; // the element that had the focus before
     addEventListener('keydown', ({ key, target }) => {
       const other = (target.closest?.('dialog') ?? element) !== element; // another dialog handles the key itself

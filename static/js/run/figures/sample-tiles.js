@@ -8,7 +8,7 @@ import { tile } from '../../ui/tile.js';
 const USED = ['gpu', 'cpu', 'memory']; // [resource]
 
 /**
- * The present in ms of the log of a followed cluster, by the newest status message; null for other runs. Its log may
+ * The present in ms of the log of a live cluster, by the newest status message; null for other runs. Its log may
  * stand still, and its samples grow old.
  *
  * @param {any} status

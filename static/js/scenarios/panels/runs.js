@@ -31,7 +31,7 @@ export async function paintRuns(box, scenario, operator, fail) {
         scenario.parent ? [' · ', comparison(run)] : null,
       ],
     },
-    { title: 'State', cell: (run) => run.status },
+    { title: 'State', cell: (run) => h('span', { class: 'state', 'data-state': run.status }, run.status) },
     { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
     { title: '', cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
   ];
@@ -40,9 +40,10 @@ export async function paintRuns(box, scenario, operator, fail) {
     box,
     page.results.length
       ? table(columns, page.results)
-      : empty(
-          'No runs yet',
-          operator ? 'Start a run to simulate the scenario with these edits.' : 'Only operators can start runs.',
-        ),
+      : operator
+        ? empty('No runs yet', 'A run simulates the scenario with these edits.', [$('#run').textContent, startRun])
+        : empty('No runs yet', 'Operators start runs.', ['Show all scenarios', '/scenarios/']),
   );
 }
+
+const startRun = () => $('#run').click();
