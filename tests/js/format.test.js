@@ -5,6 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import {
+  alignedText,
   capital,
   clock,
   exactClock,
@@ -65,6 +66,10 @@ test('as many digits as separate two values', () => {
   assert.equal(telling([100, 200, 900]), 3);
   assert.equal(telling([179.991, 180]), 7);
   assert.equal(telling([5, 5]), 3);
+  assert.deepEqual(
+    [180.29, 180.304].map((value) => alignedText(value, 6, 180.304)),
+    ['180.290', '180.304'],
+  );
   assert.equal(telling([]), 3);
   assert.equal(rounded(179.9912, 7), '179.9912');
   assert.equal(rounded(12345.678, 7), '12,345.68');

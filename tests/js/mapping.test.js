@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { countsWaiting, effective, lacking, loaded } from '../../static/js/traces/column-mapping.js';
+import { sharedOrigin } from '../../static/js/traces/import-report.js';
 import { readingBody, startFormat } from '../../static/js/traces/reading-form.js';
 
 test('arrival and run time or end are required', () => {
@@ -68,4 +69,14 @@ test('a new scan has the options that are set; a mapping has units of its own', 
     time_zone: 'Europe/Berlin',
     cpu_jobs: 'keep',
   });
+});
+
+test('an origin that all first jobs share is said once, in the head of the column', () => {
+  const rows = [
+    { provenance: { epochs: 'drawn', model: 'drawn' } },
+    { provenance: { epochs: 'drawn', model: 'trace' } },
+  ];
+  assert.equal(sharedOrigin('epochs', rows), 'drawn');
+  assert.equal(sharedOrigin('model', rows), null);
+  assert.equal(sharedOrigin('id', rows), null);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { tiles } from '../../static/js/new-run/pictures.js';
+import { arrivalsText, tiles } from '../../static/js/new-run/pictures.js';
 import { timeText, verdict } from '../../static/js/new-run/scheduler-cards.js';
 
 test('a square is one server while there is room, and shades follow the GPUs', () => {
@@ -46,4 +46,9 @@ test('the time of earlier runs is said for those that have any', () => {
     'Earlier runs of about this size took 2 s with FIFO (1 run); none with the other one.',
   );
   assert.equal(timeText(chosen, {}), 'No earlier run of about this size gives an estimate of the time.');
+});
+
+test('jobs that all arrive at one time are not said to arrive over 0 ms', () => {
+  assert.equal(arrivalsText(0), 'all arrive at once');
+  assert.equal(arrivalsText(3_600_000), 'arrivals over 1h');
 });

@@ -2,7 +2,7 @@
 // one.
 
 import { JOB_COLORS } from '../util/colors.js';
-import { fill, s } from '../ui/dom.js';
+import { fill, h, s } from '../ui/dom.js';
 
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
@@ -58,11 +58,11 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     for (const { x, mean } of own) drawn.append(s('circle', { cx: px(x), cy: py(mean), r: 3, fill: color }));
   });
   const legend = document.createElement('p');
-  legend.className = 'muted small';
+  legend.className = 'muted small curve-key';
   curves.forEach((curve, i) => {
     const mark = document.createElement('i');
     mark.className = `swatch job-${i % JOB_COLORS}`;
-    if (curve.title && curve.points.length) legend.append(mark, `${curve.title} `);
+    if (curve.title && curve.points.length) legend.append(h('span', { class: 'nowrap' }, mark, curve.title), ' ');
   });
   legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`);
   return fill(element, drawn, legend);

@@ -33,7 +33,9 @@ export class ServerPicture {
     this.legend = h(
       'p',
       { class: 'muted small legend' },
-      Object.entries(MARKS).map(([mark, text]) => h('span', {}, h('i', { class: `mark ${mark}` }), text, ' ')),
+      Object.entries({ ...MARKS, same: 'unchanged' }).map(([mark, text]) =>
+        h('span', {}, h('i', { class: `mark ${mark}` }), text, ' '),
+      ),
     );
     element.replaceChildren(this.canvas, this.legend);
     this.canvas.addEventListener('pointerdown', (event) => this.#down(event));
@@ -48,6 +50,7 @@ export class ServerPicture {
   setLoads(loads) {
     this.loads = loads;
     const [first] = loads.values();
+    if (first) this.legend.querySelector('.mark.same')?.parentElement.remove(); // the colours show the loads
     const step = (i) => h('i', { class: 'mark', css: { background: colors().steps[i] } });
     if (first)
       this.legend.append(

@@ -1,6 +1,10 @@
 // A small line without axes below a figure: how it changed.
 
-import { colors } from '../util/colors.js';
+import { colors, onTheme } from '../util/colors.js';
+
+/** @type {Map<HTMLCanvasElement, [ArrayLike<number | null>, number, number]>} */
+const drawn = new Map(); // lines that are drawn again in another theme
+onTheme(() => drawn.forEach((given, canvas) => sparkline(canvas, ...given)));
 
 /**
  * Draws a line through values[0 .. count), from 0 to their greatest, in a canvas that shows `total` values.
@@ -11,6 +15,8 @@ import { colors } from '../util/colors.js';
  * @param {number} [total]
  */
 export function sparkline(canvas, values, count = values.length, total = values.length) {
+  for (const other of drawn.keys()) if (!other.isConnected) drawn.delete(other);
+  drawn.set(canvas, [values, count, total]);
   const ratio = devicePixelRatio || 1;
   const width = Math.max(1, canvas.clientWidth);
   const height = Math.max(1, canvas.clientHeight);

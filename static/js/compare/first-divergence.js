@@ -62,7 +62,7 @@ function side(run, position, { then, next, standing }, atMs, untilMs) {
   if (!next)
     return h('div', {}, head, before, standing.plan ? h('div', { class: 'reason' }, plan(standing.plan)) : null);
   const [lead, rest] = reasonParts(next.kind, next.sentence);
-  const when = h('time', {}, `decided at ${clock(next.at_ms)}`);
+  const when = h('time', { class: 'muted small' }, `decided at ${clock(next.at_ms)}`);
   return h(
     'div',
     {},

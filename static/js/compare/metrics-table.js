@@ -27,8 +27,8 @@ export function comparedCell(cell, unit, { isBase, best }) {
   return h(
     'td',
     { class: 'number' },
+    first ? h('span', { class: 'mark best-mark' }, 'best') : null, // before the value, so that the values are aligned
     h('span', { class: first ? 'best' : null }, value),
-    first ? h('span', { class: 'mark' }, 'best') : null,
     cell.about ? h('span', { class: 'why small' }, `of ${cell.about}`) : null,
     cell.why ? h('span', { class: 'why small' }, cell.why) : null,
     text ? h('span', { class: `delta ${cell.verdict ?? ''}` }, text) : null,
@@ -171,7 +171,7 @@ export class Groups {
     fill(
       this.panel.querySelector('#groups'),
       !rows.length
-        ? empty('No jobs have arrived yet', 'Groups appear as jobs arrive.')
+        ? empty('No jobs have arrived yet', 'Groups appear as jobs arrive.', ['Choose other runs', '/compare/'])
         : h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)),
     );
     this.panel.querySelector('#groups-note').textContent =

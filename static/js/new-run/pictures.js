@@ -28,10 +28,13 @@ export function arrivals(id) {
   whenSeen(picture, async () => {
     const card = await get(`/api/traces/${id}/card/`);
     picture.replaceChildren(s('path', { d: card.picture.bars }));
-    fill(line, `${plural(card.jobs, 'job')}, arrivals over ${duration(card.span_ms)}`);
+    fill(line, `${plural(card.jobs, 'job')}, ${arrivalsText(card.span_ms)}`);
   });
   return { picture, line };
 }
+
+/** How the arrivals are spread. @param {number} span in ms */
+export const arrivalsText = (span) => (span > 0 ? `arrivals over ${duration(span)}` : 'all arrive at once');
 
 /**
  * Squares of a site: {shade (0 to SHADES - 1), servers} of each; a square is `each` servers, the last of a kind fewer.

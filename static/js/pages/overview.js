@@ -1,4 +1,4 @@
-// Overview: the present of one run, followed clusters, and the runs as cards or as a table.
+// Overview: the present of one run, live clusters, and the runs as cards or as a table.
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -104,12 +104,13 @@ function paint() {
   filters.paint(found, titles);
   const table = filters.view === 'table';
   const none = filters.narrow
-    ? empty('No matching runs', 'Change the search, the state or the scheduler.')
+    ? empty('No matching runs', 'The search and the filters leave out all runs.', ['Show all runs', '/'])
     : empty('No runs yet', 'A run shows how a scheduler places the jobs of a trace on a cluster.', [
         'Start a run',
         '/scenarios/',
       ]);
   $('#cards').hidden = table;
+  $('#runs-key').hidden = table || !runs.length;
   $('#runs').hidden = $('#runs-tools').hidden = !table;
   if (table) {
     cards.clear();

@@ -5,7 +5,7 @@ import { paintSpeeds } from '../compare/speed-notes.js';
 import { metricTable, valueText } from '../core/metric-table.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
-import { number, plural, rounded, telling } from '../util/format.js';
+import { number, plural, alignedText, telling } from '../util/format.js';
 import { table } from '../ui/data-table.js';
 import { Poll } from '../util/poll.js';
 import { cells, named } from '../scenarios/sweep-axes.js';
@@ -39,8 +39,10 @@ function paint() {
   const { axes, points, total, finished, active, seeds } = answer;
   const name = figure();
   const { title, unit, direction, definition } = metrics.get(name);
-  const digits = telling(points.map(({ figures }) => figures[name]));
-  const text = (value) => (unit === '' ? rounded(value, digits) : valueText(value, unit));
+  const values = points.map(({ figures }) => figures[name]);
+  const digits = telling(values);
+  const most = Math.max(0, ...values.map(Math.abs).filter(Number.isFinite));
+  const text = (value) => (unit === '' ? alignedText(value, digits, most) : valueText(value, unit));
   const [acrossNamed, downNamed] = axes.map((axis, n) => named(axis, answer.titles[n], answer.choices[n]));
   const found = cells(points, name);
   fill(
@@ -128,7 +130,7 @@ function paint() {
     table(
       [
         { title: 'Run', cell: ({ run }) => (run ? h('a', { href: `/runs/${run}/` }, `Run ${run}`) : '–') },
-        { title: 'State', cell: ({ status }) => status },
+        { title: 'State', cell: ({ status }) => h('span', { class: 'state', 'data-state': status }, status) },
         ...axes.map((axis, n) => ({
           title: [acrossNamed, downNamed][n].title,
           number: true,

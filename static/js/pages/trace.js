@@ -265,6 +265,7 @@ function paintReady(trace) {
       : null,
   );
   fill($('#provenance'), provenance(report));
+  $('#outside').hidden = !Object.keys(report.clamped ?? {}).length;
   rows(
     report,
     trace.preview ?? [],
@@ -286,7 +287,7 @@ function rows(report, first, jobs, without) {
 function fail(error) {
   logError(error);
   if (error.status === 404)
-    return fill(main, empty('This trace has been deleted', h('a', { href: '/traces/' }, 'All traces')));
+    return fill(main, empty('This trace has been deleted', error.message, ['Show all traces', '/traces/']));
   fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, error.message));
 }
 

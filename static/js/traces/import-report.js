@@ -73,12 +73,14 @@ export function notes(report) {
     : null;
 }
 
+const ALL = ['Show all traces', '/traces/'];
+
 export const reasonText = (reason) => String(reason).replaceAll('_', ' ');
 
 /** Reasons with their counts, then the rows with file and line. */
 export function skippedRows(report) {
   const rows = report.skipped ?? [];
-  if (!rows.length) return empty('No skipped rows', 'All rows could be read.');
+  if (!rows.length) return empty('No skipped rows', 'All rows could be read.', ['Show the first jobs', '#first']);
   const counts = Object.entries(report.skipped_counts ?? {}).sort((a, b) => b[1] - a[1]);
   const total = skippedTotal(report);
   return [
@@ -111,20 +113,30 @@ export function skippedRows(report) {
 
 /** The first jobs; fields that are not in the trace are marked. */
 export function preview(rows, without) {
-  if (!rows.length) return empty('Nothing to show', without);
+  if (!rows.length) return empty('Nothing to show', without, ALL);
   const present = new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== null)));
   const names = [
     ...FIRST.filter((name) => present.has(name)),
     ...[...present].filter((name) => !FIRST.includes(name) && name !== 'provenance'),
   ];
   return table(
-    names.map((name) => ({
-      title: fieldTitle(name),
-      number: typeof rows[0][name] === 'number',
-      cell: (row) => cell(name, row[name], row.provenance),
-    })),
+    names.map((name) => {
+      const origin = sharedOrigin(name, rows);
+      return {
+        title: origin ? `${fieldTitle(name)} (${originText(origin)})` : fieldTitle(name),
+        number: typeof rows[0][name] === 'number',
+        cell: (row) => (origin ? fieldText(name, row[name]) : cell(name, row[name], row.provenance)),
+      };
+    }),
     rows,
   );
+}
+
+/** The origin of a field, other than the trace, that all rows share: it is in the head of its column; else null. */
+export function sharedOrigin(name, rows) {
+  const origins = new Set(rows.map(({ provenance: known = {} }) => known[name] ?? null));
+  const [origin] = origins;
+  return origins.size === 1 && origin !== 'trace' ? origin : null;
 }
 
 function cell(name, value, origins = {}) {
@@ -148,7 +160,7 @@ function cell(name, value, origins = {}) {
 export function provenance(report) {
   const clamped = report.clamped ?? {};
   const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])];
-  if (!fields.length) return empty('No jobs', 'Machines have no sampled fields.');
+  if (!fields.length) return empty('No jobs', 'Machines have no sampled fields.', ALL);
   const count = (name) => ({
     title: capital(originText(name)),
     number: true,

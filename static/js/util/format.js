@@ -144,6 +144,19 @@ export function rounded(value, digits) {
 }
 
 /**
+ * As `rounded`, but with the decimals of the largest value, `most`, and at least two: a column of them lines up.
+ *
+ * @param {number | null | undefined} value
+ * @param {number} digits
+ * @param {number} most
+ */
+export function alignedText(value, digits, most) {
+  if (!isNumber(value)) return '–';
+  if (most < 1e-4 || most >= 1e7) return rounded(value, digits);
+  return fixed(value, Math.max(2, digits - 1 - Math.floor(Math.log10(most))));
+}
+
+/**
  * Number of significant digits, 3 to 9, that distinguish the values to a hundredth of their range.
  *
  * @param {number[]} values
