@@ -1,4 +1,4 @@
-"""The page of a followed cluster in a browser, which records when it has drawn what happens to new jobs."""
+"""The page of a live cluster in a browser, which records when it has drawn what happens to new jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A set of shadows: every scheduler on six hours of a followed cluster with 1,000 jobs, as background workers do it."""
+"""A set of shadows: every scheduler on six hours of a live cluster with 1,000 jobs, as background workers do it."""
 
 from __future__ import annotations
 

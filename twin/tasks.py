@@ -54,15 +54,15 @@ def store_state(run_id: int) -> None:
 
 @shared_task(name="twin.tasks.audit_mirror")
 def audit_mirror(connection_id: int) -> None:
-    """Comparison of a followed cluster with its log."""
-    with doing("an audit of a followed cluster"):
+    """Comparison of a live cluster with its log."""
+    with doing("an audit of a live cluster"):
         drift_task.work(connection_id)
 
 
 @shared_task(name="twin.tasks.forecast_mirror")
 def forecast_mirror(connection_id: int) -> None:
-    """Forecast of the waiting jobs of a followed cluster."""
-    with doing("a forecast of a followed cluster"):
+    """Forecast of the waiting jobs of a live cluster."""
+    with doing("a forecast of a live cluster"):
         forecast_task.work(connection_id)
 
 
@@ -76,7 +76,7 @@ def plan_proposal(proposal_id: int) -> None:
 @shared_task(name="twin.tasks.shadow_set")
 def shadow_set(set_id: int) -> None:
     """A turn of a set of shadows."""
-    with doing("shadows of a followed cluster"):
+    with doing("shadows of a live cluster"):
         shadow_task.work(set_id)
 
 
@@ -89,7 +89,7 @@ def experiment_part(part_id: int) -> None:
 
 @shared_task(name="twin.tasks.measure_mirror")
 def measure_mirror(run_id: int) -> None:
-    """Metrics of an ended run of a followed cluster."""
+    """Metrics of an ended run of a live cluster."""
     with doing(f"metrics of run {run_id}"):
         closing_metrics.work(run_id)
 

@@ -1,4 +1,4 @@
-"""Forecasts of a followed cluster, and how true they have come."""
+"""Forecasts of a live cluster, and how true they have come."""
 
 from __future__ import annotations
 

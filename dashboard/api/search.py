@@ -15,7 +15,7 @@ from twin.models import Run
 
 
 class SearchView(APIView):
-    """Runs, followed clusters, scenarios, traces and sweeps; jobs and servers of one run."""
+    """Runs, live clusters, scenarios, traces and sweeps; jobs and servers of one run."""
 
     @extend_schema(
         parameters=[
@@ -25,7 +25,7 @@ class SearchView(APIView):
         responses={200: answer("SearchHits")},
     )
     def get(self, request: Request) -> Response:
-        """[{kind, title, count, hits: [{title, detail, href}]}]; without q newest runs and followed clusters."""
+        """[{kind, title, count, hits: [{title, detail, href}]}]; without q newest runs and live clusters."""
         asked = request.query_params
         text = asked.get("q", "").strip()
         if len(text) > MAX_TEXT:

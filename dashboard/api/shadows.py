@@ -1,4 +1,4 @@
-"""Shadows and replays of a followed cluster: read, start, cancel."""
+"""Shadows and replays of a live cluster: read, start, cancel."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WindowSerializer(KnownFields):
 
 
 class ShadowsView(APIView):
-    """Shadows of a followed cluster."""
+    """Shadows of a live cluster."""
 
     @extend_schema(operation_id="live_shadows", responses={200: answer("LiveShadows")})
     def get(self, request: Request, name: str) -> Response:

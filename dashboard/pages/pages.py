@@ -133,7 +133,7 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
 
 @_looked_at
 def live(request: HttpRequest) -> HttpResponse:
-    """List of the followed clusters."""
+    """List of the live clusters."""
     return _page(request, "live.html")
 
 
@@ -160,14 +160,14 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
 
 @_looked_at
 def plans(request: HttpRequest, name: str) -> HttpResponse:
-    """Plans for the waiting jobs of a followed cluster, and their permissions."""
+    """Plans for the waiting jobs of a live cluster, and their permissions."""
     connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     return _no_cluster(request, name) if connection is None else _page(request, "plans.html", connection=connection)
 
 
 @_looked_at
 def live_shadows(request: HttpRequest, name: str) -> HttpResponse:
-    """Shadows of a followed cluster: what every scheduler would have changed."""
+    """Shadows of a live cluster: what every scheduler would have changed."""
     connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     if connection is None:
         return _no_cluster(request, name)
@@ -176,13 +176,13 @@ def live_shadows(request: HttpRequest, name: str) -> HttpResponse:
 
 @_looked_at
 def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
-    """Fidelity of a followed cluster: how true its forecasts have come."""
+    """Fidelity of a live cluster: how true its forecasts have come."""
     connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     return _no_cluster(request, name) if connection is None else _page(request, "fidelity.html", connection=connection)
 
 
 def _no_cluster(request: HttpRequest, name: str) -> HttpResponse:
-    message = f"No cluster is connected under the name {name}; the page Followed clusters lists those that are."
+    message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
     answer = _page(request, "error.html", title="Unknown cluster", message=message)
     answer.status_code = 404
     return answer

@@ -18,7 +18,7 @@ def title(rule: str) -> str:
 
 
 def address(rule: str, target: str, run_id: int | None, values: dict[str, Any]) -> str:
-    """The page that shows more about a finding: of a server, a job, a followed cluster or a run; "" without one."""
+    """The page that shows more about a finding: of a server, a job, a live cluster or a run; "" without one."""
     noun, _, name = target.partition(" ")
     page = rule_class(rule).page if rule in names() else ""
     if noun == "connection" and page in ("fidelity", "shadows", "plans"):

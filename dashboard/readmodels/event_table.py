@@ -189,7 +189,7 @@ def _percent(share: float) -> str:
 
 
 def _changed_text(fields: Mapping[str, Any]) -> str:
-    """Request of a job of a followed cluster from now on; the event does not contain the former one."""
+    """Request of a job of a live cluster from now on; the event does not contain the former one."""
     workers, limit_ms = fields.get("requested_workers"), fields.get("limit_ms")
     parts = [counted(workers, "worker")] if workers else []
     parts += [f"time limit {duration(limit_ms)}"] if limit_ms else []

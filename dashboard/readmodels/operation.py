@@ -1,4 +1,4 @@
-"""Metrics of the whole twin for Prometheus: runs, queues, processes, imports, followed clusters, database and disk.
+"""Metrics of the whole twin for Prometheus: runs, queues, processes, imports, live clusters, database and disk.
 
 Gauges are read from the database and the broker at each request; counters come from the heartbeats of all processes.
 """
@@ -107,10 +107,10 @@ def _connections(among: QuerySet[Connection]) -> Iterator[Metric]:
         lags += [([one.name, q], lag[key] / 1000) for q, key in (("0.5", "p50_ms"), ("0.99", "p99_ms")) if key in lag]
         failing.append(([one.name], float(one.health.get("failing_since") is not None)))
     label = ("connection",)
-    yield _labelled("follow_data_age_seconds", "Time since the newest data of a followed cluster.", label, ages)
-    about = "Time from a fact of a followed cluster to the log, of the newest 1,000 facts."
+    yield _labelled("follow_data_age_seconds", "Time since the newest data of a live cluster.", label, ages)
+    about = "Time from a fact of a live cluster to the log, of the newest 1,000 facts."
     yield _labelled("follow_lag_seconds", about, (*label, "quantile"), lags)
-    yield _labelled("follow_failing", "1 if polls of a followed cluster fail.", label, failing)
+    yield _labelled("follow_failing", "1 if polls of a live cluster fail.", label, failing)
 
 
 def _stores() -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""Replays of a followed cluster by the model of its own policy: the newest one, its progress, and those before it."""
+"""Replays of a live cluster by the model of its own policy: the newest one, its progress, and those before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search over what has a page: runs, scenarios, traces, experiments, sweeps, followed clusters; parts of one run."""
+"""Search over what has a page: runs, scenarios, traces, experiments, sweeps, live clusters; parts of one run."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def search(text: str, run: Run | None, seen: Callable[[QuerySet[Any]], QuerySet[
     """[{kind, title, count, hits: [{title, detail, href}]}] of the kinds that have a match, at most SHOWN hits of each.
 
     text: part of a name, of a scheduler or of a trace, or the number of a run; "" finds the newest runs and the
-    followed clusters. run: the one whose jobs and servers are searched too. seen: leaves the rows that the reader sees.
+    live clusters. run: the one whose jobs and servers are searched too. seen: leaves the rows that the reader sees.
     """
     kinds: dict[str, tuple[str, Callable[[], Found]]] = {"run": ("Runs", lambda: _runs(text, seen))}
-    kinds["live"] = ("Followed clusters", lambda: _named(seen(Connection.objects.all()), text, _live))
+    kinds["live"] = ("Live clusters", lambda: _named(seen(Connection.objects.all()), text, _live))
     if text:
         if run is not None:
             of_run = {"job": (f"Jobs of run {run.pk}", lambda: _jobs(text, run))}

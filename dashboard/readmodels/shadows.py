@@ -1,4 +1,4 @@
-"""The newest set of shadows of a followed cluster, as its page shows it, and how the differences went in a week."""
+"""The newest set of shadows of a live cluster, as its page shows it, and how the differences went in a week."""
 
 from __future__ import annotations
 

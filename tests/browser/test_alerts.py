@@ -1,4 +1,4 @@
-"""A lost server of a followed cluster: it opens an alert, is acknowledged, and ends, and nothing on the pages moves."""
+"""A lost server of a live cluster: it opens an alert, is acknowledged, and ends, and nothing on the pages moves."""
 
 from __future__ import annotations
 

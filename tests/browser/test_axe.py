@@ -73,7 +73,7 @@ def test_the_pages_of_live_clusters_have_no_fault(
     page.goto(f"/live/{followed}/?job=1")
     expect(page.locator("#data-age")).to_be_visible()
     expect(page.locator("#drawer h2").first).to_be_visible()
-    by_page["run of a followed cluster"] = faults(page)
+    by_page["run of a live cluster"] = faults(page)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
     assert {path: found for path, found in by_page.items() if found} == {}
 

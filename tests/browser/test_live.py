@@ -116,7 +116,7 @@ def test_a_viewer_looks_at_live_clusters_and_connects_none(contexts: Contexts, t
     with watched(contexts, None) as open_page:
         page = open_page(twin.login_link("viewer"), refused=403)
         page.goto("/live/")
-        expect(page.get_by_role("heading", name="Followed clusters", exact=True)).to_be_visible()
+        expect(page.get_by_role("heading", name="Live clusters", exact=True)).to_be_visible()
         expect(page.get_by_role("link", name="Connect a cluster")).to_have_count(0)
         page.goto("/live/connect/")
         expect(page.locator("main")).to_contain_text("Connecting a cluster is for operators")

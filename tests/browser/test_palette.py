@@ -64,7 +64,7 @@ def test_arrows_choose_an_action_and_escape_returns_the_focus(
 
     page.keyboard.press("Control+k")
     palette.get_by_role("combobox").fill("t")
-    expect(palette.get_by_role("option", name="Live")).to_have_count(0)
+    expect(palette.get_by_role("option", name="Overview", exact=True)).to_have_count(0)
     options = palette.get_by_role("option")
     expect(options.first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowDown")

@@ -19,7 +19,7 @@ JSON = "application/json"
 
 @pytest.fixture
 def lab(db):
-    """A followed cluster that has lost a server."""
+    """A live cluster that has lost a server."""
     connection = Connection.objects.create(name="lab", connector="slurm")
     one = following(connection, polled(0))
     one.apply(polled(3_600, running("1", 3_590)))
@@ -130,11 +130,11 @@ def test_a_wrong_change_is_refused_with_the_field_the_rule_and_the_value(operato
          "target must be an existing `connection NAME` or `run NUMBER`, got 'lab'"),
         ({"rule": "drift", "target": "run 99999"}, "target", "target must be an existing"),
         ({"rule": "drift", "target": "run {batch}"}, "target",
-         "the rule drift applies to a followed cluster; run {batch} is a batch run"),
+         "the rule drift applies to a live cluster; run {batch} is a batch run"),
         ({"rule": "run_stalled", "target": "connection lab"}, "target",
-         "the rule run_stalled applies to a live run or a batch run; connection lab is a followed cluster"),
+         "the rule run_stalled applies to a live run or a batch run; connection lab is a live cluster"),
         ({"rule": "drift", "target": "run {mirror}"}, "target",
-         "run {mirror} mirrors a followed cluster; name its connection: connection NAME"),
+         "run {mirror} mirrors a live cluster; name its connection: connection NAME"),
         ({"rule": "drift"}, "target", "This field is required."),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Replays in the fidelity of a followed cluster: before, while and after one is computed, and what is refused."""
+"""Replays in the fidelity of a live cluster: before, while and after one is computed, and what is refused."""
 
 from __future__ import annotations
 

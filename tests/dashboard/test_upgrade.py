@@ -1,7 +1,7 @@
 """An upgrade: a database of an older version is migrated, and all that it holds still opens.
 
 tests/fixtures/upgrade/twin_0026.sql.gz is the SQL of a database that an older version (migration twin.0026) wrote: a
-run of OASiS, a sweep of two FIFO runs, a followed cluster with its log, an alert, two accounts and a token.
+run of OASiS, a sweep of two FIFO runs, a live cluster with its log, an alert, two accounts and a token.
 """
 
 from __future__ import annotations

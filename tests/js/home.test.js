@@ -60,7 +60,7 @@ const FOUND = {
   certificate: {},
 };
 
-test('the present is the chosen run, else a followed cluster, else an active run, else the newest', () => {
+test('the present is the chosen run, else a live cluster, else an active run, else the newest', () => {
   const runs = [
     { id: 9, mode: 'max', status: 'finished' },
     { id: 8, mode: 'live', status: 'running' },

@@ -1,4 +1,4 @@
-// Followed clusters in words, the form that connects one, and what the Gantt shows of what was not seen.
+// Live clusters in words, the form that connects one, and what the Gantt shows of what was not seen.
 
 import { columns } from '../../static/js/live/connections-table.js';
 import assert from 'node:assert/strict';

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { matching, more } from '../../static/js/search/palette.js';
 
 const GROUPS = [
-  { title: 'Pages', hits: [{ title: 'Live' }, { title: 'Alerts' }] },
+  { title: 'Pages', hits: [{ title: 'Live clusters' }, { title: 'Alerts' }] },
   { title: 'Actions', hits: [{ title: 'Switch to the dark theme' }] },
 ];
 

@@ -1,4 +1,4 @@
-"""The drift audit of a followed cluster in a running stack, repeated until what differed once is settled."""
+"""The drift audit of a live cluster in a running stack, repeated until what differed once is settled."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def submit(cluster, rng):
 
 
 class Twin:
-    """A followed cluster without processes: polls and forecasts happen when they are called."""
+    """A live cluster without processes: polls and forecasts happen when they are called."""
 
     def __init__(self, cluster):
         self.connector = cluster.connector()

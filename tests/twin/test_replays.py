@@ -1,4 +1,4 @@
-"""Replays of a followed cluster by the model of its own policy: what is compared, when one is due, what is kept."""
+"""Replays of a live cluster by the model of its own policy: what is compared, when one is due, what is kept."""
 
 from __future__ import annotations
 

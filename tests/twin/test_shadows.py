@@ -1,4 +1,4 @@
-"""Shadows of a followed cluster: the window, what happened in it, every scheduler on it, and what is kept."""
+"""Shadows of a live cluster: the window, what happened in it, every scheduler on it, and what is kept."""
 
 from __future__ import annotations
 

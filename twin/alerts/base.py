@@ -18,7 +18,7 @@ from twin.scenarios.edits.moments import moment
 __all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen",
            "because", "build", "clock", "names", "newest", "rule_class", "sentence"]  # fmt: skip
 
-# what rules are about: a followed cluster, a live run, a run that computes as fast as it can
+# what rules are about: a live cluster, a live run, a run that computes as fast as it can
 CLUSTER, RUN, BATCH = "cluster", "run", "batch"
 MORE = "more"  # code of the findings beyond those that are kept
 
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Data of a followed cluster. state: as in mirror.connecting.condition; age_s: None while there are none."""
+    """Data of a live cluster. state: as in mirror.connecting.condition; age_s: None while there are none."""
 
     state: str
     age_s: float | None
@@ -61,19 +61,19 @@ class Seen(Protocol):
 
     @property
     def data(self) -> Data:
-        """Age of the data of a followed cluster."""
+        """Age of the data of a live cluster."""
 
     @property
     def samples(self) -> dict[str, Any]:
-        """mirror.sampling.SamplesHealth of a followed cluster as plain data; {} without a sampler."""
+        """mirror.sampling.SamplesHealth of a live cluster as plain data; {} without a sampler."""
 
     @property
     def forecasts(self) -> dict[str, Any]:
-        """{made_at: Unix s or None, coverage, calibration} of a followed cluster; {} before the first forecast."""
+        """{made_at: Unix s or None, coverage, calibration} of a live cluster; {} before the first forecast."""
 
     @property
     def drift(self) -> dict[str, Any]:
-        """Newest audit of the log of a followed cluster (mirror/drift_task.py); {} before the first one."""
+        """Newest audit of the log of a live cluster (mirror/drift_task.py); {} before the first one."""
 
     @property
     def activity(self) -> dict[str, Any] | None:
@@ -88,7 +88,7 @@ class Rule(ABC):
     summary: ClassVar[str]  # one sentence: when it alerts
     level: ClassVar[str] = NOTABLE  # unless an operator chooses another one
     about: ClassVar[tuple[str, ...]] = (CLUSTER, RUN)
-    page: ClassVar[str] = ""  # page of a followed cluster that shows more: fidelity, shadows, plans
+    page: ClassVar[str] = ""  # page of a live cluster that shows more: fidelity, shadows, plans
     Parameters: ClassVar[type] = Parameters
 
     def __init__(self, parameters: Any = None) -> None:

@@ -130,7 +130,7 @@ def _check_target(name: str, target: str, connections: QuerySet[Connection], run
     elif noun == "run" and key.isdecimal() and (run := runs.filter(pk=int(key)).first()) is not None:
         team = run.scenario.team_id
         if run.mode == Run.MIRROR:
-            raise FieldError("target", f"{target} mirrors a followed cluster; name its connection: connection NAME")
+            raise FieldError("target", f"{target} mirrors a live cluster; name its connection: connection NAME")
         about = "run" if run.mode == Run.LIVE else "batch"
     else:
         rule = "target must be an existing `connection NAME` or `run NUMBER`"
@@ -142,7 +142,7 @@ def _check_target(name: str, target: str, connections: QuerySet[Connection], run
 
 
 def _kinds(about: Iterable[str]) -> str:
-    words = {"cluster": "a followed cluster", "run": "a live run", "batch": "a batch run"}
+    words = {"cluster": "a live cluster", "run": "a live run", "batch": "a batch run"}
     return " or ".join(words[kind] for kind in about)
 
 

@@ -1,4 +1,4 @@
-"""Targets of alerts: followed clusters, and runs in progress."""
+"""Targets of alerts: live clusters, and runs in progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNUSED = ("certificate", "certificate_prices", "decision_ms", "metrics")  # fiel
 
 
 class Target(NamedTuple):
-    """A followed cluster with its run, if it has one, or a run. name: as in the audit, `connection lab` or `run 5`."""
+    """A live cluster with its run, if it has one, or a run. name: as in the audit, `connection lab` or `run 5`."""
 
     name: str
     about: str
@@ -39,7 +39,7 @@ def name_of(what: Connection | Run) -> str:
 
 
 def of_run(run: Run) -> Target:
-    """The target that a page of this run shows: the followed cluster of a run that mirrors it now, else the run."""
+    """The target that a page of this run shows: the live cluster of a run that mirrors it now, else the run."""
     connection = run.connections.filter(wanted=Connection.FOLLOWING).first() if run.mode == Run.MIRROR else None
     if connection is not None:
         return Target(name_of(connection), CLUSTER, run, connection)

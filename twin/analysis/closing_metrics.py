@@ -1,4 +1,4 @@
-"""Metrics of the ended runs of followed clusters, computed in the background: the follower has no memory for them."""
+"""Metrics of the ended runs of live clusters, computed in the background: the follower has no memory for them."""
 
 from __future__ import annotations
 

@@ -111,10 +111,10 @@ BROKER_URL = env.str("BROKER_URL", default="")
 LAYER_URL = env.str("LAYER_URL", default="") or (BROKER_URL if BROKER_URL.startswith(("redis", "unix")) else "")
 LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's name for it
 
-# between two sets of shadows of a followed cluster; 0: only on request
+# between two sets of shadows of a live cluster; 0: only on request
 SHADOWS_EVERY_S = env.float("SHADOWS_EVERY_S", default=600.0)
 SHADOW_LIMIT_S = env.float("SHADOW_LIMIT_S", default=120.0)  # after which one shadow is given up
-MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a followed cluster
+MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a live cluster
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
 ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # begin times that a plan sets last so long unless renewed
 # notices of alerts are posted there (docs/alerts.md); the secret signs their bodies
@@ -126,7 +126,7 @@ CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after wh
 
 # Retention (docs/operation.md): 0 keeps for ever.
 KEEP_RUNS_DAYS = env.float("KEEP_RUNS_DAYS", default=0.0)  # after the end of a simulated run
-KEEP_HISTORY_DAYS = env.float("KEEP_HISTORY_DAYS", default=0.0)  # of followed clusters, after the end of their run
+KEEP_HISTORY_DAYS = env.float("KEEP_HISTORY_DAYS", default=0.0)  # of live clusters, after the end of their run
 KEEP_LOGS_GB = env.float("KEEP_LOGS_GB", default=0.0)  # of all logs; the oldest simulated runs go first
 KEEP_UPLOADS_DAYS = env.float("KEEP_UPLOADS_DAYS", default=7.0)  # of files that were not imported
 KEEP_FORECASTS_DAYS = env.float("KEEP_FORECASTS_DAYS", default=0.0)  # with their scores

@@ -1,4 +1,4 @@
-"""samples.csv: the samples of a followed cluster, a row for each server and sample."""
+"""samples.csv: the samples of a live cluster, a row for each server and sample."""
 
 from __future__ import annotations
 

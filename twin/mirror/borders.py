@@ -1,4 +1,4 @@
-"""The border between two runs of a followed cluster: one ends after a day or many events, the next has what is open.
+"""The border between two runs of a live cluster: one ends after a day or many events, the next has what is open.
 
 One transaction closes the run and begins the next, so a follower that dies at the border finds either the old run, and
 closes it again, or the new one. Nothing is in neither, and nothing that has ended is in both.

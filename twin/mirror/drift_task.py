@@ -1,4 +1,4 @@
-"""The drift audit of followed clusters: once an hour each log is compared with a complete new poll of its cluster.
+"""The drift audit of live clusters: once an hour each log is compared with a complete new poll of its cluster.
 
 What changes while log and cluster are read, or after the last poll, looks like a difference. Only what a second
 comparison finds again is reported; before it the cluster is polled at least once more.

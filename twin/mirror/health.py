@@ -17,7 +17,7 @@ COST_S = 30.0  # between two readings of the cost
 
 @dataclass
 class Health:
-    """Figures of one followed cluster. Times are in Unix seconds of this machine unless the name says otherwise."""
+    """Figures of one live cluster. Times are in Unix seconds of this machine unless the name says otherwise."""
 
     last_look_at: float | None = None  # time of the newest poll; the name that stored connections have
     seen_ms: int | None = None  # the cluster's time of that poll

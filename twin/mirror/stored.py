@@ -68,7 +68,7 @@ def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
     cluster = {"name": name, "slot_ms": SLOT_MS, "horizon_slots": None, "cloud": {"unlimited": True}, "servers": []}
     team = connection.team_id
     spec = ClusterSpec.objects.create(
-        name=name, source=f"followed cluster, connector {connection.connector}", spec=cluster, team_id=team
+        name=name, source=f"live cluster, connector {connection.connector}", spec=cluster, team_id=team
     )
     trace = Trace.objects.create(
         name=name, format="mirror", status=Trace.READY, progress=1, jobs=pack_jobs([JobTable.of([])]), team_id=team,

@@ -1,4 +1,4 @@
-"""Rights of the twin on a followed cluster: rules, proposals, and the journal of changes."""
+"""Rights of the twin on a live cluster: rules, proposals, and the journal of changes."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Alert(Owned):
     rule = models.CharField(max_length=60)
     target = models.CharField(max_length=80)  # "connection lab" or "run 5"
     subject = models.CharField(max_length=300, blank=True, default="")  # of several findings of a rule
-    # in which it was found last; a followed cluster has a new one now and then
+    # in which it was found last; a live cluster has a new one now and then
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     level = models.CharField(max_length=8)
     code = models.CharField(max_length=60)  # which of the sentences of its rule

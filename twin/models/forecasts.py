@@ -1,4 +1,4 @@
-"""Forecasts of a followed cluster, and their scores."""
+"""Forecasts of a live cluster, and their scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Followed clusters: the connection, and what the mirror remembers of it."""
+"""Live clusters: the connection, and what the mirror remembers of it."""
 
 from __future__ import annotations
 

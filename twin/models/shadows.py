@@ -1,4 +1,4 @@
-"""Shadows: runs of every scheduler on the last hours of a followed cluster."""
+"""Shadows: runs of every scheduler on the last hours of a live cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twin.models.runs import Run
 
 
 class ShadowSet(models.Model):
-    """One window of a followed cluster under every scheduler, or under the model of its own (twin/studies/shadows)."""
+    """One window of a live cluster under every scheduler, or under the model of its own (twin/studies/shadows)."""
 
     SHADOWS, REPLAY = "shadows", "replay"
     QUEUED, COMPUTING, FINISHED, CANCELLED, FAILED = "queued", "computing", "finished", "cancelled", "failed"

@@ -37,7 +37,7 @@ def usage() -> list[Usage]:
     uploads = retention.unimported()
     return [
         _runs("simulated runs", simulated, ("KEEP_RUNS_DAYS", "KEEP_LOGS_GB"), "after their end"),
-        _runs("histories of followed clusters", followed, ("KEEP_HISTORY_DAYS",), "after their end"),
+        _runs("histories of live clusters", followed, ("KEEP_HISTORY_DAYS",), "after their end"),
         Usage(
             "uploads without an import", uploads.count(), retention.uploaded_bytes(uploads),
             _oldest(uploads, "touched_at"), _stays("KEEP_UPLOADS_DAYS"), ("KEEP_UPLOADS_DAYS",),

@@ -1,6 +1,6 @@
 """Lists of scenarios, traces and clusters: they show what users made and what can be run.
 
-Left out are the points of sweeps, the cuts of shadows, and the records of followed clusters, which have a page of their
+Left out are the points of sweeps, the cuts of shadows, and the records of live clusters, which have a page of their
 own and cannot be simulated.
 """
 
@@ -27,5 +27,5 @@ def inputs(found: QuerySet[Any], name: str) -> QuerySet[Any]:
 
 
 def is_record(scenario: Scenario) -> bool:
-    """True if the scenario only records a followed cluster."""
+    """True if the scenario only records a live cluster."""
     return scenario.scheduler == ObservedScheduler.name

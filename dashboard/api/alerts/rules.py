@@ -79,7 +79,7 @@ class AlertRuleViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin
 
     @extend_schema(request=NewAlertRuleSerializer, responses={201: AlertRuleSerializer})
     def create(self, request: Request) -> Response:
-        """Adds a rule for a followed cluster (`connection NAME`) or a run (`run NUMBER`)."""
+        """Adds a rule for a live cluster (`connection NAME`) or a run (`run NUMBER`)."""
         given = body(NewAlertRuleSerializer, request)
         user = request.user
         seen = visible(Connection.objects.all(), user), visible(Run.objects.all(), user)

@@ -1,1 +1,1 @@
-"""API of followed clusters."""
+"""API of live clusters."""

@@ -1,4 +1,4 @@
-"""Permissions of plans on a followed cluster: its level, whose jobs a plan may change, and the stop of all plans."""
+"""Permissions of plans on a live cluster: its level, whose jobs a plan may change, and the stop of all plans."""
 
 from __future__ import annotations
 

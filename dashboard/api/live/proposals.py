@@ -1,4 +1,4 @@
-"""Plans for the waiting jobs of a followed cluster: propose, list, approve, undo, discard."""
+"""Plans for the waiting jobs of a live cluster: propose, list, approve, undo, discard."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class ProposalsView(APIView):
 
 
 class ProposalViewSet(OfTeams, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposal]):
-    """Plans for the waiting jobs of followed clusters."""
+    """Plans for the waiting jobs of live clusters."""
 
     queryset = Proposal.objects.select_related("connection", "made_by", "approved_by").prefetch_related("entries")
     serializer_class = ProposalSerializer

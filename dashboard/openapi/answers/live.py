@@ -1,4 +1,4 @@
-"""Answers about followed clusters: forecasts and their errors, shadows, replays, nodes."""
+"""Answers about live clusters: forecasts and their errors, shadows, replays, nodes."""
 
 from __future__ import annotations
 

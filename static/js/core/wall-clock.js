@@ -1,4 +1,4 @@
-// Wall-clock times of a run: a followed cluster and a live run have a clock {sim_ms, wall_ms, speed}.
+// Wall-clock times of a run: a live cluster and a live run have a clock {sim_ms, wall_ms, speed}.
 
 /**
  * Wall ms of the simulated time t; null without a clock that runs, and before its last start or change of speed.

@@ -15,7 +15,7 @@ const EACH_MS = 1000;
 const CHOSEN = 'present-run'; // in the browser's storage: the run that its user has chosen
 const NEXT = { start: 'starts at', finish: 'finishes at', forecast: 'starts at about' };
 
-/** The run shown: the chosen one, else a followed cluster, else an active run, else the newest; undefined if none. */
+/** The run shown: the chosen one, else a live cluster, else an active run, else the newest; undefined if none. */
 export function presentOf(runs, chosen) {
   return (
     runs.find((run) => run.id === chosen) ??

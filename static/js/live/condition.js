@@ -1,4 +1,4 @@
-// Condition of a followed cluster in words: state, age of the data, lag of facts, cost of following.
+// Condition of a live cluster in words: state, age of the data, lag of facts, cost of following.
 
 import { duration, number, percent, plural, wall } from '../util/format.js';
 

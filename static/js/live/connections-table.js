@@ -1,4 +1,4 @@
-// Table of followed clusters: on their page, and at the top of the overview.
+// Table of live clusters: on their page, and at the top of the overview.
 
 import { wall } from '../util/format.js';
 import { duration, number } from '../util/format.js';

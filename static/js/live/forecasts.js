@@ -1,4 +1,4 @@
-// The newest forecasts of a followed cluster: requested at intervals, per job, and in words.
+// The newest forecasts of a live cluster: requested at intervals, per job, and in words.
 
 import { get } from '../core/api.js';
 import { h } from '../ui/dom.js';

@@ -1,4 +1,4 @@
-// Followed clusters at the top of the overview; hidden if there are none.
+// Live clusters at the top of the overview; hidden if there are none.
 
 import { get } from '../core/api.js';
 import { DataTable } from '../ui/data-table.js';

@@ -1,4 +1,4 @@
-// The form that chooses, changes or ends the sampler of a followed cluster.
+// The form that chooses, changes or ends the sampler of a live cluster.
 
 import { get } from '../core/api.js';
 import { $ } from '../ui/dom.js';

@@ -1,4 +1,4 @@
-// The site rule of a followed cluster: its fields, and the sites that it gives to nodes that are known.
+// The site rule of a live cluster: its fields, and the sites that it gives to nodes that are known.
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';

@@ -1,4 +1,4 @@
-// Followed clusters: their states, the age of their data, and the cost of following.
+// Live clusters: their states, the age of their data, and the cost of following.
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -45,8 +45,8 @@ async function load() {
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'cluster' : 'clusters');
   list.paint(page.results, {
     none: operator
-      ? empty('No clusters are followed yet', ABOUT, ['Connect a cluster', '/live/connect/'])
-      : empty('No clusters are followed yet', `${ABOUT} Operators connect clusters.`),
+      ? empty('No live clusters yet', ABOUT, ['Connect a cluster', '/live/connect/'])
+      : empty('No live clusters yet', `${ABOUT} Operators connect clusters.`, ['Show the overview', '/']),
   });
   return true;
 }

@@ -17,13 +17,13 @@ export class Palette {
     this.input = h('input', {
       type: 'text',
       role: 'combobox',
-      'aria-label': 'Search pages, actions, runs, scenarios, traces and followed clusters',
+      'aria-label': 'Search pages, actions, runs, scenarios, traces and live clusters',
       'aria-controls': 'palette-list',
       'aria-expanded': 'true',
       'aria-autocomplete': 'list',
       placeholder: this.run
         ? 'Page, action, run, scenario, trace; job or server of this run'
-        : 'Page, action, run, scenario, trace, followed cluster',
+        : 'Page, action, run, scenario, trace, live cluster',
       autocomplete: 'off',
       spellcheck: 'false',
       autofocus: true,

@@ -15,9 +15,9 @@ const KINDS = [
   ['sweep', 'Sweep with its runs'],
   ['trace', 'Trace'],
   ['cluster', 'Cluster'],
-  ['connection', 'Followed cluster with its runs'],
+  ['connection', 'Live cluster with its runs'],
 ];
-const NOUNS = { connection: 'followed cluster' };
+const NOUNS = { connection: 'live cluster' };
 const choice = h('select', { id: 'team' });
 let accounts = [];
 
@@ -109,7 +109,7 @@ const kind = field('Kind', h('select', { id: 'kind' }, options));
 const key = field(
   'Number or name',
   h('input', { id: 'key', maxlength: 80 }),
-  'As in the address of its page; for a followed cluster, its name',
+  'As in the address of its page; for a live cluster, its name',
 );
 const target = field('To', choice);
 form($('#move'), [kind.element, key.element, target.element], 'Move', async () => {

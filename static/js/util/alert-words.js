@@ -24,10 +24,10 @@ const ENDINGS = { cleared: 'cleared', unwatched: 'no longer watched', off: 'rule
 export const endingText = (ending) => ENDINGS[ending] ?? ending;
 
 /** @type {Record<string, string>} */
-const ABOUT = { cluster: 'followed clusters', run: 'live runs', batch: 'batch runs' };
+const ABOUT = { cluster: 'live clusters', run: 'live runs', batch: 'batch runs' };
 
 /**
- * 'followed clusters and live runs'.
+ * 'live clusters and live runs'.
  *
  * @param {string[]} about
  * @param {'and' | 'or'} [joint]

@@ -28,7 +28,7 @@ FRESH = {"last_look_at": 4e9}  # of a follower that polled a moment ago, wheneve
 
 @pytest.fixture
 def lab(db):
-    """A followed cluster of two nodes with a running job, and who follows it."""
+    """A live cluster of two nodes with a running job, and who follows it."""
     connection = Connection.objects.create(name="lab", connector="slurm", health=FRESH)
     one = following(connection, polled(0))
     one.apply(polled(3_600, running("1", 3_590)))

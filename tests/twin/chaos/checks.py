@@ -110,7 +110,7 @@ def check_imports(stack: Stack, load: Load, folder: Path) -> list[dict[str, Any]
 
 
 def check_followed(stack: Stack, cluster: PostingCluster) -> dict[str, Any]:
-    """All jobs of the followed cluster, once each, with the times and nodes that were posted."""
+    """All jobs of the live cluster, once each, with the times and nodes that were posted."""
     found = json.loads(stack.manage(FOLLOWED))
     told = {
         name: [[[job.submitted_ms, job.started_ms, job.ended_ms, job.node], {"job_arrived": 1, "job_completed": 1}]]

@@ -103,7 +103,7 @@ def _disturb(faults: Faults, steps: list[tuple[Fault, ...]], folder: Path) -> No
         f"{FAULTS} faults in {disturbed_s:.0f} s: {len(runs)} of {len(runs)} runs finished, their logs and metrics as "
         f"undisturbed ({sum(row['fork'] for row in runs)} forks, {sum(row['mode'] == 'live' for row in runs)} live, "
         f"{load.asked['sweep']} sweeps); {len(imports)} of {len(imports)} imports complete; {len(followed)} jobs of "
-        f"the followed cluster from {cluster.posted} events, each once; {repeated} requests repeated; "
+        f"the live cluster from {cluster.posted} events, each once; {repeated} requests repeated; "
         f"{logs_of(stack.folder).count('Traceback')} tracebacks in the logs"
     )
 

@@ -1,4 +1,4 @@
-"""The border between two runs of a followed cluster: what is open goes on, nothing is lost, nothing is there twice."""
+"""The border between two runs of a live cluster: what is open goes on, nothing is lost, nothing is there twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of ended runs of followed clusters: computed by a worker, from the log's own records."""
+"""Metrics of ended runs of live clusters: computed by a worker, from the log's own records."""
 
 from __future__ import annotations
 

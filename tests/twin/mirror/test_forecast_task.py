@@ -1,4 +1,4 @@
-"""Forecasts of a followed cluster: stored, scored when jobs start and end, across runs, one worker at a time."""
+"""Forecasts of a live cluster: stored, scored when jobs start and end, across runs, one worker at a time."""
 
 from __future__ import annotations
 

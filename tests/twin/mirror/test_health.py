@@ -1,4 +1,4 @@
-"""Figures of a followed cluster: lag of facts, cost of asking, counts, and what a restart makes of them."""
+"""Figures of a live cluster: lag of facts, cost of asking, counts, and what a restart makes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A followed cluster whose data are old, because it does not answer or the follower does not poll it."""
+"""A live cluster whose data are old, because it does not answer or the follower does not poll it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DataOld(Rule):
 
     name = "data_old"
     title = "Stale data"
-    summary = "The newest data of a followed cluster are older than the given time."
+    summary = "The newest data of a live cluster are older than the given time."
     level = SERIOUS
     about = (CLUSTER,)
     Parameters = Thresholds

@@ -1,4 +1,4 @@
-"""Differences that the audit has found between a followed cluster and its log."""
+"""Differences that the audit has found between a live cluster and its log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Drift(Rule):
 
     name = "drift"
     title = "Drift"
-    summary = "The hourly audit has found differences between a followed cluster and its log."
+    summary = "The hourly audit has found differences between a live cluster and its log."
     level = SERIOUS
     about = (CLUSTER,)
     page = "live"

@@ -1,4 +1,4 @@
-"""Forecasts of a followed cluster that do not come true as often as their bands say, or that are not made."""
+"""Forecasts of a live cluster that do not come true as often as their bands say, or that are not made."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class SamplesOld(Rule):
 
     name = "samples_old"
     title = "Stale samples"
-    summary = "The sampler of a followed cluster fails, and its newest samples are older than the given time."
+    summary = "The sampler of a live cluster fails, and its newest samples are older than the given time."
     about = (CLUSTER,)
     Parameters = Thresholds
 

@@ -27,7 +27,7 @@ def counts(codes: np.ndarray) -> dict[str, int]:
 
 
 def forecast(run: Run, at_ms: int) -> dict[int, int]:
-    """{job: start in ms} of the waiting jobs of a followed cluster, by its newest forecast.
+    """{job: start in ms} of the waiting jobs of a live cluster, by its newest forecast.
 
     A start that has not come true by now is expected at any time: it is put right after now.
     """
@@ -67,7 +67,7 @@ def waits(
 ) -> dict[str, Any]:
     """{total, oldest}: jobs that have not begun, those that wait for the longest time first, with the reason.
 
-    start_ms: the planned start; forecast_ms: the expected start of a job of a followed cluster.
+    start_ms: the planned start; forecast_ms: the expected start of a job of a live cluster.
     """
     rows, found = state.jobs.rows, waiting(codes)
     found = found[rows[found, ARRIVED].argsort(kind="stable")]

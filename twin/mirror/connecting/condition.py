@@ -1,4 +1,4 @@
-"""Condition of a followed cluster: whether its data are fresh, since when they are not, and why."""
+"""Condition of a live cluster: whether its data are fresh, since when they are not, and why."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Forecasts of a followed cluster: made from its mirror, stored, scored when jobs start and end, and shown."""
+"""Forecasts of a live cluster: made from its mirror, stored, scored when jobs start and end, and shown."""

@@ -1,4 +1,4 @@
-"""Forecasts of followed clusters: computed again when the mirror has changed, at most every few seconds.
+"""Forecasts of live clusters: computed again when the mirror has changed, at most every few seconds.
 
 The ticker requests them when the log of a connection has grown, so that following never waits for a forecast. A worker
 reads the records of the mirror, takes in what has changed, scores what has come true, and stores the newest forecast.

@@ -1,4 +1,4 @@
-"""Rule that puts each node of a followed cluster on a site, the edge or the cloud."""
+"""Rule that puts each node of a live cluster on a site, the edge or the cloud."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Shadows of a followed cluster: its last hours, replayed by every scheduler, beside what happened."""
+"""Shadows of a live cluster: its last hours, replayed by every scheduler, beside what happened."""

@@ -1,4 +1,4 @@
-"""Times from which jobs of a followed cluster could start: after their dependencies, begin times, holds and limits.
+"""Times from which jobs of a live cluster could start: after their dependencies, begin times, holds and limits.
 
 A replay takes them as they turned out, like durations. What a cluster gives as the reason of a waiting job says whether
 the job competes for resources; a job that waits for anything else is not eligible.

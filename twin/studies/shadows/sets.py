@@ -177,7 +177,7 @@ def _drop(trace: Trace | None, cluster: ClusterSpec | None) -> None:
 
 
 def due(connection: Connection) -> bool:
-    """True if the twin has to make the next set of a followed cluster, in which something has happened since."""
+    """True if the twin has to make the next set of a live cluster, in which something has happened since."""
     if not settings.SHADOWS_EVERY_S or connection.run is None:
         return False
     if condition.condition(connection).state != condition.FOLLOWING:

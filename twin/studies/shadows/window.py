@@ -1,4 +1,4 @@
-"""The last hours of a followed cluster as cluster and jobs, and what happened to each job in them.
+"""The last hours of a live cluster as cluster and jobs, and what happened to each job in them.
 
 It is a cut at the beginning of the window (mirror/whatif) with the arrivals that followed. Other than in a cut, nodes
 return as they did, and a job whose end is not known runs as long as similar jobs did.

@@ -1,4 +1,4 @@
-// Fidelity of a followed cluster: errors of its forecasts by lead and method, coverage, run times, drift audit.
+// Fidelity of a live cluster: errors of its forecasts by lead and method, coverage, run times, drift audit.
 
 import { get, post } from '../../core/api.js';
 import { table } from '../../ui/data-table.js';

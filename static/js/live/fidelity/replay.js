@@ -1,4 +1,4 @@
-// Replay of a followed cluster by the model of its own policy: figures of the newest one beside what happened.
+// Replay of a live cluster by the model of its own policy: figures of the newest one beside what happened.
 
 import { table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';

@@ -3,7 +3,7 @@
 import { get } from '../../core/api.js';
 import { deleteRun } from '../../run/delete-run.js';
 import { empty, table } from '../../ui/data-table.js';
-import { fill, h } from '../../ui/dom.js';
+import { $, fill, h } from '../../ui/dom.js';
 import { wall } from '../../util/format.js';
 
 const ACTIVE = ['queued', 'running', 'paused'];
