@@ -30,9 +30,9 @@ EDITS = [
 ]
 
 
-def login_link(folder: Path) -> str:
-    """The way in for an operator of the twin whose data are in the folder."""
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "login_link", "--role", "operator"]
+def login_link(folder: Path, role: str = "operator") -> str:
+    """The way in for a person of that role in the twin whose data are in the folder."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "login_link", "--role", role]
     return subprocess.run(command, env=environment(folder), capture_output=True, text=True, check=True).stdout.strip()
 
 

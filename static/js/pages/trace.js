@@ -22,6 +22,7 @@ import {
   tiles,
 } from '../traces/import-report.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
+import { raceAll } from '../traces/race.js';
 import { firstLines } from '../traces/first-lines.js';
 import { readingForm } from '../traces/reading-form.js';
 
@@ -59,7 +60,18 @@ function paint(trace) {
   fill(
     $('#actions'),
     ready && operator && trace.job_count > 0
-      ? h('a', { class: 'button primary', href: `/scenarios/?trace=${id}` }, 'Use in a scenario')
+      ? [
+          h(
+            'button',
+            {
+              type: 'button',
+              title: 'Start one run for each scheduler that supports these jobs, and compare them',
+              onclick: ({ currentTarget }) => race(trace, currentTarget),
+            },
+            'Race schedulers',
+          ),
+          h('a', { class: 'button primary', href: `/scenarios/?trace=${id}` }, 'Use in a scenario'),
+        ]
       : null,
   );
   fill($('#status'));
@@ -67,6 +79,16 @@ function paint(trace) {
   else if (scanned) paintScan(trace);
   else if (ready) paintReady(trace);
   else paintOther(trace);
+}
+
+async function race(trace, button) {
+  button.disabled = true;
+  try {
+    location.assign(await raceAll(trace));
+  } catch (error) {
+    button.disabled = false;
+    fail(error);
+  }
 }
 
 function paintOther(trace) {
