@@ -197,7 +197,7 @@ def _changed_text(fields: Mapping[str, Any]) -> str:
 
 
 def _suspensions_text(spans: list[list[int]]) -> str:
-    """Suspensions that a followed cluster states, the latest in full."""
+    """Suspensions that a live cluster states, the latest in full."""
     if not spans:
         return "never suspended"
     since, until = (moment(ms // 1_000 * 1_000) for ms in spans[-1])
