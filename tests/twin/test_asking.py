@@ -9,6 +9,7 @@ import pytest
 
 from scheduling.model.values import Job, ModelError
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
+from twin.files.jobs_jsonl import job_to_dict
 from twin.infra.errors import Refused
 from twin.models import AuditEntry, Checkpoint, EventBatch, Run, Scenario
 from twin.runs import commands, runner
@@ -109,9 +110,26 @@ def test_what_cannot_be_asked_is_said():
         ({"wrkr.gpu": 1}, "changes: unknown field of a job 'wrkr.gpu'; did you mean 'worker'? known: model, "),
         ({"Epochs": 1}, "changes: unknown field of a job 'Epochs'; did you mean 'epochs'? known: model, "),
         ({"worker.gpus": 1}, "changes: unknown field of a job 'worker.gpus'; did you mean 'worker'? known: model, "),
+        ({"arrival_ms": 1.5}, "changes: arrival_ms cannot be changed: the copy arrives at the newest time of the run"),
+        ({"id": "mine"}, "changes: id cannot be changed: the copy has an id of its own; omit it"),
+        ({"provenance": {}}, "changes: provenance cannot be changed: it follows from the other fields; omit it"),
     ):
         with pytest.raises(ModelError, match=f"^{re.escape(sentence)}"):
             ask.job_of(run, "a", changes)
+
+
+def test_a_whole_job_is_checked_also_where_another_value_counts():
+    """A line of jobs.jsonl has an id and an arrival; the previewed job has others."""
+    run = paused("fifo", [job("a"), job("late", 15_000)], 0)
+    line = job_to_dict(job("a"))
+    asked = ask.job_of(run, "", line | {"id": "mine", "arrival_ms": 3})
+    assert (asked.id, asked.arrival_ms) == ("asked", run.sim_ms)
+    assert ask.job_of(run, "", line | {"id": None, "arrival_ms": None}).id == "asked"
+    for wrong in (1.5, True, "3", -1, 2**54):
+        with pytest.raises(ModelError, match="arrival_ms must be an integer"):
+            ask.job_of(run, "", line | {"arrival_ms": wrong})
+    with pytest.raises(ModelError, match="id must be text"):
+        ask.job_of(run, "", line | {"id": 3})
 
 
 def test_a_column_of_jobs_csv_is_answered_with_the_field_that_works():

@@ -40,7 +40,11 @@ MAX_S = 4.0  # of wall time for each of the two
 STRIDE = 200  # events between two checks of the clock
 MAX_ROWS = 20  # listed jobs that it delays or rejects
 WORKER = int(Role.WORKER)
-FIXED = ("id", "arrival_ms", "provenance")  # of the previewed job, not asked for
+FIXED = {  # fields that a copy of a job does not take from the request, and why
+    "id": "the copy has an id of its own",
+    "arrival_ms": "the copy arrives at the newest time of the run",
+    "provenance": "it follows from the other fields",
+}
 
 
 @dataclass
@@ -62,8 +66,7 @@ def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
         if model is None:
             raise ModelError(f"run {run.pk} has no job {like!r}; choose one of its jobs, or give all fields")
         given = job_to_dict(without_stale(model, changes))
-    name = name_for({job.id for job in jobs})
-    job = job_from_dict(given | changed(given, changes) | {"id": name, "arrival_ms": run.sim_ms})
+    job = arriving(given | changed(given, changes), name_for({job.id for job in jobs}), run.sim_ms)
     made = {name: origin for name, origin in job.provenance.items() if origin == "derived" and name not in changes}
     return completed(replace(job, provenance=made))
 
@@ -74,6 +77,8 @@ def changed(given: Mapping[str, Any], changes: Mapping[str, Any], more: Sequence
     more: names that work besides the fields.
     """
     for name in changes:
+        if given and name in FIXED:
+            raise ModelError(f"changes: {name} cannot be changed: {FIXED[name]}; omit it")
         if name in JOB_KEYS:
             continue
         whole, _, part = name.partition(".")
@@ -86,6 +91,14 @@ def changed(given: Mapping[str, Any], changes: Mapping[str, Any], more: Sequence
         fields = [key for key in JOB_KEYS if key not in FIXED]
         raise ModelError(f"changes: {unknown('field of a job', name, [*fields, *more])}")
     return dict(changes)
+
+
+def arriving(fields: Mapping[str, Any], id_: str, at_ms: int) -> Job:
+    """The job with these fields under another id and with another arrival; an id and an arrival that are given are
+    checked nevertheless.
+    """
+    given = {name: value for name, value in fields.items() if value is not None or name not in ("id", "arrival_ms")}
+    return replace(job_from_dict({"id": id_, "arrival_ms": at_ms} | given), id=id_, arrival_ms=at_ms)
 
 
 def ask(run: Run, job: Job) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from typing import Any
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Job, ModelError
-from twin.files.jobs_jsonl import job_from_dict, job_to_dict
+from twin.files.jobs_jsonl import job_to_dict
 from twin.files.stored_jobs import StoredJobs, objects_of
 from twin.infra.errors import Refused
 from twin.mirror.whatif import cut, forking, inputs, jobs, moments
 from twin.mirror.whatif.moments import Made
 from twin.models import Run
-from twin.studies.ask import changed, compare_futures, name_for
+from twin.studies.ask import arriving, changed, compare_futures, name_for
 
 RUN_MS = "run_ms"  # how long the job runs: not a field of a job, whose work follows from it
 
@@ -62,5 +62,4 @@ def _job(found: Made, like: str, changes: dict[str, Any]) -> Job:
     elif run_ms is not None:
         raise ModelError(f"{RUN_MS} applies to a copy of a job; name the job to copy, or give all fields of a job")
     name = name_for({job.name for job in of.mirror.jobs})
-    fields = given | changed(given, changes, [RUN_MS]) | {"id": name, "arrival_ms": at_ms + 1}
-    return replace(job_from_dict(fields), provenance={})
+    return replace(arriving(given | changed(given, changes, [RUN_MS]), name, at_ms + 1), provenance={})
