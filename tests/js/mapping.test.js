@@ -5,7 +5,7 @@ import test from 'node:test';
 
 import { countsWaiting, effective, lacking, loaded } from '../../static/js/traces/column-mapping.js';
 import { sharedOrigin } from '../../static/js/traces/import-report.js';
-import { readingBody, startFormat } from '../../static/js/traces/reading-form.js';
+import { readingBody, startFormat, titlesOf } from '../../static/js/traces/reading-form.js';
 
 test('arrival and run time or end are required', () => {
   assert.deepEqual(lacking({}), {
@@ -79,4 +79,14 @@ test('an origin that all first jobs share is said once, in the head of the colum
   assert.equal(sharedOrigin('epochs', rows), 'drawn');
   assert.equal(sharedOrigin('model', rows), null);
   assert.equal(sharedOrigin('id', rows), null);
+});
+
+test('recognized formats are named by their titles, as in the list of formats', () => {
+  const formats = [
+    ['philly_derived', 'derived Philly CSV'],
+    ['swf', 'Standard Workload Format'],
+  ];
+  assert.equal(titlesOf('swf', formats), 'Standard Workload Format');
+  assert.equal(titlesOf('philly_derived + swf', formats), 'derived Philly CSV + Standard Workload Format');
+  assert.equal(titlesOf('of_a_newer_version', formats), 'of_a_newer_version');
 });

@@ -24,7 +24,7 @@ import {
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { raceAll } from '../traces/race.js';
 import { firstLines } from '../traces/first-lines.js';
-import { readingForm } from '../traces/reading-form.js';
+import { readingForm, titlesOf } from '../traces/reading-form.js';
 
 const main = $('main');
 const id = Number(main.dataset.traceId);
@@ -51,7 +51,7 @@ function paint(trace) {
   document.title = `${trace.name} · Edge-cloud twin`;
   $('h1').textContent = trace.name;
   const format = scanned ? trace.scan?.format : trace.format;
-  $('#format').textContent = format && format !== 'auto' ? `, ${format}` : '';
+  $('#format').textContent = format && format !== 'auto' ? `, ${titlesOf(format, formats)}` : '';
   $('#unclear').hidden = !unclear;
   $('#scan').hidden = !scanned || unclear;
   $('#rows').hidden = unclear || !(scanned || ready);

@@ -35,7 +35,7 @@ export function readingForm(trace, formats, onDone) {
   const format = h(
     'select',
     { id: 'u-format' },
-    unclear ? null : option(['auto', `Recognized: ${scan.format}`]),
+    unclear ? null : option(['auto', `Recognized: ${titlesOf(scan.format, formats)}`]),
     group(
       'Matching formats',
       fits.map((fit) => [fit.format, fit.title]),
@@ -130,6 +130,20 @@ export function startFormat(trace, fits, source, formats) {
   if (!trace.scan.unclear) return trace.format;
   if (fits.length) return fits[0].format;
   return source?.columns.length > 1 ? MAPPED : (source?.nearest?.[0]?.format ?? formats[0][0]);
+}
+
+/**
+ * 'a + b' of recognized formats as their titles; formats: [[name, title], ...].
+ *
+ * @param {string} names
+ * @param {[string, string][]} formats
+ */
+export function titlesOf(names, formats) {
+  const titles = new Map(formats);
+  return names
+    .split(' + ')
+    .map((name) => titles.get(name) ?? name)
+    .join(' + ');
 }
 
 /** Body of a new scan: the options of reading that are set. The unit belongs to recognized formats only. */

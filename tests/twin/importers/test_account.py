@@ -86,7 +86,7 @@ def test_targets_and_limits_are_in_the_unit_too(tmp_path):
     ("text", "unit", "sentence"),
     [
         (gangs(2, 5, 10**9), "d", "in this unit a job runs for 2,732,240 years and the arrivals span 0"),
-        ("JobID|Submit|Start|End|State\n", "s", "time_unit does not apply to the format sacct"),
+        ("JobID|Submit|Start|End|State\n", "s", "time_unit does not apply to the format Slurm accounting"),
     ],
 )
 def test_a_unit_that_cannot_be_is_refused(tmp_path, text, unit, sentence):

@@ -334,6 +334,6 @@ FIXED = "JobID  Submit              State\n------ ------------------- ----------
     ],
 )
 def test_an_output_without_header_or_bars_says_how_to_export_it(tmp_path, text, sentence):
-    with pytest.raises(ImportRefused, match="the most similar is sacct") as refusal:
+    with pytest.raises(ImportRefused, match=r"the most similar is Slurm accounting \(sacct -P\), but ") as refusal:
         found(tmp_path, text)
     assert sentence in str(refusal.value)

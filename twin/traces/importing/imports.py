@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -177,8 +177,8 @@ def _read(module: ModuleType, files: Sequence[Source], options: ReadOptions) -> 
     wanted, own = options.reading.time_unit, unit_of(module.FORMAT)
     if wanted is not None and not own:
         raise ImportRefused(
-            f"time_unit does not apply to the format {module.FORMAT}, which states its times as dates or with units; "
-            f"it applies to {', '.join(name for name, other in formats().items() if hasattr(other, 'TIME_UNIT'))}"
+            f"time_unit does not apply to the format {module.TITLE}, which states its times as dates or with units; "
+            f"it applies to: {_titles(name for name, other in formats().items() if hasattr(other, 'TIME_UNIT'))}"
         )
     with np.errstate(all="ignore"):  # a value beyond every measure is found by the limits
         found: Read = module.read(files, options)
@@ -194,7 +194,7 @@ def _read(module: ModuleType, files: Sequence[Source], options: ReadOptions) -> 
 
 def _one(parts: Sequence[Part], what: str) -> None:
     if len(parts) > 1:
-        both = " and ".join(f"{part.file} ({part.format})" for part in parts)
+        both = " and ".join(f"{part.file} ({formats()[part.format].TITLE})" for part in parts)
         raise ImportRefused(f"{both} both list {what}; import them one after the other")
 
 
@@ -247,21 +247,26 @@ def _assigned(sources: Sequence[Source], wanted: str) -> dict[ModuleType, list[S
 def _unclear(source: Source, matches: Sequence[Match]) -> str:
     fitting = [match for match in matches if match.fits]
     if fitting:
-        names = " and ".join(match.format for match in fitting)
-        return f"{source.name}: the formats {names} both match; choose one of them"
+        several = _titles(match.format for match in fitting)
+        return f"{source.name}: several formats match: {several}; choose one of them"
     nearest = matches[0]
-    known = f"the most similar is {nearest.format} ({formats()[nearest.format].TITLE}), but {nearest.why}"
+    known = f"the most similar is {formats()[nearest.format].TITLE}, but {nearest.why}"
     if nearest.closeness == 0:
-        known = f"it resembles none of {', '.join(formats())}"
+        known = f"it resembles none of these: {_titles(formats())}"
     first = source.head.strip().splitlines()[0][:120].decode("utf-8", "replace")
     return f"{source.name}: line 1: no known format matches; {known}. The file begins with {first!r}"
+
+
+def _titles(names: Iterable[str]) -> str:
+    """Titles of formats, as the page of a trace lists them."""
+    return "; ".join(formats()[name].TITLE for name in names)
 
 
 def _remedy(matches: Sequence[Match], columns: Sequence[str]) -> str:
     """Options of the command line with which the file can be read."""
     fitting = [match.format for match in matches if match.fits]
     if fitting:
-        return f"; choose with --format {fitting[0]}"
+        return f"; choose with {' or '.join(f'--format {name}' for name in fitting)}"
     if len(columns) < 2:
         return ""
     listed = ", ".join(columns)[:300]
