@@ -97,9 +97,13 @@ class AuditViewSet(OfTeams, mixins.ListModelMixin, viewsets.GenericViewSet[Audit
             )
         if text := asked.get("q"):
             queryset = queryset.filter(reduce(or_, (Q(**{f"{field}__icontains": text}) for field in SEARCHED)))
+        days: dict[str, Any] = {}
         for name, lookup in (("since", "at__date__gte"), ("until", "at__date__lte")):
             if text := asked.get(name):
-                queryset = queryset.filter(**{lookup: _day(name, text)})
+                days[name] = _day(name, text)
+                queryset = queryset.filter(**{lookup: days[name]})
+        if len(days) == 2 and days["since"] > days["until"]:
+            raise ModelError(f"since must not be after until, got {days['since']} and {days['until']}")
         return queryset
 
 

@@ -13,7 +13,7 @@ from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from dashboard.http.field_sentences import in_own_words
+from dashboard.http.field_sentences import in_own_words, with_values
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
 from twin.infra import disk
@@ -59,6 +59,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if answer is not None:
         answer.data = in_own_words(answer.data)
     if answer is not None and isinstance(error, ValidationError):
+        answer.data = with_values(answer.data, context["request"].data if "request" in context else None)
         fields = answer.data if isinstance(answer.data, Mapping) else {}
         answer.data = {**fields, "detail": " ".join(_sentences(answer.data))}
     return answer

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
@@ -12,6 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 import experiments
+from dashboard.http.known_fields import KnownFields
+from dashboard.http.number_field import IdField
 from dashboard.openapi.answers import answer
 from dashboard.readmodels.studies import experiments as shown
 from twin.models import Trace
@@ -20,16 +20,14 @@ from twin.studies.experiments import starting
 NAME = OpenApiParameter("experiment", str, OpenApiParameter.PATH, description="id, as oasis_fig03_utility_by_jobs")
 
 
-class StartSerializer(serializers.Serializer[Any]):
+class StartSerializer(KnownFields):
     """Options of a start; without seeds, the default number of the experiment."""
 
     seeds = serializers.IntegerField(required=False, allow_null=True, default=None)
-    trace = serializers.PrimaryKeyRelatedField(
-        queryset=Trace.objects.filter(team=None), required=False, allow_null=True, default=None
-    )
+    trace = IdField(queryset=Trace.objects.filter(team=None), required=False, allow_null=True, default=None)
 
 
-class StartAllSerializer(serializers.Serializer[Any]):
+class StartAllSerializer(KnownFields):
     """Experiments to start; without names, all that have no result of the current code."""
 
     names = serializers.ListField(child=serializers.CharField(max_length=80), required=False, default=list)

@@ -10,7 +10,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -28,6 +28,7 @@ from dashboard.readmodels import (
     run_summary,
     situation,
 )
+from dashboard.readmodels.query import number
 from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import ELSEWHERE, schedulers
 from scheduling.model.known_names import unknown
@@ -102,7 +103,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         """The listed runs by scenario and text, in any state and with any scheduler."""
         found = found.filter(scenario__unlisted=False)  # a sweep's page lists its runs
         if self.request.query_params.get("scenario"):
-            found = found.filter(scenario_id=job_table.number(self.request.query_params, "scenario", 0, 0, 2**53))
+            found = found.filter(scenario_id=number(self.request.query_params, "scenario", 0, 0, 2**53))
         asked = self.request.query_params.get("q", "").strip()
         if not asked:
             return found
@@ -115,6 +116,8 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         form: BaseSerializer[Any] = self.get_serializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
+        if "speed" in given and given["mode"] != Run.LIVE:
+            raise ValidationError({"speed": ["This field is only for live runs; omit it, or set mode to live."]})
         run = commands.start_run(given["scenario"], given["mode"], given.get("speed", 3600.0), request.user)
         return Response(self.get_serializer(run).data, status=status.HTTP_201_CREATED)
 
@@ -209,9 +212,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     def job(self, request: Request, pk: str, index: str) -> Response:
         """Details of one job; at_ms selects a past time."""
         run = self.get_object()
-        at_ms = (
-            job_table.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
-        )
+        at_ms = number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
         story = job_story.story(run, int(index), at_ms)
         if story is None:
             raise NotFound(f"Run {pk} has no job with the index {index}.")
@@ -225,8 +226,8 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     def events(self, request: Request, pk: str) -> Response:
         """Events after the sequence number `after`."""
         run = self.get_object()
-        after = job_table.number(request.query_params, "after", 0, 0, run.last_seq)
-        limit = job_table.number(request.query_params, "limit", 1_000, 1, MAX_EVENTS)
+        after = number(request.query_params, "after", 0, 0, 2**53)
+        limit = number(request.query_params, "limit", 1_000, 1, MAX_EVENTS)
         found = [event for batch in event_log.after(run.pk, after, limit=limit) for event in batch][:limit]
         rows = [{"seq": e.seq, "at_ms": e.at_ms, "kind": e.kind, "data": e.data} for e in found]
         return Response({"last_seq": run.last_seq, "events": rows})
@@ -246,7 +247,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     def payoffs(self, request: Request, pk: str) -> Response:
         """Payoff of each decision after the event `after`, for colouring the schedule."""
         run = self.get_object()
-        return Response(event_table.payoffs(run, job_table.number(request.query_params, "after", 0, 0, run.last_seq)))
+        return Response(event_table.payoffs(run, number(request.query_params, "after", 0, 0, 2**53)))
 
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def log(self, request: Request, pk: str) -> StreamingHttpResponse:

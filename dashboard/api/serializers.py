@@ -11,6 +11,7 @@ from rest_framework import serializers
 from dashboard.auth.visible import VisibleRelated
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
+from dashboard.http.number_field import NumberField
 from dashboard.openapi.answer_fields import (
     DecisionTimesField,
     JobsField,
@@ -37,15 +38,6 @@ from twin.traces.uploads.openfile import MAX_FILES
 
 LARGEST = 2**63 - 1
 MAX_EARLIER = 5  # imports of the same files that are named
-
-
-class NumberField(serializers.FloatField):
-    """Number; true is not a number, though Python takes it for 1."""
-
-    def to_internal_value(self, data: Any) -> float:
-        if isinstance(data, bool):
-            self.fail("invalid")
-        return super().to_internal_value(data)
 
 
 class TeamField(serializers.CharField):
@@ -98,7 +90,7 @@ class TraceDetailSerializer(TraceSerializer):
         return [dict(row) for row in same.order_by("-id").values("id", "name", "job_count")[:MAX_EARLIER]]
 
 
-class ChoiceSerializer(serializers.Serializer[Any]):
+class ChoiceSerializer(KnownFields):
     """Selection of jobs, and options for reading a trace."""
 
     name = serializers.CharField(max_length=200, required=False)
@@ -114,7 +106,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     to_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     sample = serializers.IntegerField(required=False, min_value=1, max_value=10_000_000)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=10_000_000)
-    rate = serializers.FloatField(required=False, min_value=1e-6, max_value=1e6)
+    rate = NumberField(required=False, min_value=1e-6, max_value=1e6)
 
     def validate_mapping(self, value: Any) -> dict[str, str]:
         """{field: column}"""
@@ -155,7 +147,7 @@ class UploadSerializer(ChoiceSerializer):
         return {name: value for name, value in super().options().items() if name != "file"}
 
 
-class AnnouncedFileSerializer(serializers.Serializer[Any]):
+class AnnouncedFileSerializer(KnownFields):
     """File of an upload in parts."""
 
     name = serializers.CharField(max_length=200)
@@ -210,7 +202,7 @@ class ClusterDetailSerializer(ClusterSerializer):
         read_only_fields = fields
 
 
-class ScenarioSerializer(serializers.ModelSerializer):
+class ScenarioSerializer(KnownFields, serializers.ModelSerializer):
     """A scenario; parameters are checked against the scheduler's own declaration."""
 
     serializer_related_field = VisibleRelated
@@ -282,7 +274,7 @@ class RaceSerializer(KnownFields):
     )
 
 
-class RunSerializer(serializers.ModelSerializer):
+class RunSerializer(KnownFields, serializers.ModelSerializer):
     """Row of the list of runs."""
 
     serializer_related_field = VisibleRelated

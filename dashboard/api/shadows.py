@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from dashboard.auth.visible import visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
+from dashboard.http.number_field import NumberField
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import replays, shadows
 from scheduling.model.values import LARGEST
@@ -26,7 +27,7 @@ DAY_H = 24.0  # longest window of a replay
 class WindowSerializer(KnownFields):
     """Window of a set: its length, and its end in ms of the run's log; without one it ends now."""
 
-    hours = serializers.FloatField(default=sets.DEFAULT_MS / sets.HOUR_MS)
+    hours = NumberField(default=sets.DEFAULT_MS / sets.HOUR_MS)
     until_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
 
     def validate_hours(self, value: float) -> float:
@@ -69,7 +70,7 @@ class CancelShadowsView(APIView):
 class LengthSerializer(KnownFields):
     """Length of the window, which ends now."""
 
-    hours = serializers.FloatField(default=DAY_H)
+    hours = NumberField(default=DAY_H)
 
     def validate_hours(self, value: float) -> float:
         """A number from a second to a day."""

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.auth.visible import VisibleRelated, visible
+from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import AxisField
 from scheduling.model.values import LARGEST
@@ -24,7 +25,7 @@ from twin.scenarios import store
 from twin.studies import axis_titles, sweeps
 
 
-class SweepSerializer(serializers.ModelSerializer):
+class SweepSerializer(KnownFields, serializers.ModelSerializer):
     """Row of a sweep; without seeds, the seed of the scenario is used."""
 
     scenario = VisibleRelated(queryset=Scenario.objects.filter(unlisted=False))

@@ -18,6 +18,7 @@ from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
 from dashboard.http.known_query import KnownQuery
+from dashboard.http.number_field import IdField
 from dashboard.openapi.answers import answer
 from twin.models import Membership, Team
 
@@ -52,7 +53,7 @@ class NewTeamSerializer(KnownFields):
 class MemberSerializer(KnownFields):
     """A member by the number of the account."""
 
-    account = serializers.PrimaryKeyRelatedField(queryset=get_user_model().objects.all())
+    account = IdField(queryset=get_user_model().objects.all())
 
 
 class MoveSerializer(KnownFields):
@@ -60,7 +61,7 @@ class MoveSerializer(KnownFields):
 
     kind = choice_field(list(teams.KINDS))
     key = serializers.CharField(max_length=80)
-    team = serializers.PrimaryKeyRelatedField(queryset=Team.objects.all(), allow_null=True)
+    team = IdField(queryset=Team.objects.all(), allow_null=True)
 
 
 class TeamViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Team]):

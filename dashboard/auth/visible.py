@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404
-from rest_framework.relations import PrimaryKeyRelatedField
 
 from dashboard.auth.roles import ADMIN, has_role
+from dashboard.http.number_field import IdField
 from twin.models import (
     Alert,
     AlertRule,
@@ -90,7 +90,7 @@ class OfTeams:
         return visible(super().get_queryset(), self.request.user)  # type: ignore[misc]
 
 
-class VisibleRelated(PrimaryKeyRelatedField[Any]):
+class VisibleRelated(IdField):
     """Field for the number of an object that the user of the request sees."""
 
     def get_queryset(self) -> QuerySet[Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers
+
+from scheduling.model.values import shorten
 
 # "This field" is the subject; `detail` names the field in its place (dashboard/api/errors.py).
 SENTENCES = tuple(
@@ -26,7 +28,6 @@ SENTENCES = tuple(
         (r"A valid number is required\.", "This field must be a number."),
         (r"Must be a valid boolean\.", "This field must be true or false."),
         (r"Not a valid string\.", "This field must be text."),
-        (r"Invalid page\.", "There is no page with this number; page must be from 1 to the last page."),
     )
 )
 
@@ -37,6 +38,30 @@ def choice_field(
     """Field for one of `choices`; its refusal lists them."""
     sentence = f"This field must be one of {', '.join(choices)}, got '{{input}}'."
     return kind(choices=list(choices), error_messages={"invalid_choice": sentence}, **given)
+
+
+# rules of numbers and of true and false, whose values are no secrets
+RULE = re.compile(r"This field must be (a number|a whole number|at least \S+|at most \S+|true or false|an id, .*)\.")
+
+
+def with_values(found: Any, given: Any) -> Any:
+    """The answer with the refused value in each sentence about a number; given: the body of the request."""
+    if isinstance(found, dict):
+        return {key: with_values(inner, _part(given, key)) for key, inner in found.items()}
+    if isinstance(found, list):
+        return [with_values(inner, given) for inner in found]
+    if isinstance(found, str) and RULE.fullmatch(found) and given is not None:
+        return f"{found[:-1]}, got {shorten(repr(given))}."
+    return found
+
+
+def _part(given: Any, key: Any) -> Any:
+    """A field of an object, or an element of a list by its place; None for what is not there."""
+    if isinstance(given, Mapping):
+        return given.get(key)
+    if isinstance(given, Sequence) and not isinstance(given, str) and str(key).isdigit() and int(key) < len(given):
+        return given[int(key)]
+    return None
 
 
 def in_own_words(found: Any) -> Any:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from dashboard.readmodels.job_table import number
-from scheduling.model.values import Job, ModelError
+from dashboard.readmodels.query import number
+from scheduling.model.values import Job, ModelError, shorten
 from scheduling.reporting.quantities import duration
 from scheduling.reporting.reasons import readable
+from scheduling.verification.schema import VERDICTS
 from twin.eventlog import event_log
 from twin.eventlog.batch_codec import may_hold, read
+from twin.eventlog.fold import SUSPENDED, WAITS
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
@@ -38,6 +40,7 @@ KINDS = (
     "edited",
     "run_finished",
 )
+DECISIONS = (*VERDICTS, WAITS, SUSPENDED)  # what is decided about a job, in simulated runs and by real clusters
 CAUSES = {"machines": "a change of machines", "round": "a round"}  # of regroupings; others are words already
 MAX_ROWS = 500
 MAX_READ = 400  # batches that one answer searches
@@ -51,13 +54,15 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     none, where matches are rare; `next` then continues.
     """
     size = number(asked, "size", 50, 1, MAX_ROWS)
-    before = number(asked, "before", run.last_seq + 1, 1, run.last_seq + 1)
+    before = min(number(asked, "before", run.last_seq + 1, 1, 2**53), run.last_seq + 1)
     until_ms = number(asked, "until_ms", 0, 0, 2**62) if asked.get("until_ms") else None
     wanted = {name: asked[name] for name in ("kind", "decision", "code") if asked.get(name)}
     if wanted.get("kind", KINDS[0]) not in KINDS:
-        raise ModelError(f"kind must be one of {', '.join(KINDS)}, got {wanted['kind']!r}")
-    job = number(asked, "job", 0, 0, 2**31) if asked.get("job") else None
+        raise ModelError(f"kind must be one of {', '.join(KINDS)}, got {shorten(repr(wanted['kind']))}")
     cluster, jobs = store.of_run(run)
+    job = number(asked, "job", 0, 0, max(0, len(jobs) - 1)) if asked.get("job") else None
+    if wanted.get("decision", DECISIONS[0]) not in DECISIONS:
+        raise ModelError(f"decision must be one of {', '.join(DECISIONS)}, got {shorten(repr(wanted['decision']))}")
     servers = [server.name for server in cluster.servers]
     rows: list[dict[str, Any]] = []
     for seq, at_ms, kind, data in _backwards(run, before, until_ms, wanted.values(), job):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dashboard.readmodels.colocation import members
+from dashboard.readmodels.query import number, page_of, sort_of
 from scheduling.model.values import Job, ModelError
 from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
 from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
@@ -46,21 +47,17 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     """{count, page, size, rows}; asked: q (part of id or model), state, sort (- for descending), page, size, at_ms."""
     size = number(asked, "size", 50, 1, MAX_ROWS)
     wanted = asked.get("state", "")
-    sort = asked.get("sort", "index")
+    sort, falling = sort_of(asked, SORTS)
     if wanted and wanted not in STATES:
         raise ModelError(f"state must be one of {', '.join(STATES)}, got {wanted!r}")
-    if sort.lstrip("-") not in SORTS:
-        raise ModelError(
-            f"sort must be one of {', '.join(SORTS)}, with the prefix - for descending order, got {sort!r}"
-        )
     _, jobs = store.of_run(run)
     with Newest(run) as state:
         at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
         codes, grouped = job_states(state, at_ms), members(state, at_ms)
         known = known_at(state, at_ms) if at_ms < state.sim_ms else state.jobs.rows
         chosen = _chosen(jobs, codes, wanted, asked.get("q", "").strip().lower())
-        chosen = _sorted(chosen, jobs, known, sort)
-        at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
+        chosen = _sorted(chosen, jobs, known, sort, falling)
+        at = page_of(asked, len(chosen), size)
         shown = chosen[(at - 1) * size : at * size].tolist()
         rows = [
             row_of(i, job, known[i], state.verdicts[i], STATES[codes[i]])
@@ -99,20 +96,6 @@ def known_at(state: RunState, at_ms: int) -> np.ndarray:
     return rows
 
 
-def number(asked: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
-    """An integer of the query, within its bounds."""
-    text = asked.get(name, "")
-    if text == "":
-        return min(max(default, low), high)
-    try:
-        value = int(text)
-    except ValueError:
-        raise ModelError(f"{name} must be an integer, got {text!r}") from None
-    if value < low:
-        raise ModelError(f"{name} must be at least {low:,}, got {value:,}")
-    return min(value, high)
-
-
 def _chosen(jobs: Sequence[Job], codes: np.ndarray, wanted: str, query: str) -> np.ndarray:
     chosen = np.flatnonzero(codes == STATES.index(wanted)) if wanted else np.flatnonzero(codes >= 0)
     if query:
@@ -122,8 +105,7 @@ def _chosen(jobs: Sequence[Job], codes: np.ndarray, wanted: str, query: str) -> 
     return chosen
 
 
-def _sorted(chosen: np.ndarray, jobs: Sequence[Job], rows: np.ndarray, sort: str) -> np.ndarray:
-    name = sort.lstrip("-")
+def _sorted(chosen: np.ndarray, jobs: Sequence[Job], rows: np.ndarray, name: str, falling: bool) -> np.ndarray:
     if name == "index":
         keys: Any = chosen
     elif name == "id" or name in FIELDS:
@@ -133,7 +115,7 @@ def _sorted(chosen: np.ndarray, jobs: Sequence[Job], rows: np.ndarray, sort: str
         columns["jct_ms"] = np.where(columns["completed_ms"] >= 0, columns["completed_ms"] - columns["arrived_ms"], -1)
         keys = columns[name][chosen]
     order = np.argsort(keys, kind="stable")
-    return chosen[order[::-1] if sort.startswith("-") else order]
+    return chosen[order[::-1] if falling else order]
 
 
 def _comparable(values: Sequence[Any]) -> np.ndarray:

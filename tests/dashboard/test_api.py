@@ -263,8 +263,8 @@ def test_true_is_no_number(operator, make_scenario, finished_run):
         (f"/api/runs/{finished_run.pk}/clock/", {}),
     ):
         assert post(operator, address, {**rest, "speed": True}).json() == {
-            "speed": ["This field must be a number."],
-            "detail": "speed must be a number.",
+            "speed": ["This field must be a number, got True."],
+            "detail": "speed must be a number, got True.",
         }
 
 

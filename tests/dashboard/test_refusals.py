@@ -51,6 +51,27 @@ def test_an_unknown_query_parameter_is_refused(operator, finished_run, path, sen
     assert answer.json()["detail"].startswith(sentence)
 
 
+@pytest.mark.parametrize(("path", "status", "sentence"), [
+    ("runs/?page=99", 404, "page must be from 1 to 1, got 99: the list has 1 row, 50 on a page."),
+    ("runs/?page=first", 400, "page must be an integer, got 'first'"),
+    ("runs/?page=0", 400, "page must be at least 1, got 0"),
+    ("runs/?size=many", 400, "size must be an integer, got 'many'"),
+    ("runs/?size=501", 400, "size must be at most 500, got 501"),
+    ("runs/{run}/jobs/?page=99", 400, "page must be from 1 to 1, got 99: the filters leave "),
+    ("runs/{run}/jobs/?size=501", 400, "size must be at most 500, got 501"),
+    ("runs/{run}/jobs/?sort=--id", 400, "sort must be one of index, id, model, "),
+    ("runs/{run}/events/?limit=5001", 400, "limit must be at most 5,000, got 5,001"),
+    ("runs/{run}/events/table/?job=99999", 400, "job must be at most "),
+    ("runs/{run}/events/table/?decision=refused", 400, "decision must be one of admitted, rejected, "),
+    ("audit/?since=2027-01-01&until=2026-01-01", 400,
+     "since must not be after until, got 2027-01-01 and 2026-01-01"),
+])  # fmt: skip
+def test_a_value_of_the_query_is_refused_and_not_replaced(operator, finished_run, path, status, sentence):
+    answer = operator.get(f"/api/{path.format(run=finished_run.pk)}")
+    assert answer.status_code == status
+    assert answer.json()["detail"].startswith(sentence)
+
+
 def test_a_stranger_learns_no_parameters(client):
     assert client.get("/api/runs/?sise=3").status_code in (401, 403)
 
@@ -89,10 +110,26 @@ def test_what_does_not_exist_is_named(viewer, path, what):
 
 @pytest.mark.parametrize(("path", "body", "sentence"), [
     ("/api/runs/", {"scenario": 999_999}, "scenario must be the id of an existing object, got 999999."),
-    ("/api/runs/", {"scenario": {}}, "scenario must be an id, a whole number."),
+    ("/api/runs/", {"scenario": {}}, "scenario must be an id, a whole number, got {}."),
     ("/api/runs/", {"scenario": "{scenario}", "mode": "fast"}, "mode must be one of batch, live, got 'fast'."),
-    ("/api/runs/{run}/clock/", {"speed": "much"}, "speed must be a number."),
-    ("/api/runs/{run}/forks/", {"at_ms": "soon"}, "at_ms must be a whole number."),
+    ("/api/runs/{run}/clock/", {"speed": "much"}, "speed must be a number, got 'much'."),
+    ("/api/runs/{run}/forks/", {"at_ms": "soon"}, "at_ms must be a whole number, got 'soon'."),
+    ("/api/runs/", {"scenario": 1.5}, "scenario must be an id, a whole number, got 1.5."),
+    ("/api/runs/", {"scenario": "{scenario}", "sped": 5},
+     "sped: unknown field of the body 'sped'; did you mean 'speed'? known: scenario, mode, speed."),
+    ("/api/runs/", {"scenario": "{scenario}", "speed": 5},
+     "speed is only for live runs; omit it, or set mode to live."),
+    ("/api/runs/", {"scenario": "{scenario}", "mode": "live", "speed": "nan"}, "speed must be a number, got 'nan'."),
+    ("/api/runs/", {"scenario": "{scenario}", "mode": "live", "speed": True}, "speed must be a number, got True."),
+    ("/api/runs/", {"scenario": "{scenario}", "mode": "live", "speed": -1}, "speed must be at least 1e-06, got -1."),
+    ("/api/sweeps/", {"scenario": "{scenario}", "axes": [{}], "seeds": [1, 1.5]},
+     "seeds must be a whole number, got 1.5."),
+    ("/api/sweeps/", {"scenario": "{scenario}", "axes": [{}], "seed": [1]}, "seed: unknown field of the body 'seed'; "
+     "did you mean 'seeds'? known: name, scenario, axes, seeds."),
+    ("/api/experiments/oasis_fig03_utility_by_jobs/start/", {"seed": 2}, "seed: unknown field of the body 'seed'; "
+     "did you mean 'seeds'? known: seeds, trace."),
+    ("/api/experiments/oasis_fig03_utility_by_jobs/start/", {"trace": 1.5},
+     "trace must be an id, a whole number, got 1.5."),
     ("/api/sweeps/", {"scenario": "{scenario}", "axes": []}, "axes must have at least one element."),
     ("/api/scenarios/", ["oasis"], "The body must be a JSON object."),
 ])  # fmt: skip

@@ -135,7 +135,7 @@ def test_a_file_that_nobody_kept_is_gone_with_its_request(operator, viewer, sett
     assert stranger.post("/login/", {"file": SimpleUploadedFile("x.csv", PHILLY)}).status_code == 403
     assert strict.post("/api/traces/", {"file": SimpleUploadedFile("x.csv", PHILLY)}).status_code == 403
     assert strict.post("/api/traces/", {"file": SimpleUploadedFile("x.csv", PHILLY)}, headers=token).status_code == 403
-    assert upload(operator, PHILLY, seed=-1).json()["seed"] == ["This field must be at least 0."]
+    assert upload(operator, PHILLY, seed=-1).json()["seed"] == ["This field must be at least 0, got '-1'."]
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
 
 

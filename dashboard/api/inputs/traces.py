@@ -36,7 +36,7 @@ from dashboard.http import upload_files
 from dashboard.http.parsers import OrjsonParser, RawParser
 from dashboard.http.throttles import UploadThrottle
 from dashboard.openapi.answers import answer
-from dashboard.readmodels import cards, downloads, job_table
+from dashboard.readmodels import cards, downloads, query
 from scheduling.model.values import ModelError
 from twin.infra.errors import Refused
 from twin.models import Trace
@@ -166,16 +166,16 @@ class TraceViewSet(
         """First ten rows of a scanned file under a column mapping."""
         trace = self.get_object()
         files = trace.scan.get("files") or []
-        number = job_table.number(request.query_params, "file", 0, 0, 2**31)
-        if number >= len(files):
-            raise NotFound(f"The scan of trace {pk} has no file {number}.")
+        place = query.number(request.query_params, "file", 0, 0, 2**31)
+        if place >= len(files):
+            raise NotFound(f"The scan of trace {pk} has no file {place}.")
         given = {"mapping": _mapping(request.query_params.get("mapping", "{}"))}
         if zone := request.query_params.get("time_zone"):
             given["time_zone"] = zone
         form = ChoiceSerializer(data=given)
         form.is_valid(raise_exception=True)
         found = mapping_preview.preview(
-            files[number]["file"], files[number]["sample"], form.validated_data["mapping"], Reading.of(form.options())
+            files[place]["file"], files[place]["sample"], form.validated_data["mapping"], Reading.of(form.options())
         )
         return Response(found)
 
@@ -225,7 +225,7 @@ class TraceFileView(APIView):
         trace = one(Trace.objects.defer("jobs", "skipped_csv"), request.user, pk=trace_id)
         if not 0 <= number < len(trace.files):
             raise NotFound(f"Trace {trace_id} has no file {number}.")
-        offset = job_table.number(request.query_params, "offset", 0, 0, 2**53)
+        offset = query.number(request.query_params, "offset", 0, 0, 2**53)
         piece = request.data if isinstance(request.data, bytes) else b""  # DRF gives {} for an empty body
         with transaction.atomic():
             trace = Trace.objects.select_for_update().defer("jobs", "skipped_csv").get(pk=trace_id)

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.job_table import number
+from dashboard.readmodels.query import number
 from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
 from scheduling.model.values import LARGEST
 from twin.eventlog.fold import NEVER

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.job_table import number
+from dashboard.readmodels.query import number
 from scheduling.kernel.registry import build
 from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.readmodels.comparison.cached import compared
-from dashboard.readmodels.job_table import number
+from dashboard.readmodels.query import number, page_of, sort_of
 from scheduling.model.values import Job, ModelError
 from twin.analysis.comparison import Compared
 from twin.analysis.comparison.differences import BIT, counts, life, names_of
@@ -30,7 +30,7 @@ def page(runs: Sequence[Run], asked: Mapping[str, str]) -> dict[str, Any]:
     which = position_of(found, asked)
     size = number(asked, "size", 25, 1, MAX_ROWS)
     chosen = filtered(found, which, asked)
-    at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
+    at = page_of(asked, len(chosen), size)
     rows = rows_of(found, which, chosen[(at - 1) * size : at * size])
     span = [int(min(side.outcomes.arrived_ms.min(initial=0) for side in found.sides)), _latest(found)]
     return difference_counts(found, which) | {
@@ -87,24 +87,21 @@ def position_of(found: Compared, asked: Mapping[str, str]) -> int:
 
 def filtered(found: Compared, which: int, asked: Mapping[str, str]) -> np.ndarray:
     """Positions among the shared jobs, in the order asked for."""
-    kind, query, sort = asked.get("kind", ""), asked.get("q", "").strip().lower(), asked.get("sort", "index")
+    kind, query = asked.get("kind", ""), asked.get("q", "").strip().lower()
+    sort, falling = sort_of(asked, SORTS)
     if kind and kind not in BIT:
         raise ModelError(f"kind must be one of {', '.join(BIT)}, got {kind[:40]!r}")
-    if sort.lstrip("-") not in SORTS:
-        raise ModelError(
-            f"sort must be one of {', '.join(SORTS)}, with the prefix - for descending order, got {sort[:40]!r}"
-        )
     mask = found.kinds[which]
     chosen = np.flatnonzero(mask & BIT[kind] if kind else mask)
     if query:
         rows, (ids, models) = found.rows[0], (field_of(found.sides[0].jobs, name) for name in ("id", "model"))
         named = [i for i in chosen.tolist() if query in ids[rows[i]].lower() or query in models[rows[i]].lower()]
         chosen = np.array(named, dtype=np.int64)
-    if sort.lstrip("-") == "index":
-        return chosen[::-1] if sort.startswith("-") else chosen
-    changes = _changes(found, which, sort.lstrip("-"))[chosen]
+    if sort == "index":
+        return chosen[::-1] if falling else chosen
+    changes = _changes(found, which, sort)[chosen]
     lacking = np.isnan(changes)
-    order = np.argsort(np.where(lacking, 0, -changes if sort.startswith("-") else changes), kind="stable")
+    order = np.argsort(np.where(lacking, 0, -changes if falling else changes), kind="stable")
     return chosen[np.concatenate((order[~lacking[order]], order[lacking[order]]))]  # without a change: last
 
 

@@ -85,7 +85,9 @@ const columns = [
 const scenarioTable = new DataTable($('#list'), { name: 'scenarios', columns });
 
 async function again(scenario, mode) {
-  const run = await post('/api/runs/', { scenario: scenario.id, mode, speed: 3600 }).catch(failList);
+  const run = await post('/api/runs/', { scenario: scenario.id, mode, ...(mode === 'live' && { speed: 3600 }) }).catch(
+    failList,
+  );
   if (run) location.assign(`/runs/${run.id}/`);
 }
 
