@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { View, url } from '../../static/js/core/ranges/time-range.js';
+import { View } from '../../static/js/core/ranges/time-range.js';
 
 function view(extent = 1000) {
   const made = new View();
@@ -63,22 +63,4 @@ test('a range that stays is not announced', () => {
   made.set(100, 300);
   made.set(100, 300);
   assert.deepEqual(events, ['range']);
-});
-
-test('parameters of the address are read as numbers, and written without those that are empty', (t) => {
-  const replaced = [];
-  globalThis.location = { search: '?from=100&to=x&p=&job=7', pathname: '/runs/3/' };
-  globalThis.history = { replaceState: (_, __, next) => replaced.push(next) };
-  t.after(() => {
-    delete globalThis.location;
-    delete globalThis.history;
-  });
-  assert.deepEqual(
-    ['from', 'to', 'p', 'none'].map((name) => url.number(name)),
-    [100, null, null, null],
-  );
-  assert.equal(url.get('job'), '7');
-  url.set({ job: '', to: 250, p: null });
-  url.set({ from: 100, to: 'x', p: '', job: 7 });
-  assert.deepEqual(replaced, ['/runs/3/?from=100&to=250', '/runs/3/?from=100&to=x&job=7']);
 });

@@ -10,15 +10,19 @@ export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, pre
 const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for the colour of a job
 export const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be distinguished without colour
 
+const RUN = /^\d{1,15}$/; // its number in an address
+
+/** The parts of a list in an address. */
+const partsOf = (text) => (text ?? '').split(',').flatMap((part) => part.trim() || []);
+
 /** '3,5,x,5' -> [3, 5]: the runs of the address, each once. */
 export function runsOf(text) {
-  const ids = (text ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => /^\d{1,15}$/.test(part))
-    .map(Number);
-  return [...new Set(ids)];
+  const ids = partsOf(text).filter((part) => RUN.test(part));
+  return [...new Set(ids.map(Number))];
 }
+
+/** '3,5,x,5' -> ['x']: the parts of the address that are no runs. */
+export const unreadable = (text) => partsOf(text).filter((part) => !RUN.test(part));
 
 /** The address of a comparison; other parameters of the page are dropped. */
 export function address(ids, more = {}) {

@@ -7,9 +7,10 @@ import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './c
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
-import { url } from '../core/ranges/time-range.js';
+import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = 25;
+const SORTS = ['index', 'start', 'finish', 'jct', 'utility'].flatMap((key) => [key, `-${key}`]);
 const TITLES = {
   shifted: 'Shifted',
   moved: 'Moved',
@@ -28,7 +29,7 @@ export class Differences {
   constructor(ids, onPick) {
     this.ids = ids;
     this.onPick = onPick;
-    this.kind = KINDS.includes(url.get('kind')) ? url.get('kind') : '';
+    this.kind = url.choice('kind', KINDS, '', 'Differences of every kind are listed.');
     this.query = url.get('q') ?? '';
     this.selected = null; // id of a job
     const search = $('#differences-q');
@@ -37,8 +38,8 @@ export class Differences {
       'input',
       debounce(() => this.#first({ query: search.value }), 250),
     );
-    this.page = url.number('page') ?? 1;
-    this.sort = url.get('sort') ?? 'index';
+    this.page = url.number('page', { from: 1, instead: 'The first page of differences is shown.' }) ?? 1;
+    this.sort = url.choice('sort', SORTS, 'index', 'Differences are listed in order of arrival.');
   }
 
   /** The table of the baseline and the compared run, whose columns name both. */
@@ -83,6 +84,11 @@ export class Differences {
       const answered = await request;
       if (request === this.request) this.#paint(answered);
     } catch (error) {
+      if (request === this.request && error.status === 400 && this.table.page > 1) {
+        if (!this.last) tellRefused(error.message, 'The first page of differences is shown.');
+        this.table.page = 1;
+        return this.refresh();
+      }
       logError(error);
       if (request === this.request) fill($('#differences'), h('p', { class: 'error', role: 'alert' }, error.message));
     }

@@ -6,6 +6,7 @@ import { term } from '../ui/labels/term.js';
 import { DOWN, toolbar } from '../ui/toolbar.js';
 import { valueText } from '../core/metric-table.js';
 import { plural, provedShare } from '../util/format.js';
+import { url } from '../ui/address/query.js';
 import { address, changeText, inFull, same, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
@@ -124,11 +125,13 @@ const NOTES = {
     'different runs.',
 };
 
+export const GROUPINGS = Object.keys(NOTES);
+
 export class Groups {
   /** by and figure are the page's; onChange({by, figure}). */
   constructor(panel, { by, figure, onChange }) {
     this.panel = panel;
-    this.by = by in NOTES ? by : 'model';
+    this.by = by;
     this.figure = figure;
     const select = panel.querySelector('select');
     const change = (changes) => {
@@ -143,6 +146,10 @@ export class Groups {
 
   paint(answer) {
     this.answer = answer;
+    if (this.figure && !answer.grouped.includes(this.figure)) {
+      url.refuse('figure', `must be one of ${answer.grouped.join(', ')}`, 'The first metric is shown.');
+      this.figure = null;
+    }
     const metrics = answer.grouped.map((key) => answer.metrics.find((row) => row.key === key));
     const { key, title, unit, direction, definition } =
       metrics.find((metric) => metric.key === this.figure) ?? metrics[0];

@@ -3,6 +3,7 @@
 import { paretoChart } from '../charts/pareto.js';
 import { valueText } from '../core/metric-table.js';
 import { fill, h } from '../ui/dom.js';
+import { url } from '../ui/address/query.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { number, plural } from '../util/format.js';
 import { alike } from './comparison.js';
@@ -72,6 +73,10 @@ export class Ranking {
     const metrics = rankable(answer);
     this.panel.hidden = !metrics.length;
     if (!metrics.length) return;
+    if (this.metric && !metrics.some(({ key }) => key === this.metric)) {
+      url.refuse('rank', `must be one of ${metrics.map(({ key }) => key).join(', ')}`, 'The first metric is ranked.');
+      this.metric = null;
+    }
     const row = metrics.find(({ key }) => key === this.metric) ?? metrics[0];
     fill(
       this.select,

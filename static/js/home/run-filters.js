@@ -1,6 +1,7 @@
 // Filters of the list of runs: a search, a state, a scheduler, and cards or a table; kept in the URL.
 
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
+import { tellRefused, url } from '../ui/address/query.js';
 import { number } from '../util/format.js';
 
 const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed'];
@@ -10,10 +11,11 @@ const VIEW = 'runs-view'; // in the browser's storage
 export class RunFilters {
   /** section: the card of the runs; titles: name -> title of schedulers; onChange() after another choice. */
   constructor(section, onChange) {
-    const given = new URLSearchParams(location.search);
     this.section = section;
     this.onChange = onChange;
-    this.chosen = Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? '']));
+    this.chosen = Object.fromEntries(NAMES.map((name) => [name, url.get(name) ?? '']));
+    this.chosen.status = url.choice('status', STATUSES, '', 'Runs in every state are listed.');
+    this.chosen.view = url.choice('view', ['cards', 'table'], '', 'The last chosen view is shown.');
     this.chosen.view ||= localStorage.getItem(VIEW) ?? 'cards';
     const search = $('#runs-q', section);
     search.value = this.chosen.q;
@@ -80,6 +82,14 @@ export class RunFilters {
         ),
     );
     this.#views();
+  }
+
+  /** Drops the scheduler of the address that the server does not know; false if there is none. */
+  dropScheduler(message) {
+    if (!this.chosen.scheduler || this.chosen.scheduler !== url.get('scheduler')) return false;
+    tellRefused(message, 'Runs of all schedulers are listed.');
+    this.#set('scheduler', '');
+    return true;
   }
 
   #set(name, value) {

@@ -3,7 +3,7 @@
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 import { CardChoice } from './card-choice.js';
 import { SchedulerCards, timeText } from './scheduler-cards.js';
 import { arrivals, servers } from './pictures.js';
@@ -66,8 +66,9 @@ class NewRun {
   #checkSoon;
 
   begin() {
-    const wanted = Number(url.get('trace'));
-    this.trace.value = String(this.traces.find(({ id }) => id === wanted)?.id ?? this.traces[0].id);
+    const of = (rows) => rows.map(({ id }) => String(id));
+    const [first] = this.traces;
+    this.trace.value = url.choice('trace', of(this.traces), String(first.id), `The trace ${first.name} is selected.`);
     const able = this.schedulers.schedulers.filter((one) => !one.unavailable);
     this.schedulers.value = (able.find(({ name }) => name === 'oasis') ?? able[0]).name;
     this.#showClusters();
@@ -88,7 +89,8 @@ class NewRun {
         this.button.disabled = false;
       });
     });
-    if (this.clusters.some((c) => c.id === Number(url.get('cluster')))) this.cluster.value = url.get('cluster');
+    const cluster = url.choice('cluster', of(this.clusters), '', 'A cluster that suits the trace is selected.');
+    if (cluster) this.cluster.value = cluster;
     else this.#propose().catch(logError);
     this.#sync();
   }

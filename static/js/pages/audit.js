@@ -7,7 +7,7 @@ import { number } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
-import { url } from '../core/ranges/time-range.js';
+import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = 50;
 const FILTERS = ['q', 'user', 'action', 'since', 'until'];
@@ -48,7 +48,7 @@ const list = new DataTable($('#list'), {
   pages: $('#pager'),
   onChange: ({ page }) => go(page),
 });
-list.page = url.number('page') ?? 1;
+list.page = url.number('page', { from: 1, instead: 'The first page is shown.' }) ?? 1;
 
 /** A link to what was changed; its name if it was deleted. */
 function subject(entry) {
@@ -73,7 +73,10 @@ async function load() {
   } catch (error) {
     logError(error);
     if (now !== turn) return;
-    if (error.status === 404 && page > 1) return go(1);
+    if (error.status === 404 && page > 1) {
+      tellRefused(error.message, 'The first page is shown.');
+      return go(1);
+    }
     fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
     fill($('#pager'));
   }
@@ -89,12 +92,12 @@ async function catalogue() {
 
 function paint({ count, results, users, actions }, filtered) {
   const nouns = [...new Set(actions.map((action) => action.split('.')[0]))];
-  options(
+  const ofUser = options(
     fields.user,
     'All users',
     users.map((name) => [name, name]),
   );
-  options(
+  const ofAction = options(
     fields.action,
     'All actions',
     nouns.flatMap((noun) => [
@@ -102,6 +105,11 @@ function paint({ count, results, users, actions }, filtered) {
       ...actions.filter((a) => a.startsWith(`${noun}.`)).map((a) => [a, actionTitle(a)]),
     ]),
   );
+  if (!ofUser || !ofAction) {
+    if (!ofUser) url.refuse('user', 'must be a user of the list', 'Changes by all users are listed.');
+    if (!ofAction) url.refuse('action', 'must be an action of the list', 'All actions are listed.');
+    return go(1);
+  }
   setText(
     $('#count'),
     `${number(count, 0)} ${count === 1 ? 'entry' : 'entries'}${filtered ? ' found' : ''}, newest first`,
@@ -124,6 +132,7 @@ function options(select, all, pairs) {
     pairs.map(([value, text]) => h('option', { value }, text)),
   );
   select.value = pairs.some(([value]) => value === chosen) ? chosen : '';
+  return select.value === chosen;
 }
 
 function go(to) {
@@ -135,6 +144,7 @@ for (const [name, field] of Object.entries(fields)) {
   const wanted = url.get(name) ?? '';
   if (field.tagName === 'SELECT' && wanted) fill(field, h('option', { value: wanted }, wanted));
   field.value = wanted;
+  if (field.value !== wanted) url.refuse(name, 'must be a day as YYYY-MM-DD', 'Changes of all days are listed.');
   field.addEventListener(
     name === 'q' ? 'input' : 'change',
     debounce(() => go(1), name === 'q' ? 250 : 0),

@@ -7,7 +7,7 @@ import { RESOURCES, alike, gpusOverTime } from '../scenarios/cluster-builder.js'
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown, table } from '../ui/data-table.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 import { clusterForm } from '../scenarios/cluster-form.js';
 import { teamChip } from '../settings/team-chip.js';
 
@@ -58,7 +58,7 @@ async function leave(cluster) {
   try {
     await remove(`/api/clusters/${cluster.id}/`);
     say('#list-error', '');
-    if (url.number('cluster') === cluster.id) close();
+    if (url.get('cluster') === String(cluster.id)) close();
     await load();
   } catch (error) {
     logError(error);
@@ -173,5 +173,8 @@ if (operator) {
   });
 }
 load()
-  .then(() => url.number('cluster') && open(url.number('cluster'), false))
+  .then(() => {
+    const wanted = url.number('cluster', { from: 1, instead: 'No cluster is open.' });
+    return wanted && open(wanted, false);
+  })
   .catch(fail);

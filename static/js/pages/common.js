@@ -5,9 +5,11 @@ import { themeChanged } from '../util/colors.js';
 import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
+import { tellUnknown } from '../ui/address/query.js';
 import { toolbar } from '../ui/toolbar.js';
 
 tellUncaught();
+tellUnknown();
 const button = document.getElementById('theme');
 const current = () => document.documentElement.dataset.theme;
 

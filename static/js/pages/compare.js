@@ -4,27 +4,33 @@
 import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
-import { KINDS, kindText, runsOf } from '../compare/comparison.js';
+import { KINDS, kindText, runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
-import { View, url } from '../core/ranges/time-range.js';
+import { View } from '../core/ranges/time-range.js';
+import { readTimes } from '../ui/address/times.js';
+import { tellRefused, url } from '../ui/address/query.js';
 import { redraw } from '../core/render-loop.js';
 import { Playhead } from '../core/playhead.js';
 import { Gantts } from '../gantt/stacked-gantts.js';
 import { Spread, spreadTable } from '../charts/cdf.js';
 import { ChooseRuns } from '../compare/run-picker.js';
 import { Differences, kindMark } from '../compare/differences.js';
-import { Groups, paintFigures, runMark } from '../compare/metrics-table.js';
+import { GROUPINGS, Groups, paintFigures, runMark } from '../compare/metrics-table.js';
 import { Ranking } from '../compare/ranking.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { paintParting } from '../compare/first-divergence.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
+const UNRACED = 'The notice about the race is not shown.';
 const ids = runsOf(url.get('runs'));
+const unread = unreadable(url.get('runs'));
+if (unread.length)
+  url.refuse('runs', 'must be numbers of runs separated by commas, for example 1,2', `Left out: ${unread.join(', ')}.`);
 const view = new View();
 const playhead = new Playhead();
 let answer = null;
@@ -32,12 +38,12 @@ let other = null; // the run compared with the baseline
 let gantts = null;
 let spreads = null;
 let explained = false;
-let onlyDifferent = url.get('metrics') !== 'all';
+let onlyDifferent = !url.choice('metrics', ['all'], '', 'Metrics with equal values are hidden.');
 let picked = url.get('job');
 
 const differences = new Differences(ids, (row) => pick(row?.id ?? null));
 const groups = new Groups($('#panel-groups'), {
-  by: url.get('by'),
+  by: url.choice('by', GROUPINGS, 'model', 'Jobs are grouped by model.'),
   figure: url.get('figure'),
   onChange: ({ by, figure }) =>
     url.set({ by: by === 'model' ? '' : by, figure: figure === 'mean_jct_ms' ? '' : figure }),
@@ -65,8 +71,8 @@ async function compare() {
   gantts = new Gantts($('#gantts'), {
     view,
     playhead,
-    order: url.get('rows') === 'servers' ? 'servers' : 'jobs',
-    byKind: url.get('color') !== 'job',
+    order: url.choice('rows', ['servers', 'jobs'], 'jobs', 'Rows are jobs.'),
+    byKind: url.choice('color', ['kind', 'job'], 'kind', 'Colours show kinds of difference.') === 'kind',
     onPick: pickIndex,
     onData: reach,
   });
@@ -75,6 +81,10 @@ async function compare() {
   await gantts.start(full);
   await recolor();
   keepInAddress();
+  if (picked !== null && !gantts.list.some(({ info }) => info.ids.includes(picked))) {
+    url.refuse('job', 'must be the id of a job of a compared run', 'No job is selected.');
+    picked = null;
+  }
   if (picked !== null) pick(picked, false);
   Object.assign(globalThis, {
     twin: {
@@ -103,15 +113,21 @@ async function load() {
   if (answer && found.runs.length < answer.runs.length)
     throw new Refusal(`${found.notes[0]} This page shows the data that it had already loaded.`);
   answer = found;
-  const asked = url.number('against');
-  other ??= answer.in_full.includes(asked) && asked !== answer.in_full[0] ? asked : answer.in_full[1];
-  const race = url.number('race');
+  other ??= compared();
+  const race = url.number('race', { from: 1, instead: 'The notice about a race is not shown.' });
   if (race !== null && !$('#race')) await showRace(race);
+}
+
+/** The run of the address that is compared with the baseline, by default the second one. */
+function compared() {
+  const [, ...others] = answer.in_full;
+  const instead = `Run ${others[0]} is compared with run ${answer.in_full[0]}.`;
+  return Number(url.choice('against', others.map(String), String(others[0]), instead));
 }
 
 /** Shows the participants of the race, and the schedulers that were left out. */
 async function showRace(id) {
-  const found = await get(`/api/scenarios/${id}/race/`).catch(() => null);
+  const found = await get(`/api/scenarios/${id}/race/`).catch((error) => tellRefused(error.message, UNRACED));
   if (!found) return;
   const by = new Map();
   for (const { title, reason } of found.left_out) by.set(reason, [...(by.get(reason) ?? []), title]);
@@ -344,9 +360,9 @@ function wireGantts() {
 
 /** Range and moment: read from the address once, then written to it. */
 function keepInAddress() {
-  const [from, to, at] = ['from', 'to', 't'].map((name) => url.number(name));
-  if (from !== null && to !== null && to > from) view.set(from, to);
-  if (at !== null) playhead.scrub(at);
+  reach();
+  const finished = gantts.list.every(({ store }) => store.finished);
+  readTimes(view, playhead, finished);
   view.addEventListener(
     'range',
     debounce(

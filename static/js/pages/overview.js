@@ -193,6 +193,7 @@ function loadAll() {
     .then(ask)
     .then(askEnded)
     .catch((error) => {
+      if (error.status === 400 && filters.dropScheduler(error.message)) return;
       logError(error);
       say(error.message);
     });

@@ -14,7 +14,8 @@ import { clock, plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
-import { View, url } from '../core/ranges/time-range.js';
+import { View } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
@@ -277,7 +278,7 @@ async function main() {
       if ($(selector)) $(selector).hidden = true;
   });
 
-  const wantedJob = url.number('job');
+  const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
   await stream.start();
   transport.keepAddress();
   tools?.start();

@@ -7,7 +7,7 @@ import { $, $$, debounce, fill, h, setText } from '../ui/dom.js';
 import { lowered, plural } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
 import { inCharge } from '../models/phases.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 import { ServerPicture } from '../charts/server-grid.js';
 import { paintCurves } from '../charts/edit-curves.js';
 import { paintStrip } from '../charts/edit-timeline.js';
@@ -70,7 +70,9 @@ async function start() {
       onInput: () => typedSoon(),
     });
     const servers = url.get('servers');
-    const verb = verbs.find(({ name }) => name === (url.get('verb') ?? 'drain_servers'));
+    const names = verbs.map(({ name }) => name);
+    const wanted = url.choice('verb', names, 'drain_servers', 'The form is for draining servers.');
+    const verb = verbs.find(({ name }) => name === wanted);
     if (servers && verb) form.begin(verb, { servers });
     wire();
   }

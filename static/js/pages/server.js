@@ -11,7 +11,8 @@ import { get } from '../core/api.js';
 import { modelsOf } from '../models/index.js';
 import { phaseAt } from '../models/phases.js';
 import { runInfo } from '../core/run-info.js';
-import { View, url } from '../core/ranges/time-range.js';
+import { View } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { trueAt } from '../core/bars.js';
 import { Store } from '../core/store.js';
@@ -180,7 +181,7 @@ async function main() {
     $('#status').dataset.state = 'failed';
     if ($('#drain')) $('#drain').hidden = true;
   });
-  const wantedJob = url.number('job');
+  const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
   await stream.start();
   transport.keepAddress();
   await steps.start();

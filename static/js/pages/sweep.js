@@ -9,7 +9,7 @@ import { number, plural, alignedText, telling } from '../util/format.js';
 import { table } from '../ui/data-table.js';
 import { Poll } from '../util/poll.js';
 import { cells, named } from '../scenarios/sweep-axes.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 import { bands } from '../charts/confidence-bands.js';
 import { heatmap } from '../charts/heatmap.js';
 import { connectionBadge } from '../ui/connection-badge.js';
@@ -30,9 +30,9 @@ async function load() {
 }
 
 function figure() {
-  const asked = url.get('figure');
   const has = (name) => answer.points.some(({ figures }) => (figures[name] ?? null) !== null);
-  return answer.figures.includes(asked) ? asked : (answer.figures.find(has) ?? answer.figures[0]);
+  const first = answer.figures.find(has) ?? answer.figures[0];
+  return url.choice('figure', answer.figures, first, `The table shows ${metrics.get(first).title}.`);
 }
 
 function paint() {

@@ -5,7 +5,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { editFieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 
 const ABOUT = 'A sweep runs a scenario with several values of its settings, to show what they change.';
 const operator = document.body.dataset.role === 'operator';
@@ -56,7 +56,9 @@ async function form() {
   const box = $('#new');
   if (!scenarios.results.length)
     return fill(box, empty('No scenarios yet', 'A sweep needs a scenario.', ['Create a scenario', '/scenarios/']));
-  const wanted = Number(url.get('scenario'));
+  const [first] = scenarios.results;
+  const known = scenarios.results.map(({ id }) => String(id));
+  const wanted = Number(url.choice('scenario', known, String(first.id), `The scenario ${first.name} is selected.`));
   const scenario = h(
     'select',
     { id: 's-scenario' },

@@ -5,7 +5,7 @@ import { eventTitle } from '../models/titles.js';
 import { $, setText } from '../ui/dom.js';
 import { lowered, number } from '../util/format.js';
 import { Later } from '../util/throttle.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 
 const LOOK_MS = 200;
 
@@ -24,9 +24,9 @@ export class EventStep {
 
   /** Shows the event of the address, if it has one. */
   async start() {
-    const wanted = url.number('event');
+    const wanted = url.number('event', { from: 1, to: this.store.lastSeq, instead: 'No event is selected.' });
     if (wanted !== null)
-      await this.go(wanted, url.number('from') === null); // a zoom in the address stays as it is
+      await this.go(wanted, url.get('from') === null); // a zoom in the address stays as it is
     else this.#refresh();
   }
 

@@ -6,7 +6,7 @@ import { $, fill, h } from '../ui/dom.js';
 import { eventTitle } from '../models/titles.js';
 import { clock, number, plural } from '../util/format.js';
 import { empty, table } from '../ui/data-table.js';
-import { url } from '../core/ranges/time-range.js';
+import { url } from '../ui/address/query.js';
 
 const KINDS = [
   ['', 'All types'],
@@ -27,8 +27,10 @@ const PAGE_SIZE = 50;
 export class EventsTable {
   /** onShow(row) moves the playhead to an event; onPick(job) opens the drawer. */
   constructor(runId, { onShow, onPick }) {
-    Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: url.get('events') === '1' });
-    this.kind = KINDS.some(([value]) => value === url.get('kind')) ? url.get('kind') : '';
+    Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: false });
+    this.open = url.choice('events', ['1'], '', 'The list of events is closed.') === '1';
+    const kinds = KINDS.map(([value]) => value);
+    this.kind = url.choice('kind', kinds, '', 'Events of all types are listed.');
     this.toggle = $('#events-open');
     this.select = $('#events-kind');
     this.job = $('#events-job');

@@ -3,7 +3,7 @@
 import { reasonLabel } from './drawer/reason-label.js';
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { url } from '../core/ranges/time-range.js';
+import { tellRefused, url } from '../ui/address/query.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
@@ -46,19 +46,26 @@ export class JobsTable {
     $('#jobs').style.setProperty('--rows', String(Math.min(PAGE_SIZE, info.ids.length)));
     const states = statesOf(info);
     this.query = url.get('q') ?? '';
-    this.state = states.includes(url.get('state')) ? url.get('state') : '';
+    this.state = url.choice('state', states, '', 'Jobs in every state are listed.');
+    const columns = [
+      ...who(info),
+      ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns),
+      ...served(info),
+      ...OUTCOME,
+    ];
+    const keys = columns.flatMap(({ key }) => (key ? [key, `-${key}`] : []));
     this.table = new DataTable($('#jobs'), {
       name: 'jobs',
       size: PAGE_SIZE,
-      sort: url.get('sort') ?? 'index',
+      sort: url.choice('sort', ['index', '-index', ...keys], 'index', 'Jobs are listed in order of arrival.'),
       pages: $('#jobs-pager'),
-      columns: [...who(info), ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns), ...served(info), ...OUTCOME],
+      columns,
       keyOf: (row) => row.index,
       selected: (row) => row.index === this.selected,
       onPick: (row, more) => onPick(row.index, more),
       onChange: () => this.#change({}),
     });
-    this.table.page = url.number('page') ?? 1;
+    this.table.page = url.number('page', { from: 1, instead: 'The first page of jobs is shown.' }) ?? 1;
     this.#fields(states);
   }
 
@@ -93,6 +100,7 @@ export class JobsTable {
       if (then !== null) asked.set('at_ms', then);
       this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`), then);
     } catch (error) {
+      if (error.status === 400 && this.table.page > 1) return this.#first(error);
       logError(error);
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
     } finally {
@@ -102,6 +110,13 @@ export class JobsTable {
         this.refresh();
       }
     }
+  }
+
+  /** Shows the first page instead of one that does not exist, as after a step back to a time with fewer jobs. */
+  #first(error) {
+    if (!this.painted) tellRefused(error.message, 'The first page of jobs is shown.');
+    this.table.page = 1;
+    this.again = true;
   }
 
   select(job) {

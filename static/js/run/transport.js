@@ -3,7 +3,8 @@
 import { animate, redraw } from '../core/render-loop.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, exactClock } from '../util/format.js';
-import { url } from '../core/ranges/time-range.js';
+import { readTimes } from '../ui/address/times.js';
+import { url } from '../ui/address/query.js';
 import { SPEEDS, clockAt } from '../core/playhead.js';
 
 export class Transport {
@@ -63,9 +64,8 @@ export class Transport {
 
   /** Reads time and zoom from the address, and writes them there from now on. */
   keepAddress() {
-    const [from, to, at] = ['from', 'to', 't'].map((name) => url.number(name));
-    if (from !== null && to !== null && to > from) this.view.set(from, to);
-    if (at !== null) this.playhead.scrub(at);
+    this.reach();
+    readTimes(this.view, this.playhead, this.store.finished);
     this.view.addEventListener(
       'range',
       debounce(

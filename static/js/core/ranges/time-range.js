@@ -1,4 +1,4 @@
-// Time range, crosshair and filters of the page, shared by every chart and kept in the URL.
+// Time range, crosshair and selection of the page, shared by every chart.
 
 const SLACK = 1.04; // factor of the run's extent
 
@@ -121,26 +121,3 @@ export class View extends EventTarget {
     this.dispatchEvent(new Event('range'));
   }
 }
-
-/** The query parameters of the page, written back without a new history entry. */
-export const url = {
-  /** @param {string} name */
-  get: (name) => new URLSearchParams(location.search).get(name),
-  /** @param {string} name */
-  number(name) {
-    const text = this.get(name);
-    const value = text === null || text === '' ? NaN : Number(text);
-    return Number.isFinite(value) ? value : null;
-  },
-  /** @param {Record<string, string | number | null | undefined>} changes */
-  set(changes) {
-    const query = new URLSearchParams(location.search);
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === null || value === undefined || value === '') query.delete(name);
-      else query.set(name, String(value));
-    }
-    const text = query.toString();
-    const next = location.pathname + (text ? `?${text}` : '');
-    if (next !== location.pathname + location.search) history.replaceState(null, '', next);
-  },
-};

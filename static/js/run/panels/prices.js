@@ -2,7 +2,7 @@
 // shows which jobs hold the resource at that time.
 
 import { pricesChart } from '../../charts/prices.js';
-import { url } from '../../core/ranges/time-range.js';
+import { url } from '../../ui/address/query.js';
 import { $, h, setText } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';
@@ -21,7 +21,7 @@ export const pricesPanel = {
   id: 'prices',
   title: 'Prices',
   make({ runId, store, info, view, playhead, transport, pick }, { element, legend, actions, canvas, note }) {
-    const log = url.get('log') !== '0';
+    const log = url.choice('log', ['0', '1'], '1', 'The axis is logarithmic.') === '1';
     const past = new PastPrices(runId, transport, store, () => chart.update());
     const server = new ServerPrices(
       actions,
@@ -114,7 +114,8 @@ function layoutChoice(chart, choices, refresh) {
     chart.arrange(choices.find(([value]) => value === select.value)[2]);
     refresh();
   };
-  select.value = choices.some(([value]) => value === url.get('prices')) ? url.get('prices') : '';
+  const known = choices.map(([value]) => value);
+  select.value = url.choice('prices', known, '', 'All prices are in one plot.');
   select.addEventListener('change', () => {
     url.set({ prices: select.value });
     show();

@@ -6,7 +6,7 @@ import { colors, onTheme } from '../../util/colors.js';
 import { $, debounce, fill, h, setText } from '../../ui/dom.js';
 import { number, plural } from '../../util/format.js';
 import { Later } from '../../util/throttle.js';
-import { url } from '../../core/ranges/time-range.js';
+import { url } from '../../ui/address/query.js';
 import { byAge, byJob, byName, byPayoff, byState } from '../../gantt/bar-colors.js';
 
 const REST_MS = 2000;
@@ -79,8 +79,7 @@ export class ScheduleOptions {
       $('#gantt-rows'),
       buttons.map(([, button]) => button),
     );
-    const wanted = url.get('rows');
-    choose(wanted in this.orders ? wanted : 'servers');
+    choose(url.choice('rows', Object.keys(this.orders), 'servers', 'Rows are servers.'));
   }
 
   #colours() {
@@ -99,8 +98,7 @@ export class ScheduleOptions {
       this.paintLegend();
     };
     select.addEventListener('change', () => choose(select.value));
-    const wanted = url.get('colour');
-    choose(wanted in this.paints ? wanted : 'job');
+    choose(url.choice('colour', Object.keys(this.paints), 'job', 'Each job has a colour.'));
   }
 
   async #loadPayoffs() {

@@ -1,7 +1,7 @@
 // Tools of the schedule beside its options: folded groups, arrows, the minimap, the first range, and going to a time.
 
 import { busyRange } from '../../core/ranges/busy-range.js';
-import { url } from '../../core/ranges/time-range.js';
+import { url } from '../../ui/address/query.js';
 import { Minimap } from '../../gantt/minimap.js';
 import { $, setText } from '../../ui/dom.js';
 import { clock } from '../../util/format.js';
