@@ -31,6 +31,7 @@ from twin.connectors.facts import (
 from twin.push.events import ReadFact
 from twin.push.vocabulary import JobData
 
+UNENDED: dict[str, Any] = {"ended_ms": None, "shares": ()}  # what an attempt has unless an event states it
 ASKED = tuple(name for name in JobData.__struct_fields__ if name not in ("submitted_ms", "reason", "message"))
 
 
@@ -195,7 +196,7 @@ class _Job:
         self.state, self.outcome, self.ended_ms = ENDED, data["outcome"], at_ms
 
     def _stated(self, at_ms: int, data: Mapping[str, Any]) -> None:
-        stated = msgspec.convert(data.get("attempts", ()), tuple[Attempt, ...])
+        stated = msgspec.convert([UNENDED | given for given in data.get("attempts", ())], tuple[Attempt, ...])
         if data.get("complete_history", False):
             self.attempts.clear()
         self.attempts |= {attempt.started_ms: attempt for attempt in stated}

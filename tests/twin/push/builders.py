@@ -1,6 +1,8 @@
 """Events in the vocabulary of push."""
 
-from twin.push.events import PushedFact, ReadFact, digest_of, made, read
+import orjson
+
+from twin.push.events import PushedFact, ReadFact, digest_of, fact, read
 
 T0 = 1_780_000_000_000  # 2026-05-28
 NOW = T0 + 86_400_000
@@ -8,13 +10,14 @@ NOW = T0 + 86_400_000
 
 def pushed(type: str, subject: str, at_ms: int, /, **data) -> PushedFact:
     """An event; events with the same content are the same event."""
-    return made(type, subject, at_ms, digest_of(type, subject, str(at_ms), str(sorted(data.items()))), data, NOW)
+    digest = digest_of(type, subject, str(at_ms), str(sorted(data.items())))
+    return fact(type, subject, at_ms, digest, orjson.dumps(data), NOW)  # as it is sent: nothing is filled in
 
 
 def event(type: str, at_ms: int, /, **data) -> ReadFact:
     """An event of the job or node that the test is about, as the fold reads it."""
-    fact = pushed(type, "x", at_ms, **data)
-    return read(fact.at_ms, fact.digest, fact.payload)
+    sent = pushed(type, "x", at_ms, **data)
+    return read(sent.at_ms, sent.digest, sent.payload)
 
 
 def cloud_event(type: str, subject: str, at_ms: int, /, id: str | None = None, **data) -> dict:
