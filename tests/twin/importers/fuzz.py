@@ -1,26 +1,31 @@
 """Fuzzer of the importers: damaged variants of good files, each imported in full. It keeps what fails.
 
-    python -m tests.twin.importers.fuzz COUNT SEED [FOLDER]
+    python -m tests.twin.importers.fuzz COUNT SEED [FOLDER] [CORPUS]
 
 A variant fails if it raises anything but one refusal in one line, if Python warns, or if lines or rows are not
-accounted for. The address space of the process is limited. A failed variant is written to the folder,
-`tests/fixtures/fuzz` by default: its files are variants that once failed, from which the fuzzer begins too.
+accounted for. The operating system limits the address space of the process. A failed variant is written to the folder,
+`tests/fixtures/fuzz` by default: its files are variants that once failed, from which the fuzzer begins too. So are
+those of the corpus: the smallest variant of each outcome. With CORPUS the file is written, with what was found anew.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import resource
 import sys
 import tempfile
 import traceback
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
+from tests.twin.importers.corpus import Corpus, Variant
 from tests.twin.importers.samples import MAPPING, SAMPLES
 from twin.traces.importers import ImportRefused, Reading, Upload, read
 
 CORPUS = Path(__file__).resolve().parents[2] / "fixtures" / "fuzz"
+OUTCOMES = CORPUS / "outcomes.json.gz"
 ADDRESS_SPACE = 3 * 2**30  # bytes; libraries map 1.5 GB before a file is read
 LOST = "error of the importer"  # what a reader says that has lost a line
 MARK = "@@ "  # begins the line above each file of a kept variant
@@ -49,7 +54,22 @@ JOINTS = [
     b"\xff",
     b"\0",
 ]
-READINGS = [{}, {}, {}, {"time_unit": "d"}, {"time_unit": "us"}, {"time_zone": "Europe/Berlin"}, {"cpu_jobs": "keep"}]
+OPTIONS = [{}, {}, {}, {"time_unit": "d"}, {"time_unit": "us"}, {"time_zone": "Europe/Berlin"}, {"cpu_jobs": "keep"}]
+READINGS = [Reading.of(options) for options in OPTIONS]
+QUOTED, NUMBER = re.compile(r"'[^']*'|\"[^\"]*\""), re.compile(r"[\d.,:+-]*\d[\d.,:+-]*")
+SHORT = 90  # characters of a refusal that tell one rule from another
+
+
+class Outcome(NamedTuple):
+    """What came of an import: imported, refused or fault, and why."""
+
+    kind: str
+    why: str
+
+    @property
+    def signature(self) -> str:
+        """The same without what differs between two files that break the same rule."""
+        return f"{self.kind} {NUMBER.sub('0', QUOTED.sub('', self.why))[:SHORT]}"
 
 
 def variant(rng: random.Random, kept: list[tuple[str, list[bytes]]]) -> tuple[str, list[bytes]]:
@@ -85,6 +105,12 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
 
 def fault(folder: Path, name: str, parts: list[bytes], format: str, reading: Reading) -> str:
     """Why the import of a variant is wrong; "" for one that is imported or refused as it should be."""
+    found = outcome(folder, name, parts, format, reading)
+    return found.why if found.kind == "fault" else ""
+
+
+def outcome(folder: Path, name: str, parts: list[bytes], format: str, reading: Reading) -> Outcome:
+    """The import of a variant; of one that is imported, the reasons why rows were skipped."""
     uploads = []
     for number, data in enumerate(parts):
         path = folder / f"part{number}"
@@ -98,14 +124,16 @@ def fault(folder: Path, name: str, parts: list[bytes], format: str, reading: Rea
     except ImportRefused as refusal:
         sentence = str(refusal)
         if LOST in sentence or "\n" in sentence or not sentence.isprintable():
-            return f"refusal: {sentence}"
-        return ""
+            return Outcome("fault", f"refusal: {sentence}")
+        return Outcome("refused", sentence)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return f"{type(error).__name__}: {traceback.format_exc()}"
+        return Outcome("fault", f"{type(error).__name__}: {traceback.format_exc()}")
     known = report["imported"] + report["merged"] + report["outside_window"] + sum(report["skipped_counts"].values())
-    return "" if report["rows"] <= known else f"{report['rows']} rows, but {known} are accounted for"
+    if report["rows"] > known:
+        return Outcome("fault", f"{report['rows']} rows, but {known} are accounted for")
+    return Outcome("imported", "; ".join(sorted(report["skipped_counts"])))
 
 
 def packed(name: str, parts: list[bytes]) -> bytes:
@@ -121,27 +149,35 @@ def kept(folder: Path = CORPUS) -> list[tuple[str, list[bytes]]]:
     return found
 
 
-def fuzz(count: int, seed: int, folder: Path = CORPUS) -> list[str]:
-    """Faults of so many variants; what fails is written to the folder."""
-    corpus, faults = kept(), list[str]()
+def fuzz(count: int, seed: int, folder: Path = CORPUS, corpus: Corpus | None = None) -> list[str]:
+    """Faults of so many variants; what fails is written to the folder, what is new is added to the corpus."""
+    corpus = Corpus.read(OUTCOMES) if corpus is None else corpus
+    begun = kept() + [(one.format, one.files) for one in corpus.variants()]
+    faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="twin-fuzz-") as place:
         for number in range(count):
             rng = random.Random(seed * 10_000_000 + number)
-            name, parts = variant(rng, corpus)
+            name, parts = variant(rng, begun)
             format = "auto" if name == "mapped_csv" or rng.random() < 0.5 else name
-            reading = Reading.of(rng.choice(READINGS))
-            why = fault(Path(place), name, parts, format, reading)
-            if why:
+            reading = rng.choice(READINGS)
+            found = outcome(Path(place), name, parts, format, reading)
+            if found.kind == "fault":
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / f"{name}-{seed}-{number}.bin").write_bytes(packed(name, parts))
-                faults.append(f"{name}, variant {number} of seed {seed}, {format}, {reading.plain()}: {why}")
+                faults.append(f"{name}, variant {number} of seed {seed}, {format}, {reading.plain()}: {found.why}")
+            else:
+                options = OPTIONS[READINGS.index(reading)]
+                corpus.add(Variant(name, format, options, parts, found.kind), found.signature)
     return faults
 
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    count, seed, *folder = sys.argv[1:]
-    faults = fuzz(int(count), int(seed), *map(Path, folder))
+    count, seed, *places = sys.argv[1:]
+    corpus = Corpus.read(OUTCOMES)
+    faults = fuzz(int(count), int(seed), *map(Path, places[:1]), corpus=corpus)
+    if len(places) > 1:
+        corpus.write(Path(places[1]))
     print(f"{int(count):,} variants, {len(faults):,} faults")
     for line in faults[:20]:
         print(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -40,7 +41,7 @@ class Reading:
         ):
             if value is not None and value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-        if found.time_zone is not None and found.time_zone not in available_timezones():
+        if found.time_zone is not None and found.time_zone not in _time_zones():
             raise ValueError(f"time_zone must be a name such as Europe/Berlin, got {found.time_zone!r}")
         return found
 
@@ -82,3 +83,9 @@ class Reading:
 
 
 AS_STATED = Reading()  # the rules of the format
+
+
+@cache
+def _time_zones() -> frozenset[str]:
+    """Names of all time zones; finding them reads hundreds of files."""
+    return frozenset(available_timezones())

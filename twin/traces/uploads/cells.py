@@ -30,6 +30,7 @@ FACTORS = {
     "ki": 2.0**10, "kib": 2.0**10, "mi": 2.0**20, "mib": 2.0**20, "gi": 2.0**30, "gib": 2.0**30, "ti": 2.0**40,
     "tib": 2.0**40, "pi": 2.0**50, "b": 1.0,
 }  # fmt: skip
+FIRST_MS, END_MS = -62_135_596_800_000, 253_402_300_800_000  # of the years 1 to 9999, which dates can have
 MEGA = "M"  # which differs from "m"
 OFFSET = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$|\b(?:UTC|GMT)\b")
 NUMBERED = re.compile(r"(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(?:,?[T ]+(.+))?")
@@ -140,10 +141,10 @@ def dates(cells: Sequence[str], order: str, reading: Reading) -> NDArray[np.floa
     number = column.str.isdigit().to_numpy(dtype=bool, na_value=False)  # no year, and no date without marks
     values = np.where(np.isnat(moments) | number, math.nan, moments.astype(np.int64))
     values = _filled(values, column.tolist(), lambda text: _date(text, order))
-    if reading.time_zone is None:
-        return values
-    local = ~column.str.contains(OFFSET.pattern, regex=True).to_numpy(dtype=bool, na_value=False)
-    return np.where(local, reading.utc(values), values)
+    if reading.time_zone is not None:
+        local = ~column.str.contains(OFFSET.pattern, regex=True).to_numpy(dtype=bool, na_value=False)
+        values = np.where(local, reading.utc(values), values)
+    return np.where((values >= FIRST_MS) & (values < END_MS), values, math.nan)  # pandas reads -0.5 as the year 0
 
 
 def _pattern(column: Sequence[str], order: str) -> str:
