@@ -45,24 +45,6 @@ EVENTS = {
     },
 }
 SNAPSHOT = {"application/json": {"oneOf": list(STEPS)}}
-ANSWER = {
-    "type": "object",
-    "properties": {
-        **{name: {"type": "integer"} for name in ("accepted", "duplicate", "ignored", "cursor")},
-        "rejected": {
-            "type": "array",
-            "items": {"type": "object", "properties": {"index": {"type": "integer"}, "error": {"type": "string"}}},
-        },
-    },
-}
-SNAPSHOT_ANSWER = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string"},
-        "ended": {"type": "boolean"},
-        **{name: {"type": "integer"} for name in ("parts", "jobs", "nodes", "cursor")},
-    },
-}
 
 
 def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import APIException, Throttled
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
@@ -77,7 +77,7 @@ class IngestView(APIView):
 class EventsView(IngestView):
     """Events of a source."""
 
-    @extend_schema(request=openapi.EVENTS, responses={200: OpenApiResponse(openapi.ANSWER)})
+    @extend_schema(request=openapi.EVENTS, responses={200: answer("EventsAccepted")})
     def post(self, request: Request, source: str) -> Response:
         """Stores a batch of events, or a single one; an event that comes again counts as duplicate (docs/push.md)."""
         media_type = request.content_type.partition(";")[0].strip().lower()
@@ -106,14 +106,14 @@ class EventsView(IngestView):
 class SnapshotView(IngestView):
     """Snapshots of a source."""
 
-    @extend_schema(request=openapi.SNAPSHOT, responses={200: OpenApiResponse(openapi.SNAPSHOT_ANSWER)})
+    @extend_schema(request=openapi.SNAPSHOT, responses={200: answer("SnapshotStep")})
     def post(self, request: Request, source: str) -> Response:
         """Step of a snapshot: begin, part or end. At the end, items that are not in it are removed."""
         try:
-            answer = snapshots.step(source, self.body(), time.time_ns() // 1_000_000, self.count)
+            found = snapshots.step(source, self.body(), time.time_ns() // 1_000_000, self.count)
         except bodies.TooMany as error:
             raise TooLarge(str(error)) from None
-        return Response(answer)
+        return Response(found)
 
 
 class CursorView(IngestView):

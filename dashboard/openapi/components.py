@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.openapi.answers import COMPONENTS
+from dashboard.openapi.answers import COMPONENTS, answer
 from dashboard.openapi.fields import VALUE
 from twin.scenarios.edits import verbs
 
@@ -30,6 +30,9 @@ PARAMETERS = {  # name -> (type, description)
     "until_ms": ("integer", "Last simulated time, in ms"),
     "at_ms": ("integer", "Simulated time, in ms; by default the newest"),
     "at": ("integer", "Simulated time, in ms"),
+    "from_ms": ("integer", "Begin of the window, in simulated ms; by default that of the run"),
+    "to_ms": ("integer", "End of the window, in simulated ms; by default that of the run"),
+    "columns": ("integer", "Largest number of intervals of the window"),
     "from": ("integer", "First simulated time, in ms"),
     "to": ("integer", "Last simulated time, in ms"),
     "q": ("string", "Part of a name"),
@@ -40,12 +43,18 @@ PARAMETERS = {  # name -> (type, description)
     "trace": ("integer", "Number of a trace"),
 }
 
+ERROR = {  # any status without an answer of its own
+    "description": "Error, in one sentence",
+    "content": {"application/json": {"schema": answer("Refusal")}},
+}
+
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """The schema with the components, and with types and descriptions of all parameters of addresses."""
+    """The schema with the components, the answers of errors, and types and descriptions of all parameters."""
     result["components"]["schemas"] |= {"Edit": _edit(), "Axis": _axis(), **COMPONENTS}
     for operations in result["paths"].values():
         for operation in operations.values():
+            operation["responses"].setdefault("default", ERROR)
             for parameter in operation.get("parameters", ()):
                 kind, about = PARAMETERS.get(parameter["name"], ("string", ""))
                 if parameter["in"] == "path":

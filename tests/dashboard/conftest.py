@@ -5,6 +5,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.test import Client
 
+from tests.dashboard import described_answers
 from tests.twin.runtime.conftest import crew, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.eventlog import state_cache
 from twin.models import Run
@@ -24,6 +25,19 @@ def settings_of_tests(settings, tmp_path, layer):  # noqa: F811
 
     cache.clear()
     state_cache.forget()  # row ids are used again
+
+
+@pytest.fixture(autouse=True)
+def answers_as_described(monkeypatch):
+    """Every answer of the API that a test gets is as the OpenAPI description states it."""
+    plain = Client.request
+
+    def request(self, **given):
+        answer = plain(self, **given)
+        assert described_answers.fault(given["REQUEST_METHOD"], given["PATH_INFO"], answer) is None
+        return answer
+
+    monkeypatch.setattr(Client, "request", request)
 
 
 def person(name: str, *roles: str) -> Client:

@@ -12,6 +12,12 @@ def connection(finished_run):
     return Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
 
 
+ROW = {
+    "job": 1, "start_ms": 5, "finish_ms": 9, "low_ms": 4, "high_ms": None, "servers": [0], "why": "room",
+    "waits_for": ["j2"], "more": 0, "ahead": 1, "system_ms": None, "never": "",
+}  # fmt: skip
+
+
 def test_before_the_first_forecast_there_are_no_rows(viewer, connection):
     answer = viewer.get("/api/live/lab/forecast/").json()
     assert (answer["rows"], answer["made_ms"], answer["run"]) == ([], None, connection.run_id)
@@ -23,8 +29,8 @@ def test_before_the_first_forecast_there_are_no_rows(viewer, connection):
 
 
 def test_forecasts_of_another_run_are_not_shown(viewer, connection):
-    kept = Forecasting.objects.create(connection=connection, made_ms=5, run=connection.run, rows=[{"job": 1}])
-    assert viewer.get("/api/live/lab/forecast/").json()["rows"] == [{"job": 1}]
+    kept = Forecasting.objects.create(connection=connection, made_ms=5, run=connection.run, rows=[ROW])
+    assert viewer.get("/api/live/lab/forecast/").json()["rows"] == [ROW]
     kept.run = None
     kept.save()
     assert viewer.get("/api/live/lab/forecast/").json()["rows"] == []

@@ -192,7 +192,7 @@ class TraceViewSet(
         """Stops an import in progress."""
         return Response(TraceSerializer(import_commands.cancel_import(self.get_object(), request.user)).data)
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in downloads.KINDS.values()})
     def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
         """Jobs as jobs.jsonl, jobs.csv or jobs.swf."""
         trace = one(Trace.objects.only("jobs", "job_count", "status", "name"), request.user, pk=pk)

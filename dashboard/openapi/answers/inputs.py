@@ -6,6 +6,7 @@ from dashboard.openapi.answers.notation import (
     INTEGER,
     NUMBER,
     STRING,
+    Plain,
     Shape,
     either,
     noted,
@@ -13,6 +14,8 @@ from dashboard.openapi.answers.notation import (
 )
 from dashboard.openapi.answers.runs import SITE
 from scheduling.model.values import RESOURCES
+
+REFUSED = Plain(type="object", properties={"detail": {"type": "string"}}, required=["detail"])
 
 SHAPES: dict[str, Shape] = {
     "TraceCard": {
@@ -73,5 +76,5 @@ SHAPES: dict[str, Shape] = {
         "horizon_slots": INTEGER,
     },
     "WorkloadGenerated": {"trace": "Trace", "cluster": "Cluster"},
-    "Refusal": {"detail": STRING},
+    "Refusal": noted(REFUSED, "Every answer with a status of 400 and above; also sentences by field, if any"),
 }

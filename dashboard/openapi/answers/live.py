@@ -182,8 +182,18 @@ SHAPES: dict[str, Shape] = {
         "queues": [STRING],
         "labels": mapping(STRING),
         "site": SITE,
+        "since_ms": noted(nullable(INTEGER), "Since when it is in this state, in ms since 1970; null if not known"),
     },
     "ClusterNodes": {"nodes": ["ClusterNode"], "total_nodes": INTEGER},
     "NodeSites": {"sites": noted([SITE], "Of the nodes, in their order")},
     "SourceCursor": {"source": STRING, "cursor": INTEGER},
+    "EventsAccepted": {
+        **dict.fromkeys(("accepted", "duplicate", "ignored", "cursor"), INTEGER),
+        "rejected": [{"index": INTEGER, "error": STRING}],
+    },
+    "SnapshotStep": {
+        "id": STRING,
+        "ended": BOOLEAN,
+        **dict.fromkeys(("parts", "jobs", "nodes", "cursor"), INTEGER),
+    },
 }
