@@ -1,7 +1,8 @@
 """One subscription per web process, fanned out to its own sockets through bounded queues.
 
-A published frame is forwarded as it is: encoded once, never decoded here. The bus may drop messages and become
-unavailable; clients that may have missed something are notified (mailbox.Gap) and repair it from the log.
+A published frame is forwarded as it is; where a channel has many listeners, consecutive frames are joined first
+(outbox.py). The bus may drop messages and become unavailable; clients that may have missed something are notified
+(mailbox.Gap) and repair it from the log.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from dashboard.live.mailbox import Gap, Mailbox
+from dashboard.live.outbox import Outbox
 
 log = logging.getLogger(__name__)
 RECONNECT_S = 0.5
@@ -28,6 +30,7 @@ class Hub:
     def __init__(self, url: str) -> None:
         self.url = url
         self.boxes: dict[str, set[Mailbox]] = {}
+        self.outboxes: dict[str, Outbox] = {}
         self.asked: set[str] = set()  # channels that this connection has requested
         self.standing: dict[str, asyncio.Event] = {}  # set once the server has confirmed the channel
         self.pubsub: redis.client.PubSub | None = None
@@ -59,6 +62,7 @@ class Hub:
             listeners.discard(box)
             if not listeners:
                 self.boxes.pop(channel, None)
+                self.outboxes.pop(channel, None)
         await self._reconcile()
 
     async def _reconcile(self) -> None:
@@ -114,16 +118,23 @@ class Hub:
             message = await pubsub.get_message(timeout=5)
             kind = message["type"] if message else ""
             if kind == "message":
-                for box in self.boxes.get(message["channel"].decode(), ()):
-                    box.put(message["data"])
+                self._deliver(message["channel"].decode(), message["data"])
             elif kind == "subscribe":
                 self._stands(message["channel"].decode())
+
+    def _deliver(self, channel: str, message: bytes) -> None:
+        """Message for all listeners of the channel, at once or with the next ones."""
+        listeners = self.boxes.get(channel)
+        if listeners:
+            self.outboxes.setdefault(channel, Outbox(listeners)).put(message)
 
     def _stands(self, channel: str) -> None:
         """Confirmation of a channel: waiting listeners continue, those served without it are notified of the gap."""
         event = self.standing.setdefault(channel, asyncio.Event())
         again = event.is_set()  # redis-py connected again by itself
         event.set()
+        if channel in self.outboxes:
+            self.outboxes[channel].flush()  # what was received before the gap
         for box in self.boxes.get(channel, ()):
             if box.stale or again:
                 box.stale = False

@@ -75,6 +75,20 @@ def decode(payload: bytes | memoryview) -> list[Event]:
         return list(map(Event._make, lines))
 
 
+def joined(payloads: Sequence[bytes]) -> list[bytes]:
+    """The same events in fewer batches: one, unless numbers are missing in between; a batch alone stays as it is."""
+    if len(payloads) < 2:
+        return list(payloads)
+    runs: list[list[Event]] = []
+    for payload in payloads:
+        events = decode(payload)
+        if runs and events[0].seq == runs[-1][-1].seq + 1:
+            runs[-1] += events
+        else:
+            runs.append(events)
+    return [encode(events) for events in runs]
+
+
 def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
     """The events as lines, and the matrix [bar, 9] of bars: data["bars"] of a plan is (first row, count).
 

@@ -150,7 +150,8 @@ class Command(BaseCommand):
     def _start_web(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
         web = [sys.executable, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port",
                str(options["port"]), "--log-level", "warning", "--no-access-log", "--no-proxy-headers",
-               "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
+               "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576",
+               "--ws-per-message-deflate", "false"]  # fmt: skip
         family.add(Child("web", web, GIVES_BACK | PATIENCE | env, settings.VAR_DIR / "logs" / "web.log"))
 
     def _start_others(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
