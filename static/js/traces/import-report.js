@@ -125,7 +125,7 @@ export function preview(rows, without) {
       return {
         title: origin ? `${fieldTitle(name)} (${originText(origin)})` : fieldTitle(name),
         number: typeof rows[0][name] === 'number',
-        cell: (row) => (origin ? fieldText(name, row[name]) : cell(name, row[name], row.provenance)),
+        cell: (row) => cell(name, row[name], origin ? { [name]: 'trace' } : row.provenance), // no mark beside each value
       };
     }),
     rows,
