@@ -125,7 +125,7 @@ export function preview(rows, without) {
       return {
         title: origin ? `${fieldTitle(name)} (${originText(origin)})` : fieldTitle(name),
         number: typeof rows[0][name] === 'number',
-        cell: (row) => cell(name, row[name], origin ? { [name]: 'trace' } : row.provenance), // no mark beside each value
+        cell: (row) => cell(name, row[name], origin ? { [name]: 'trace' } : row.provenance),
       };
     }),
     rows,
