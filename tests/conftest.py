@@ -8,8 +8,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import cases
+
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="few random cases in each test (tests/cases.py)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    cases.quick = config.getoption("--quick")
+
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 

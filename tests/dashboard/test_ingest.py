@@ -16,6 +16,7 @@ from dashboard.auth import tokens
 from dashboard.http import throttles
 from dashboard.ingest.first_event import with_token
 from dashboard.models import ApiToken
+from tests.cases import cases
 from tests.twin.push.builders import T0, cloud_event
 from twin.config import body_limit
 from twin.connectors import base
@@ -349,7 +350,7 @@ nearly = st.builds(
 )  # fmt: skip
 
 
-@quick(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@quick(max_examples=cases(25, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(strange | nearly, max_size=20), st.sampled_from([BATCH, "application/json"]))
 def test_any_json_is_answered_event_by_event(sender, items, media_type):
     answer = sender.post(items, media_type)
@@ -361,7 +362,7 @@ def test_any_json_is_answered_event_by_event(sender, items, media_type):
     base.build("push", {"source": "lab"}).snapshot()
 
 
-@quick(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@quick(max_examples=cases(25, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(min_size=1, max_size=40) | json_values.map(orjson.dumps), st.sampled_from(["events", "snapshot"]))
 def test_any_bytes_are_answered(sender, body, to):
     answer = sender.post(body, "application/json", to)

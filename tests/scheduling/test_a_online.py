@@ -9,6 +9,7 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import CLOUD, ModelError
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 from tests.scheduling.builders_typed_workers import bars_of, decisions_of, encoded, job, machine, run, world
@@ -38,7 +39,7 @@ def compare(cluster, jobs, cloud, **parameters):
 @pytest.mark.parametrize("block", range(8))
 def test_it_equals_the_straightforward_form_to_the_last_ms(block):
     """3,200 tiny instances: with and without the cloud, with servers that leave, limited storage and more speed."""
-    for seed in range(400 * block, 400 * (block + 1)):
+    for seed in range(400 * block, 400 * block + cases(400, 60)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
         cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=away)
         parameters = [{}, {}, {"speed_augmentation": 0.5}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 5]
@@ -47,7 +48,7 @@ def test_it_equals_the_straightforward_form_to_the_last_ms(block):
 
 @pytest.mark.parametrize("block", range(4))
 def test_whatever_it_does_the_verifier_accepts(block):
-    for seed in range(150 * block, 150 * (block + 1)):
+    for seed in range(150 * block, 150 * block + cases(150, 25)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
         cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=away)
         parameters = [{}, {}, {"speed_augmentation": 0.5}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 5]

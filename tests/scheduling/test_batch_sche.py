@@ -6,6 +6,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import CLOUD
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 from tests.scheduling.builders_typed_workers import bars_of, decisions_of, encoded, job, machine, run, world
@@ -48,7 +49,7 @@ def test_a_job_for_which_nothing_is_free_waits_and_one_without_a_worker_is_refus
 
 @pytest.mark.parametrize("parameters", [{}, {"rule": "period", "period_hours": 0.001}])
 def test_whatever_it_does_the_verifier_accepts_and_it_continues_to_the_byte(parameters):
-    for seed in range(150):
+    for seed in range(cases(150, 25)):
         cluster, jobs = builders_random_typed.world(seed, cloud=seed % 2 == 0, away=seed % 3 == 0)
         assert verify(**output_of(cluster, jobs, "batch_sche", 0, parameters)) == [], seed
         if seed % 10:

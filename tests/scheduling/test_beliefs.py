@@ -14,6 +14,7 @@ from scheduling.model.values import Cluster, ModelError, Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.run_times.beliefs import ASSUMED_MS, Learned, Recorded, beliefs, names
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders import output_of_run
 from tests.scheduling.builders_beliefs import BELIEVING, TYPED, Table, instance, plain, simulation, true_ms
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
@@ -149,7 +150,7 @@ def _drawn(data, name, machines, jobs, parameters):
 
 
 @pytest.mark.parametrize("name", BELIEVING)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=cases(25, 5), deadline=None)
 @given(seed=SEEDS, data=st.data())
 def test_whatever_is_believed_the_true_work_is_done(name, seed, data):
     """The verifier counts the work of the true jobs; a run that is saved and continued has the same log."""
@@ -167,7 +168,7 @@ def test_whatever_is_believed_the_true_work_is_done(name, seed, data):
 
 
 @pytest.mark.parametrize("name", BELIEVING)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=cases(20, 4), deadline=None)
 @given(seed=SEEDS)
 def test_true_beliefs_give_the_ordinary_log(name, seed):
     machines, jobs, parameters = instance(name, seed)
@@ -189,7 +190,7 @@ def _lasting(row, ms, name, machines, parameters):
 
 
 @pytest.mark.parametrize("name", BELIEVING)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=cases(25, 5), deadline=None)
 @given(seed=SEEDS, data=st.data())
 def test_no_decision_depends_on_work_that_is_still_to_be_done(name, seed, data):
     """A job with twice or half the true work: until it ends in one of the two runs, the logs are equal."""

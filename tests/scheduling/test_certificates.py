@@ -22,6 +22,7 @@ from scheduling.slotted.certificate import (
 from scheduling.slotted.certificate_problem import problem
 from scheduling.slotted.solvers.optimum import optimum
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.scheduling import builders_pd_ors, oracle, tiny
 
 
@@ -45,7 +46,7 @@ def instance(seed: int):
 @pytest.mark.parametrize("block", range(25))
 def test_every_bound_is_at_least_the_optimum(block):
     """500 tiny instances against the MILP; the schedule itself is checked on the way."""
-    for seed in range(block * 20, block * 20 + 20):
+    for seed in range(block * 20, block * 20 + cases(20, 3)):
         cluster, jobs = instance(seed)
         best = oracle.optimum(cluster, jobs)
         simulation, achieved = run(cluster, jobs)
@@ -69,7 +70,7 @@ SCHEDULERS = {
 @pytest.mark.parametrize("block", range(25))
 def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
     """500 tiny instances of PD-ORS against the MILP."""
-    for seed in range(block * 20, block * 20 + 20):
+    for seed in range(block * 20, block * 20 + cases(20, 3)):
         cluster, jobs = builders_pd_ors.shared_instance(seed)
         best = optimum(cluster, jobs, "pd-ors").value
         simulation, achieved = run(cluster, jobs, "pd_ors")
@@ -88,7 +89,7 @@ def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
 def test_no_scheduler_exceeds_the_optimum_nor_its_bound(world):
     """40 tiny instances, every scheduler that works in slots."""
-    for seed in range(40):
+    for seed in range(cases(40, 8)):
         cluster, jobs = instance(2_000 + seed) if world == "oasis" else builders_pd_ors.shared_instance(2_000 + seed)
         best = optimum(cluster, jobs, world).value
         task = problem(cluster, jobs, range(len(jobs)), world)
@@ -104,7 +105,7 @@ def test_no_scheduler_exceeds_the_optimum_nor_its_bound(world):
 def test_any_prices_bound_the_optimum():
     """Weak duality holds for prices that nobody computed, too."""
     rng = np.random.default_rng(0)
-    for seed in range(60):
+    for seed in range(cases(60, 12)):
         cluster, jobs = instance(1_000 + seed)
         task = problem(cluster, jobs, range(len(jobs)), "oasis")
         best = oracle.optimum(cluster, jobs)

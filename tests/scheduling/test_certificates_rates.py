@@ -12,6 +12,7 @@ from scheduling.slotted.branching.tree import tree_bound
 from scheduling.slotted.certificate import SAFE, certify, dual_bound, pooled_lp, recheck, trivial
 from scheduling.slotted.certificate_problem import Problem, Task, problem
 from scheduling.slotted.solvers.optimum import optimum
+from tests.cases import cases
 from tests.scheduling import builders_pd_ors
 
 WORTH = Utility(200.0, 0.0, 1.0)  # 100 whenever it completes
@@ -91,7 +92,7 @@ def test_what_fits_on_one_server_with_its_parameter_servers_is_near():
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
 def test_no_bound_is_below_the_optimum_of_a_thousand_instances(block):
-    for seed in range(10_000 + block * 50, 10_000 + block * 50 + 50):
+    for seed in range(10_000 + block * 50, 10_000 + block * 50 + cases(50, 8)):
         cluster, jobs = builders_pd_ors.shared_instance(seed)
         best = optimum(cluster, jobs, "pd-ors").value
         task = problem(cluster, jobs, range(len(jobs)), "pd-ors")

@@ -12,6 +12,7 @@ from scheduling.reporting.reasons import sentence
 from scheduling.slotted.solvers import program as solver
 from scheduling.slotted.solvers.dorm_program import Demands, Pool, dominant_shares, fair_shares, share_out
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
@@ -239,7 +240,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed) == events
 
 
-@settings(max_examples=15)
+@settings(max_examples=cases(15, 3))
 @given(
     st.lists(st.tuples(st.integers(0, 5_000), st.integers(1, 4), st.integers(1, 4)), max_size=7),
     st.sampled_from([None, 9]),

@@ -11,6 +11,7 @@ from scheduling.algorithms.drf import Drf
 from scheduling.model.values import Job, Placement, Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import (
@@ -176,7 +177,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machine, jobs, "drf", cuts_of(events, seed), seed) == events
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(
     st.lists(st.tuples(st.integers(0, 9_000), st.integers(1, 5), st.integers(1, 6)), max_size=15),
     st.sampled_from([None, 12]),

@@ -5,6 +5,7 @@ import pytest
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Utility
+from tests.cases import cases
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.reference_backfill import INSTANCES, as_jobs, easy_starts, instance
 from tests.scheduling.rivals import decided, events_of
@@ -140,7 +141,7 @@ def test_a_job_that_outlives_its_limit_delays_the_reservation_one_slot_at_a_time
 
 @INSTANCES
 def test_starts_and_places_equal_plain_loops(first):
-    for seed in range(first, first + 100):
+    for seed in range(first, first + cases(100, 20)):
         _compare(seed, over=seed % 4 == 0)
 
 

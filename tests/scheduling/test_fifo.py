@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Placement, Server
+from tests.cases import cases
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import in_pieces, workload
@@ -152,7 +153,7 @@ def test_a_gang_that_no_order_can_place_is_rejected_when_the_cluster_is_empty():
     assert refusals(events) == {0: ("gang_fits_nowhere", {"workers": 1, "ps": 1})}
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(
     st.lists(st.tuples(st.integers(0, 9_000), st.integers(1, 5), st.integers(1, 6)), max_size=25),
     st.booleans(),

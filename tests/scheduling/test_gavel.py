@@ -16,6 +16,7 @@ from scheduling.colocation.site_pool import Pool
 from scheduling.model.values import Job, Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_colocation import job, machines, small
 from tests.scheduling.grouped import encoded, events_of, groups_at, in_pieces, problems_of
@@ -92,7 +93,7 @@ def instance(seed):
 
 @pytest.mark.parametrize("policy", [MAX_MIN, MAX_SUM, MAKESPAN])
 def test_shares_are_optimal(policy):
-    for seed in range(150):
+    for seed in range(cases(150, 30)):
         rates, held, counts, *_ = given = instance(seed)
         found = shares(policy, *given)
         value, level, total = program(policy, *given)
@@ -106,7 +107,7 @@ def test_shares_are_optimal(policy):
         assert own.sum() == pytest.approx(total, rel=1e-4), seed
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50, 10))
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4))
 def test_on_one_type_equal_jobs_have_equal_shares(jobs, count, size):
     size = min(size, count)
@@ -149,7 +150,7 @@ def chosen_by_loops(target, due, received, held, counts, current):
 
 
 def test_rounds_are_those_of_plain_loops():
-    for seed in range(200):
+    for seed in range(cases(200, 30)):
         rates, held, counts, weights, left = instance(seed)
         rng = np.random.default_rng(seed)
         target = shares(MAX_MIN, rates, held, counts, weights, left)
@@ -162,7 +163,7 @@ def test_rounds_are_those_of_plain_loops():
 
 def test_received_shares_come_close_to_those_due():
     """Jobs of one machine each: after 300 rounds each pair has had its share up to 2 %."""
-    for seed in range(40):
+    for seed in range(cases(40, 8)):
         rates, held, counts, weights, left = instance(seed)
         held = np.minimum(held, 1)
         target = shares(MAX_MIN, rates, held, counts, weights, left)

@@ -7,6 +7,7 @@ from scheduling.colocation.selection.allocation import allocate, ratios
 from scheduling.colocation.selection.exhaustive import all_pairs, exact
 from scheduling.colocation.selection.group_selection import schedule
 from scheduling.colocation.selection.grouping import Work, grouping, numbers_of_groups, scores
+from tests.cases import cases
 from tests.scheduling import harmony_reference as reference
 from tests.scheduling.builders_colocation import plain, table
 
@@ -27,7 +28,7 @@ def test_the_machines_go_where_computation_prevails():
 def test_the_number_of_groups_is_that_of_brute_force(seed):
     """2,000 cases in all, with jobs that compute or send nothing; whole numbers, so that ties are frequent."""
     rng = np.random.default_rng(seed)
-    for _ in range(500):
+    for _ in range(cases(500, 60)):
         jobs, machines = int(rng.integers(1, 12)), int(rng.integers(1, 30))
         comp, comm = rng.integers(0, 40, jobs).astype(float), rng.integers(0, 6, jobs).astype(float)
         found = numbers_of_groups(comp, comm, machines, np.arange(1, jobs + 1))
@@ -38,7 +39,7 @@ def test_the_number_of_groups_is_that_of_brute_force(seed):
 def test_the_allocation_is_the_one_by_one(seed):
     """2,000 cases in all, with ties, zeros, floors, and rows of different length side by side."""
     rng = np.random.default_rng([7, seed])
-    for _ in range(250):
+    for _ in range(cases(250, 30)):
         machines = int(rng.integers(4, 120))
         rows = []
         for _ in range(2):
@@ -67,7 +68,7 @@ def test_the_last_machine_goes_where_a_step_by_step_count_gives_it():
 def test_the_fast_form_is_the_slow_one(seed):
     """Members, machines and score, for choices evaluated side by side; with zeros and with memory."""
     rng = np.random.default_rng([3, seed])
-    for _ in range(12):
+    for _ in range(cases(12, 4)):
         jobs, machines = int(rng.integers(1, 26)), int(rng.integers(1, 40))
         work = reference.work(rng, jobs, machines, zeros=bool(rng.random() < 0.3), memory=bool(rng.random() < 0.4))
         counts = rng.integers(1, jobs + 1, 5)

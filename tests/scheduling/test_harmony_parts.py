@@ -21,6 +21,7 @@ from scheduling.colocation.workload import COMBINATIONS, harmony
 from scheduling.model.speed import completed
 from scheduling.model.values import Cluster, Job, Server
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.scheduling import harmony_reference as reference
 from tests.scheduling.builders_colocation import table
 
@@ -116,7 +117,7 @@ def test_two_opposite_jobs_fill_both_lanes():
 
 def test_a_lane_serves_one_subtask_at_a_time_and_jobs_stay_together():
     rng = np.random.default_rng(0)
-    for _ in range(30):
+    for _ in range(cases(30, 6)):
         jobs = int(rng.integers(1, 6))
         comp, comm = rng.uniform(100, 9_000, jobs), rng.uniform(100, 9_000, jobs)
         bars = subtasks.window(comp, comm, 0, 0, 200_000)
@@ -132,7 +133,7 @@ def test_a_lane_serves_one_subtask_at_a_time_and_jobs_stay_together():
 def test_a_window_does_not_depend_on_where_another_one_lies():
     """Looking far ahead skips whole periods; what is seen there is what a run through all of it shows."""
     rng = np.random.default_rng(1)
-    for _ in range(20):
+    for _ in range(cases(20, 4)):
         jobs = int(rng.integers(1, 5))
         comp, comm = rng.integers(1, 9, jobs) * 500.0, rng.integers(1, 9, jobs) * 500.0
         far = subtasks.window(comp, comm, 70, 300_070, 330_070)
@@ -157,7 +158,7 @@ def test_a_secondary_subtask_only_uses_what_the_primary_one_leaves():
     """At most one of each at a time; no group is faster than all of its network, its CPU or its longest job allows."""
     rng = np.random.default_rng(4)
     faster = 0
-    for _ in range(60):
+    for _ in range(cases(60, 12)):
         jobs, spare = int(rng.integers(2, 6)), float(rng.uniform(0.05, 0.9))
         comp, comm = rng.integers(1, 9, jobs) * 500.0, rng.integers(1, 9, jobs) * 500.0
         bars = subtasks.window(comp, comm, 0, 0, 100_000, secondary=spare)
@@ -174,7 +175,7 @@ def test_a_secondary_subtask_only_uses_what_the_primary_one_leaves():
         far = subtasks.window(comp, comm, 70, 300_070, 330_070, secondary=spare)
         through = subtasks.window(comp, comm, 70, 0, 330_070, secondary=spare)
         assert far == [b for b in through if b.end_ms > 300_070]
-    assert faster >= 15
+    assert faster >= cases(15, 1)
 
 
 def test_eq_1_is_exact_for_any_group():
@@ -193,7 +194,7 @@ def test_eq_1_is_exact_for_any_group():
 def test_eq_1_holds_for_the_groups_that_algorithm_1_chooses():
     """The issue asks for 5 % in 95 % of them."""
     errors = []
-    for seed in range(12):
+    for seed in range(cases(12, 3)):
         work = table(80, 100, seed)
         found = schedule(work)
         for own, m in zip(found.lists(), found.machines.tolist(), strict=True):

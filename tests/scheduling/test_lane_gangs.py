@@ -8,6 +8,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import ModelError
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 from tests.scheduling.builders_typed_workers import bars_of, decisions_of, encoded, job, machine, run, world
@@ -36,7 +37,7 @@ def test_it_equals_the_form_that_sorts_everything_again(kind):
     """600 tiny clusters each; every other one has outages."""
     name, parameters = KINDS[kind]
     limits = tuple(round(float(part) * HOUR) for part in parameters.get("limits", "").split(",") if part)
-    for seed in range(600):
+    for seed in range(cases(600, 100)):
         cluster, jobs = builders_random_typed.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
         order = "srtf" if name == "srtf" else "tiresias"
         expected = reference(
@@ -48,7 +49,7 @@ def test_it_equals_the_form_that_sorts_everything_again(kind):
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 def test_whatever_it_does_the_verifier_accepts(kind):
     name, parameters = KINDS[kind]
-    for seed in range(120):
+    for seed in range(cases(120, 20)):
         cluster, jobs = builders_random_typed.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
         assert verify(**output_of(cluster, jobs, name, 0, parameters)) == [], seed
 

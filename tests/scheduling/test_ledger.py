@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from scheduling.model.values import CLOUD, NONE, Cluster, Job, Placement, Role, Server
 from scheduling.slotted.ledger import Overbooked, SlottedLedger
+from tests.cases import cases
 
 END = 20  # ms; the dense table's length
 CAPACITY = (4_000, 6_000, 0, 0, 0)
@@ -39,7 +40,7 @@ def used_by(futures, server, at_ms):
     return tuple(sum(b.count * (WORKER, PS)[b.role][r] for b in bars) for r in range(5))
 
 
-@settings(max_examples=300)
+@settings(max_examples=cases(300, 40))
 @given(plans())
 def test_it_accepts_and_refuses_exactly_what_a_table_of_every_millisecond_does(story):
     ledger, futures = SlottedLedger(CLUSTER, JOBS), {}

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from scheduling.slotted.solvers.optimum import optimum
+from tests.cases import cases
 from tests.scheduling import builders_pd_ors, oracle, oracle_pd_ors, tiny
 
 
 @pytest.mark.parametrize("block", range(4))
 def test_it_is_that_of_the_oracle_in_the_world_of_oasis(block):
-    for seed in range(block * 10, block * 10 + 10):
+    for seed in range(block * 10, block * 10 + cases(10, 3)):
         rng = np.random.default_rng([1, seed])
         cluster = tiny.cluster(int(rng.integers(1, 3)), 1, 3, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
         jobs = [tiny.random_job(rng, n, 3) for n in range(3)]
@@ -20,7 +21,7 @@ def test_it_is_that_of_the_oracle_in_the_world_of_oasis(block):
 
 @pytest.mark.parametrize("block", range(4))
 def test_it_is_the_best_of_all_schedules_in_the_world_of_pd_ors(block):
-    for seed in range(block * 10, block * 10 + 10):
+    for seed in range(block * 10, block * 10 + cases(10, 3)):
         rng = np.random.default_rng([2, seed])
         servers = [builders_pd_ors.server(f"h{h}", int(rng.integers(0, 3)), int(rng.integers(1, 3))) for h in range(2)]
         machines = builders_pd_ors.cluster(*servers, slots=2)

@@ -16,6 +16,7 @@ from scheduling.reporting.reasons import sentence
 from scheduling.slotted.solvers import multi_machine_exact
 from scheduling.slotted.workload_pd_ors import pd_ors
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling import oracle_pd_ors as oracle
 from tests.scheduling.builders import output_of
 from tests.scheduling.builders_pd_ors import SLOT, cluster, job, random_job, server
@@ -168,7 +169,7 @@ def test_every_mode_passes_the_verifier_and_repeats_itself(parameters):
 
 def test_refinement_never_does_worse():
     """60 random runs: the payoff of a first decision with refinement is at least that without."""
-    for seed in range(60):
+    for seed in range(cases(60, 10)):
         machines, jobs = random_instance(seed)
         first = [
             scheduler_of(machines, jobs, refine=refine)
@@ -223,7 +224,7 @@ def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, sentence_pa
     assert not any(name in e.data["values"] for e in enough if e.kind == "decided")
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25, 5))
 @given(st.integers(0, 10**6), st.sampled_from(["production", "paper"]), st.sampled_from(["literal", "marginal"]))
 def test_invariants_of_random_runs(seed, mode, price_mode):
     """Capacity and work are rechecked by the verifier; prices never fall and stay between floor and ceiling."""

@@ -15,6 +15,7 @@ from scheduling.slotted.solvers.multi_machine_greedy import least_costs, nested_
 from scheduling.slotted.solvers.multi_machine_lp import Relaxation
 from scheduling.slotted.solvers.rounding import gain, packing_width, round_off
 from scheduling.slotted.solvers.single_machine import internal_costs, pair_room
+from tests.cases import cases
 
 
 def instance(seed, servers=3, resources=2):
@@ -223,7 +224,7 @@ def test_the_gain_solves_the_equation_of_the_theorems():
     assert packing_width(np.array([[0, 0]]), np.array([2, 0]), np.array([0, 3]), 100) == 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_bounds_never_exceed_the_cheapest(seed, workers):
     machines, group = instance(seed)

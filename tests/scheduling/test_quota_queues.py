@@ -16,6 +16,7 @@ from scheduling.model.values import ModelError, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.slotted.quotas.book import cohorts_of, quotas_of
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.reference_quota_queues import Queues, as_jobs, instance
@@ -160,7 +161,7 @@ def test_quotas_and_cohorts_are_read():
 
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_plain_loops_find_the_same_runs(first):
-    for seed in range(first, first + 100):
+    for seed in range(first, first + cases(100, 15)):
         gpus, requests, rules = instance(seed)
         machines, jobs = as_jobs(gpus, requests)
         events = events_of(machines, jobs, NAME, **rules.parameters())
@@ -197,14 +198,14 @@ class Watched(QuotaQueues):
 def test_no_job_within_its_quota_waits_and_no_job_is_preempted_without_need():
     """All subsets of the preempted jobs are tried. The quotas are at most 100 % together, with one cohort."""
     slots = choices = 0
-    for seed in range(400):
+    for seed in range(cases(400, 60)):
         gpus, requests, rules = instance(seed)
         rules = rules._replace(reclaim=True, strict=False, borrow=100, cohorts=())
         machines, jobs = as_jobs(gpus, requests)
         scheduler = Watched(Watched.Parameters(**rules.parameters()))
         list(Simulation(machines, jobs, scheduler, 0).events())
         slots, choices = slots + scheduler.slots, choices + scheduler.choices
-    assert (slots > 500, choices > 50) == (True, True), (slots, choices)
+    assert (slots > cases(500, 75), choices > cases(50, 5)) == (True, True), (slots, choices)
 
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
@@ -223,7 +224,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machines, jobs, NAME, cuts_of(events, seed), seed, **own) == events
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(st.integers(0, 10_000), st.lists(st.integers(1, 40), max_size=3))
 def test_saved_and_continued_it_has_the_same_log(seed, cuts):
     gpus, requests, rules = instance(seed)

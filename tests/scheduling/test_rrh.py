@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scheduling.model.values import Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
@@ -144,7 +145,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machine, jobs, "rrh", cuts_of(events, seed), seed) == events
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(
     st.lists(
         st.tuples(st.integers(0, 9_000), st.integers(1, 4), st.integers(1, 5), st.sampled_from([0.0, 0.3, 3.0])),

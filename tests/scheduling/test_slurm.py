@@ -6,6 +6,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Server, Utility
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders_slotted import cluster, job, ps_server
 from tests.scheduling.reference_backfill import INSTANCES
 from tests.scheduling.reference_slurm import PARAMETERS, as_jobs, instance, slurm_starts
@@ -95,7 +96,7 @@ def test_the_tightest_server_is_taken():
 
 @INSTANCES
 def test_starts_and_places_equal_plain_loops(first):
-    for seed in range(first, first + 100):
+    for seed in range(first, first + cases(100, 20)):
         servers, queues, requests = instance(seed)
         found = {}
         for event in Simulation(*as_jobs(servers, queues, requests), build("slurm", PARAMETERS), 0).events():

@@ -14,6 +14,7 @@ from scheduling.model.speed import completed, speed_of
 from scheduling.model.values import Cluster, Job, Server, Utility
 from scheduling.slotted.pricing.prices import PriceParameters
 from scheduling.workloads import ENDLESS, PROFILES, generate
+from tests.cases import cases
 
 SLOT_MS = 1_000
 SERVERS = 12
@@ -60,7 +61,7 @@ def stated_jobs(draw) -> Job:
     )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=cases(25, 5), deadline=None)
 @given(stated_jobs())
 def test_a_job_alone_takes_the_same_time_under_every_scheduler(job):
     """Within 1 %: one worker a machine, one rate for all placements, all workers at once, no memory limit, no cloud."""

@@ -25,6 +25,7 @@ from scheduling.model.training_models import oasis_minibatch_ms, pd_ors_sample_m
 from scheduling.model.values import Job
 from scheduling.typed_workers.workers import exact_chunk_ms
 from scheduling.workloads import generate
+from tests.cases import cases
 
 WORKER, PS = (1_000, 2_000, 4_000, 0, 1_100), (0, 1_000, 1_000, 0, 3_300)
 counts = st.integers(1, 60)
@@ -82,7 +83,7 @@ def works_ms(job: Job, nic: float) -> dict[str, float]:
     }
 
 
-@settings(max_examples=400)
+@settings(max_examples=cases(400, 50))
 @given(jobs)
 def test_every_family_counts_the_same_work_from_the_same_job(job):
     """The models agree where a machine's network is the worker's bandwidth and all workers run."""
@@ -96,7 +97,7 @@ def test_every_family_counts_the_same_work_from_the_same_job(job):
         assert found[name] == pytest.approx(work, rel=1e-6), name
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200, 30))
 @given(jobs)
 def test_completion_changes_nothing_that_a_job_states_and_happens_once(job):
     full = completed(job)
@@ -111,7 +112,7 @@ def test_completion_changes_nothing_that_a_job_states_and_happens_once(job):
             assert full.provenance[name] == "derived"
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200, 30))
 @given(jobs)
 def test_no_source_gives_a_job_more_workers_than_it_can_use(job):
     full, most = completed(job), speed_of(job).most_workers

@@ -19,6 +19,7 @@ from scheduling.slotted.auction.places import Places
 from scheduling.slotted.gangs.packing import Packing, Servers
 from scheduling.slotted.gangs.rates import JobRates
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_pd_ors import cluster as shared_cluster
 from tests.scheduling.builders_pd_ors import job as sampled
@@ -84,7 +85,7 @@ def best(gpus, bidders):
 
 def test_auctions_are_those_of_all_allocations():
     """Workers of one GPU: the product, the part of each winner and what it keeps are exact."""
-    for seed in range(300):
+    for seed in range(cases(300, 60)):
         gpus, bidders = bidders_of(seed)
         fair = Auction(places_of(gpus), bidders)
         fair.run(payments=False)
@@ -105,7 +106,7 @@ def test_auctions_are_those_of_all_allocations():
 def test_with_several_resources_the_product_is_close_to_the_greatest():
     """Workers of 1 to 3 GPUs and vCPUs: where all bidders can win, valuations are 0.99 of the best in the mean."""
     ratios = []
-    for seed in range(300):
+    for seed in range(cases(300, 60)):
         gpus, bidders = bidders_of(seed, demands=True)
         most, _ = best(gpus, bidders)
         if not most:
@@ -114,12 +115,12 @@ def test_with_several_resources_the_product_is_close_to_the_greatest():
         auction.run(payments=False)
         own = [valuation(one, auction.places.workers[one.job]) for one in bidders]
         ratios.append(float(np.exp((np.log(own).sum() - log(most)) / len(bidders))))
-    assert len(ratios) > 100
+    assert len(ratios) > cases(100, 20)
     assert max(ratios) <= 1 + 1e-9
     assert (np.mean(ratios) > 0.99, min(ratios) > 0.8) == (True, True), (np.mean(ratios), min(ratios))
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(st.integers(0, 100_000))
 def test_payments_leave_between_one_worker_and_all(seed):
     gpus, bidders = bidders_of(seed, demands=True)

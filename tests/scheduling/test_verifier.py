@@ -11,6 +11,7 @@ from scheduling.model.values import Utility
 from scheduling.reporting.reasons import SENTENCES
 from scheduling.verification.replay import unclear
 from scheduling.verification.verify import verify
+from tests.cases import cases
 from tests.scheduling import builders_slotted
 from tests.scheduling.builders import output, output_of
 
@@ -327,7 +328,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=600, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(600, 60), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_nothing_makes_it_fail(small, data):
     """One or two values of any file, replaced or taken out wherever they stand."""

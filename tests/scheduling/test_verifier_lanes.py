@@ -9,6 +9,7 @@ import pytest
 from scheduling.model.values import LARGEST
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 
@@ -114,7 +115,7 @@ def test_it_knows_types_absences_and_storage():
 def test_limited_storage_is_really_limiting():
     """What is scheduled as if storage were endless breaks 7b here and there; what knows of it never does."""
     broken = 0
-    for seed in range(40):
+    for seed in range(cases(40, 10)):
         cluster, jobs = builders_random_typed.world(seed, cloud=True)
         assert verify(**output_of(cluster, jobs, "a_online", 0, {"storage": "job"})) == []
         endless = output_of(cluster, jobs, "a_online", 0, {})
@@ -123,7 +124,7 @@ def test_limited_storage_is_really_limiting():
         problems = verify(**endless)
         assert all(problem.startswith("7b") for problem in problems)
         broken += bool(problems)
-    assert broken >= 10
+    assert broken >= cases(10, 1)
 
 
 @pytest.mark.parametrize("scheduler", ["srtf", "tiresias_l"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from twin.traces.importers import ImportRefused, read
 
 HEADER = "timestamp,duration,num_gpus,gpu_time,cluster\n"
@@ -169,7 +170,7 @@ HEADERS = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150, 20))
 @given(st.sampled_from(sorted(HEADERS)), st.lists(st.lists(cells, max_size=12).map(",".join), max_size=6))
 def test_no_table_makes_an_importer_fail(tmp_path_factory, format, rows):
     """Any cells under a good header: a result that accounts for every row, or a refusal."""
@@ -184,7 +185,7 @@ def test_no_table_makes_an_importer_fail(tmp_path_factory, format, rows):
     assert report["rows"] == report["imported"] + report["outside_window"] + len(report["skipped"])
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150, 20))
 @given(st.sampled_from(["auto", "jobs_jsonl", *sorted(HEADERS)]), st.binary(max_size=200))
 def test_no_bytes_make_an_importer_fail(tmp_path_factory, format, data):
     path = tmp_path_factory.mktemp("fuzz") / "upload"

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.cases import cases
 from tests.twin.builders import jobs
 from twin.files.job_table import JobTable
 from twin.files.jobs_csv import columns_of, csv_lines
@@ -21,7 +22,7 @@ def importing(tmp_path, text: str, **options):
 
 
 @given(jobs())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=cases(150, 20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_there_and_back(tmp_path, rows):
     rows = sorted(
         (job for job in rows if all(amount < 10**12 for part in (job.worker, job.ps) if part for amount in part)),

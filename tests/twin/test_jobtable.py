@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.twin.builders import jobs
 from twin.files import job_table, packed_jobs, stored_jobs
 from twin.files.job_table import JobTable
@@ -17,7 +18,7 @@ maybe = st.one_of
 
 
 @given(jobs())
-@settings(max_examples=300)
+@settings(max_examples=cases(300, 40))
 def test_there_and_back(rows):
     table = JobTable.of(rows)
     assert list(table.jobs()) == rows
@@ -35,7 +36,7 @@ def test_long_tables_are_stored_in_blocks(monkeypatch):
 
 
 @given(jobs())
-@settings(max_examples=100)
+@settings(max_examples=cases(100, 15))
 def test_stored_jobs_are_the_same_one_by_one_field_by_field_and_all_at_once(rows):
     stored = StoredJobs(JobTable.of(rows))
     assert [stored[i] for i in range(-len(rows), len(rows))] == rows * 2

@@ -15,6 +15,7 @@ from scheduling.model.values import ModelError
 from scheduling.verification.phases import Stage as Row
 from scheduling.verification.phases import verify_phases
 from scheduling.workloads import generate
+from tests.cases import cases
 from tests.twin.builders_phases import last_event_ms, scenario_state, some_edits, staged
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
@@ -44,7 +45,7 @@ def problems_of(stages, events):
 @pytest.mark.parametrize(("profile", "name"), CASES)
 def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
     found = 0
-    for seed in range(24):
+    for seed in range(cases(24, 5)):
         draw = random.Random(f"{profile} {name} {seed}")
         base = scenario_state(profile, name, seed)
         try:
@@ -65,7 +66,7 @@ def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
             again.restore(unpack_state(pack_state(first.state())))
             resumed += list(again.events())
             assert [event_line(event) for event in resumed] == [event_line(event) for event in events]
-    assert found > 10
+    assert found > cases(10, 1)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
     ],
 )
 def test_a_scheduler_hands_over_to_another_one(profile, name, other):
-    for seed in range(2):
+    for seed in range(cases(2, 1)):
         base = scenario_state(profile, name, seed)
         parameters = "model=pd-ors" if (profile, other) == ("pd-ors", "oasis") else ""
         change = {
@@ -98,7 +99,7 @@ def test_a_scheduler_hands_over_to_another_one(profile, name, other):
 )
 def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
     """The same events as with those jobs in the trace: these schedulers know no job before it arrives."""
-    for seed in range(6):
+    for seed in range(cases(6, 2)):
         base = scenario_state(profile, name, seed)
         at_ms = last_event_ms(base) // 3
         edits = [{"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + 7, "count": 3, "every_ms": 11,
@@ -127,7 +128,7 @@ def test_no_gang_waits_for_servers_that_are_gone(name):
 
 @pytest.mark.parametrize("name", ["a_online", "batch_sche"])
 def test_a_cloud_that_is_switched_off_lets_go_of_all_it_held(name):
-    for seed in range(6):
+    for seed in range(cases(6, 2)):
         base = scenario_state("a-online", name, seed)
         stages = staged(base, [{"verb": "switch_cloud", "on": False, "at_ms": base.jobs[6].arrival_ms}])
         events = list(played(stages, 5).events())

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.cases import cases
 from tests.twin.builders import run
 from tests.twin.headless.builders import change, line, mutated, removing, setting
 from twin.files.outputs import FILES
@@ -130,7 +131,7 @@ def test_no_folder_makes_verify_fail(copy):
     """400 of them; whoever wants more raises the number."""
     files = {name: (copy / name).read_bytes() for name in FILES}
     rng = random.Random(5)
-    for _ in range(400):
+    for _ in range(cases(400, 60)):
         name = rng.choice(FILES)
         (copy / name).write_bytes(mutated(rng, name, files[name]))
         assert all(isinstance(problem, str) and problem for problem in problems_of(copy))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from tests.twin.importers.samples import MAPPING, SAMPLES
 from twin.traces.importers import ImportRefused, Upload, formats, parse, read, sniff
 from twin.traces.importing.scan import summary_of
@@ -127,7 +128,7 @@ def damaged(draw):
 
 
 @given(damaged())
-@settings(max_examples=1_500, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(1_500, 100), suppress_health_check=[HealthCheck.too_slow])
 def test_no_damage_gives_a_traceback_a_hang_or_half_a_trace(tmp_path_factory, case):
     """A result that accounts for its rows, whose jobs are good jobs by arrival; or one sentence that names the file."""
     name, format, parts = case

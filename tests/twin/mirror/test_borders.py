@@ -11,6 +11,7 @@ from django.db import DatabaseError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from tests.twin.mirror.builders import EPOCH, NODES, Log, S, Scripted, ended, job, polled, running
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.builders_stored import following
@@ -255,7 +256,7 @@ def test_an_error_of_the_follower_itself_is_shown(monkeypatch):
     assert found.message.startswith("Internal error of the follower (AttributeError: module has no attribute")
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100, 15))
 @given(MOVES, st.sets(st.integers(0, 40), max_size=4))
 def test_every_job_ends_in_one_run_and_the_last_run_knows_what_is_open(moves, cuts):
     whole, chain = Log(), [Mirror(0)]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduling.model.values import LARGEST
+from tests.cases import cases
 from tests.twin.mirror.builders import Log, S
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from twin.connectors.facts import ENDED, RUNNING, SUSPENDED, NodeFact, Snapshot
@@ -39,7 +40,7 @@ def truth(snapshot: Snapshot) -> tuple[object, ...]:
     return jobs, nodes
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100, 15))
 @given(MOVES)
 def test_the_same_look_again_tells_nothing(moves):
     log = Log()
@@ -48,7 +49,7 @@ def test_the_same_look_again_tells_nothing(moves):
         assert log.apply(snapshot) == []
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100, 15))
 @given(MOVES, st.data())
 def test_lost_repeated_and_reordered_looks_end_in_the_picture_of_the_newest(moves, data):
     polls = polls_of(moves)
@@ -61,7 +62,7 @@ def test_lost_repeated_and_reordered_looks_end_in_the_picture_of_the_newest(move
     assert picture(log) == truth(polls[-1])
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100, 15))
 @given(MOVES, st.data())
 def test_the_folded_log_is_the_picture(moves, data):
     """Bars in the log: each running job is on its node from its start, without overlaps; time never runs back."""
@@ -92,7 +93,7 @@ def test_the_folded_log_is_the_picture(moves, data):
         assert all(first[1] <= second[0] + S for first, second in pairwise(ordered))
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(MOVES)
 def test_every_look_seen_gives_the_exact_history(moves):
     """With no poll lost, every attempt of every job has the start that the cluster reported."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from scheduling.model.values import Event
+from tests.cases import cases
 from tests.twin.mirror.builders import EPOCH, NODES, Log, at, attempt, ended, job, polled, running
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from twin.connectors.facts import DOWN, FAILED, JobFact, Snapshot
@@ -22,7 +23,7 @@ def differences(events: Sequence[Event], seen: Snapshot, history: Sequence[JobFa
     return [(found.subject, found.field) for found in compare(logged, seen, history, EPOCH, EPOCH)[1]]
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150, 20))
 @given(MOVES)
 def test_a_log_that_the_differ_wrote_agrees_with_the_newest_look(moves):
     log = Log()

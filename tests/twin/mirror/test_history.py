@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scheduling.model.values import ModelError
 from scheduling.reporting.metrics import summarize
+from tests.cases import cases
 from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, polled, running
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.builders_stored import write
@@ -90,7 +91,7 @@ def test_what_jobs_hold_on_a_node_that_is_down_is_not_allocated():
     assert found["gpu"] == (2 * 5 + 2 * 10) / (4 * 5 + 4 * 10), "2 of 4 GPUs, for 5 s on the one and 10 s on the other"
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=cases(40, 8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES, data=st.data())
 def test_whatever_was_seen_passes_the_verifier(moves, data, tmp_path):
     polls = [

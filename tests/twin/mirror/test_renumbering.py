@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from tests.cases import cases
 from tests.twin.mirror.builders import Log, Scripted, at, ended, job, polled, running
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from twin.connectors.facts import ConnectorError, Snapshot
@@ -57,7 +58,7 @@ def test_numbers_that_were_taken_later_count():
     assert numbers.begun_again(polled(9, job("1", submitted_ms=at(8))))
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 10))
 @given(MOVES)
 def test_jobs_that_move_are_not_numbered_anew(moves):
     log = Log()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from tests.twin.mirror.builders import NODES, Log, at, attempt, job
 from twin.connectors.facts import COMPLETED, ENDED, NODE_FAIL, RUNNING, WAITING, Attempt, JobFact, Snapshot
 
@@ -76,7 +77,7 @@ class Slurm:
         return Snapshot(at(second), tuple(one.in_queue() for one in self.jobs.values() if one.shown), NODES)
 
 
-@settings(max_examples=300)
+@settings(max_examples=cases(300, 40))
 @given(MOVES, st.data())
 def test_every_job_is_one_with_the_attempts_of_the_accounting(moves, data):
     slurm, log, records = Slurm(), Log(), []
@@ -99,7 +100,7 @@ def test_every_job_is_one_with_the_attempts_of_the_accounting(moves, data):
     assert log.mirror.open == {found[key].index for key, one in seen.items() if one.state != ENDED}
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100, 15))
 @given(MOVES)
 def test_what_the_accounting_stated_is_stated_once(moves):
     slurm, log = Slurm(), Log()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from tests.twin.push.builders import T0, event
 from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
 from twin.push import fold
@@ -173,7 +174,7 @@ def events_of_a_job():
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150, 20))
 @given(
     st.lists(events_of_a_job(), min_size=1, max_size=12),
     st.randoms(use_true_random=False),

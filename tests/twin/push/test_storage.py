@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from tests.twin.push.builders import NOW, T0, pushed
 from twin.connectors import base
 from twin.mirror import differ
@@ -117,7 +118,7 @@ def late_start():
     return [first, late, requeued], [[first, requeued], [late]]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=cases(40, 8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arrivals())
 @example(late_start())
 def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduling.model.values import LARGEST, ModelError
+from tests.cases import cases
 from tests.twin.mirror.builders import NODES, Log, S, ended, job, polled, running, suspended
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.whatif.builders_servers import servers_of
