@@ -1,4 +1,4 @@
-"""Arrows of imports: dashboard -> twin -> experiments -> scheduling, which is pure; inside each, from room to room.
+"""Directions of imports: dashboard -> twin -> experiments -> scheduling, which is pure, and those between folders.
 
 Sets of exceptions are exact: who removes one takes it off its list.
 """
@@ -26,12 +26,12 @@ IMPURE = {
     "random",
     "datetime",
 }
-FAMILIES = {"scheduling.slotted", "scheduling.typed_workers", "scheduling.colocation", "scheduling.observed"}
+EXECUTION_MODELS = {"scheduling.slotted", "scheduling.typed_workers", "scheduling.colocation", "scheduling.observed"}
 PRODUCT = ("scheduling", "experiments", "twin", "dashboard")
-WORKBENCH = ("benchmarks",)  # they measure the twin and are no part of it
-WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
+BENCHMARKS = ("benchmarks",)  # they measure the twin and are no part of it
+BENCHMARK_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
-MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command
+LISTS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command
     "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "static/js/gantt/layers",
     "twin/alerts/rules", "twin/management/commands", "twin/scenarios/edits", "twin/traces/importers",
 }  # fmt: skip
@@ -68,15 +68,15 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def arrows(folder: str, to: set[str]) -> set[tuple[str, str]]:
+def imports_from(folder: str, to: set[str]) -> set[tuple[str, str]]:
     """(file, package) of each file in the folder that imports one of the packages."""
     return {
         (name_of(path), package) for path in files(folder) for name in imported(path) for package in within(name, to)
     }
 
 
-def rooms_but(*own: str) -> set[str]:
-    """The rooms and root modules of scheduling/ other than these."""
+def folders_but(*own: str) -> set[str]:
+    """The folders and root modules of scheduling/ other than these."""
     children = {path.stem for path in (ROOT / "scheduling").iterdir() if path.is_dir() or path.suffix == ".py"} - {
         "__init__",
         "__pycache__",
@@ -102,16 +102,16 @@ def test_experiments_import_only_the_core(path: Path):
 def test_experiments_import_helpers_but_not_each_other():
     """So the digest of an experiment covers its code."""
     theirs = {f"experiments.{path.stem}" for path in files("experiments") if not path.stem.startswith("_")}
-    assert arrows("experiments", theirs) == set()
+    assert imports_from("experiments", theirs) == set()
 
 
 def test_twin_never_imports_dashboard():
-    assert arrows("twin", {"dashboard"}) == set()
+    assert imports_from("twin", {"dashboard"}) == set()
 
 
 def test_scheduling_reads_no_clock_for_its_decisions():
     """perf_counter measures the kernel's hooks and enters no event; it ends long questions, which decide nothing."""
-    clocks = sorted(path for path, _ in arrows("scheduling", {"time"}))
+    clocks = sorted(path for path, _ in imports_from("scheduling", {"time"}))
     assert clocks == [
         "scheduling/kernel/decisions.py",
         "scheduling/kernel/quotes.py",
@@ -119,39 +119,39 @@ def test_scheduling_reads_no_clock_for_its_decisions():
     ]
 
 
-def test_the_model_imports_no_other_room():
-    assert arrows("scheduling/model", rooms_but("model")) == set()
+def test_the_model_imports_no_other_folder():
+    assert imports_from("scheduling/model", folders_but("model")) == set()
 
 
 def test_the_kernel_imports_only_the_model():
-    """The registry lists the menu of schedulers; what a family does is asked of its execution model."""
-    assert arrows("scheduling/kernel", rooms_but("kernel", "model")) == {
+    """The registry lists the schedulers; what depends on an execution model is asked of that model."""
+    assert imports_from("scheduling/kernel", folders_but("kernel", "model")) == {
         ("scheduling/kernel/registry.py", "scheduling.algorithms"),
     }
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_families_do_not_import_each_other(family):
-    assert arrows(family.replace(".", "/"), FAMILIES - {family}) == set()
+@pytest.mark.parametrize("model", sorted(EXECUTION_MODELS))
+def test_execution_models_do_not_import_each_other(model):
+    assert imports_from(model.replace(".", "/"), EXECUTION_MODELS - {model}) == set()
 
 
 def test_read_models_know_no_http():
     http = {"dashboard.http", "dashboard.pages", "dashboard.api", "rest_framework"}
-    assert arrows("dashboard/readmodels", http) == {  # still to go
+    assert imports_from("dashboard/readmodels", http) == {  # still to go
         ("dashboard/readmodels/comparison/requested_runs.py", "rest_framework"),
         ("dashboard/readmodels/run_payloads.py", "dashboard.http"),
     }
 
 
 def test_nothing_but_their_commands_imports_benchmarks():
-    found = {file for folder in PRODUCT for file, _ in arrows(folder, set(WORKBENCH))}
-    assert found == WORKBENCH_COMMANDS
-    assert arrows("benchmarks", {"experiments"}) == set()
+    found = {file for folder in PRODUCT for file, _ in imports_from(folder, set(BENCHMARKS))}
+    assert found == BENCHMARK_COMMANDS
+    assert imports_from("benchmarks", {"experiments"}) == set()
 
 
-@pytest.mark.parametrize("command", sorted(WORKBENCH_COMMANDS))
+@pytest.mark.parametrize("command", sorted(BENCHMARK_COMMANDS))
 def test_their_commands_import_them_when_they_run(command):
-    assert {name.split(".")[0] for name in imported(ROOT / command, at_load=True)}.isdisjoint(WORKBENCH)
+    assert {name.split(".")[0] for name in imported(ROOT / command, at_load=True)}.isdisjoint(BENCHMARKS)
 
 
 def test_charts_import_no_panels():
@@ -170,7 +170,7 @@ def test_charts_import_no_panels():
 
 
 def test_a_folder_holds_no_more_modules_than_can_be_looked_over():
-    folders = {path.parent for root in (*PRODUCT, *WORKBENCH) for path in files(root)}
+    folders = {path.parent for root in (*PRODUCT, *BENCHMARKS) for path in files(root)}
     folders |= {path.parent for path in (ROOT / "static/js").rglob("*.js")}
     crowded = {
         name_of(folder)
@@ -179,4 +179,4 @@ def test_a_folder_holds_no_more_modules_than_can_be_looked_over():
         and len([path for path in folder.iterdir() if path.suffix in (".py", ".js") and path.name != "__init__.py"])
         > MAX_MODULES
     }
-    assert crowded - MENUS == set()
+    assert crowded - LISTS == set()
