@@ -6,7 +6,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 
 from tests.dashboard import described_answers
-from tests.twin.runtime.conftest import crew, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from tests.twin.runtime.conftest import fresh, heartbeats, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.eventlog import state_cache
 from twin.models import Run
 

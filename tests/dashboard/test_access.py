@@ -23,7 +23,7 @@ READS = ("/api/schedulers/", "/api/traces/", "/api/clusters/", "/api/scenarios/"
 
 
 @pytest.mark.django_db
-def test_only_health_and_login_are_open(crew):
+def test_only_health_and_login_are_open(heartbeats):
     anonymous = Client()
     assert anonymous.get("/healthz").status_code == 200
     assert anonymous.get("/login/").status_code == 200
@@ -156,7 +156,7 @@ def test_pages_are_only_looked_at(operator, method):
 
 
 @pytest.mark.django_db
-def test_health_says_whose_it_is_and_that_the_disk_is_full(settings, monkeypatch, crew):
+def test_health_says_whose_it_is_and_that_the_disk_is_full(settings, monkeypatch, heartbeats):
     settings.INSTANCE = "abc"
     assert Client().get("/healthz").headers["X-Twin-Instance"] == "abc"
     monkeypatch.setattr("twin.infra.disk.LEAST", 2**60)

@@ -95,7 +95,7 @@ def test_attempts_are_counted_by_address_whatever_the_client_claims():
 
 
 @pytest.mark.django_db
-def test_health_is_asked_without_tls(settings, crew):
+def test_health_is_asked_without_tls(settings, heartbeats):
     settings.SECURE_SSL_REDIRECT = True
     assert Client().get("/healthz").status_code == 200
     assert Client().get("/login/").headers["Location"] == "https://testserver/login/"
@@ -115,7 +115,7 @@ def test_health_looks_at_both_when_the_broker_is_another_server_than_the_bus(set
 
 
 @pytest.mark.django_db
-def test_health_says_since_when_the_database_is_locked(crew, monkeypatch):
+def test_health_says_since_when_the_database_is_locked(heartbeats, monkeypatch):
     since = timezone.now() - timedelta(seconds=12)
     pubsub.client().set(database.LOCKED_SINCE, since.timestamp())
     assert Client().get("/healthz").status_code == 200, "it takes a write by now"
@@ -126,14 +126,14 @@ def test_health_says_since_when_the_database_is_locked(crew, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_health_names_what_is_missing_and_what_does_not_answer(crew, monkeypatch):
+def test_health_names_what_is_missing_and_what_does_not_answer(heartbeats, monkeypatch):
     with heartbeat.doing("run 7"):
-        crew[heartbeat.RUNS].beat()
+        heartbeats[heartbeat.RUNS].beat()
     well = Client().get("/healthz")
     assert well.status_code == 200
-    assert (well.json()["missing"], [row["kind"] for row in well.json()["processes"]]) == ([], sorted(crew))
+    assert (well.json()["missing"], [row["kind"] for row in well.json()["processes"]]) == ([], sorted(heartbeats))
     assert [row["doing"] for row in well.json()["processes"] if "doing" in row] == ["run 7"]
-    crew[heartbeat.RUNS].stop()
+    heartbeats[heartbeat.RUNS].stop()
     answer = Client().get("/healthz")
     assert (answer.status_code, answer.json()["missing"]) == (503, [heartbeat.RUNS])
     monkeypatch.setattr(heartbeat, "SILENT_S", 0.0)
@@ -142,11 +142,11 @@ def test_health_names_what_is_missing_and_what_does_not_answer(crew, monkeypatch
     assert not any(row["answers"] for row in answer.json()["processes"])
 
 
-def test_health_tells_which_runs_wait_and_for_whom(crew, make_run, monkeypatch):
+def test_health_tells_which_runs_wait_and_for_whom(heartbeats, make_run, monkeypatch):
     monkeypatch.setattr(activity, "WAITING_S", 0.0)
     run = make_run()
     with heartbeat.doing("run 7"):
-        crew[heartbeat.RUNS].beat()
+        heartbeats[heartbeat.RUNS].beat()
     answer = Client().get("/healthz")
     assert answer.status_code == 200
     assert answer.json()["stalled"] == [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.twin.runtime.conftest import crew, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from tests.twin.runtime.conftest import fresh, heartbeats, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.alerts import evaluation
 
 

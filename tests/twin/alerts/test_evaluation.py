@@ -98,7 +98,7 @@ def test_old_data_are_an_alert_of_the_cluster_also_before_its_first_run(db, at):
     assert Alert.objects.get().ending == "unwatched"
 
 
-def test_a_live_run_is_watched_and_a_batch_run_only_for_its_progress(make_run, at, crew):
+def test_a_live_run_is_watched_and_a_batch_run_only_for_its_progress(make_run, at, heartbeats):
     live, batch = live_run(make_run), make_run()
     assert [(target.name, target.about) for target in watched()] == [
         (f"run {live.pk}", "run"),
@@ -116,7 +116,7 @@ def test_a_live_run_is_watched_and_a_batch_run_only_for_its_progress(make_run, a
     assert set(Alert.objects.values_list("ending", flat=True)) == {"unwatched"}
 
 
-def test_alerts_of_the_demo_are_shown_and_neither_recorded_nor_sent(make_run, at, crew, settings):
+def test_alerts_of_the_demo_are_shown_and_neither_recorded_nor_sent(make_run, at, heartbeats, settings):
     settings.ALERT_WEBHOOK_URL = "http://127.0.0.1:9/"
     shown, own = live_run(make_run), live_run(make_run)
     Scenario.objects.filter(pk=shown.scenario_id).update(name=demo.NAME)
@@ -249,7 +249,7 @@ def test_one_worker_evaluates_at_a_time_and_one_that_died_is_replaced(db, monkey
     assert (len(turns), AlertWork.objects.get().evaluating_until) == (2, 0)
 
 
-def test_the_ticker_requests_an_evaluation_every_few_seconds(db, crew):
+def test_the_ticker_requests_an_evaluation_every_few_seconds(db, heartbeats):
     ticker = Ticker()
     ticker.tick()
     ticker.checked_at = float("-inf")

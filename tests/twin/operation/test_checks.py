@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from tests.twin.runtime.conftest import crew, layer, valkey  # noqa: F401
+from tests.twin.runtime.conftest import heartbeats, layer, valkey  # noqa: F401
 from twin.operation import checks
 from twin.processes import heartbeat
 
@@ -19,7 +19,7 @@ def told(check):
     return found.level, found.text, found.remedy
 
 
-def test_an_installation_without_faults(settings, tmp_path, layer, crew):  # noqa: F811
+def test_an_installation_without_faults(settings, tmp_path, layer, heartbeats):  # noqa: F811
     settings.VAR_DIR = settings.UPLOAD_DIR = tmp_path
     settings.BROKER_URL = settings.LAYER_URL.replace("unix://", "redis+socket://")
     settings.ALLOWED_HOSTS = ["localhost"]

@@ -40,7 +40,7 @@ def layer(valkey, settings) -> str:
 
 
 @pytest.fixture
-def crew(layer, settings, tmp_path) -> dict[str, heartbeat.Pulse]:
+def heartbeats(layer, settings, tmp_path) -> dict[str, heartbeat.Pulse]:
     """One process of each kind has just given a sign of life."""
     settings.VAR_DIR = tmp_path
     found = {}
@@ -113,7 +113,6 @@ def work(name: str = "runs") -> int:
 
 
 def drop_messages() -> None:
-    messages("runs")
-    messages("long")
-    messages("io")
-    messages(certificate_task.QUEUE)
+    with app.connection_for_read() as connection:
+        for name in ("runs", "long", "io", certificate_task.QUEUE):
+            connection.SimpleQueue(name).clear()
