@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import (
-    ANY,
-    BOOLEAN,
-    INTEGER,
-    NUMBER,
-    STRING,
-    Shape,
-    extended,
-    mapping,
-    noted,
-    nullable,
-    one_of,
-)
+from dashboard.openapi.answers.notation import *
 from dashboard.readmodels.job_table import COLUMNS
 from scheduling.model.values import RESOURCES, SITES
 from twin.eventlog.job_states import STATES
