@@ -49,7 +49,7 @@ def test_the_state_of_every_job(at_ms, wanted):
 
 def test_a_run_that_was_cancelled_leaves_its_jobs_as_they_were():
     state = RunState().feed(event for event in events() if event.at_ms < 1_000)
-    assert words(state, 5_000)[2:5] == ["suspended", "planned", "queued"]
+    assert words(state, 5_000)[2:5] == ["suspended", "queued", "queued"]
 
 
 def test_a_job_whose_end_is_still_to_come_is_not_suspended():

@@ -2,8 +2,8 @@
 
 static/js/core/job-state.js follows the same rules; tests/fixtures/job_states.json pins both.
 
-queued       has arrived, and is undecided
-planned      is admitted, and has not run yet
+queued       has arrived, has not run yet, and no plan lets it run: undecided, or its plan was withdrawn
+planned      has not run yet, and a plan lets it run later
 profiling    is in a group, while its times are measured
 moving       is in a group, while its model and input are transferred
 running      has a worker that runs
@@ -31,8 +31,8 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
     happened = {
         name: (times >= 0) & (times <= at_ms) for name, times in zip(JOB_FIELDS, state.jobs.rows.T, strict=True)
     }
-    ran, doing = _work(state, at_ms)
-    codes = np.where(happened["decided_ms"], PLANNED, QUEUED)
+    ran, doing, planned = _work(state, at_ms)
+    codes = np.where(planned, PLANNED, QUEUED)
     codes[ran] = SUSPENDED
     codes[ran & happened["finish_ms"]] = RUNNING  # it ends at this instant: the event of its end is still to come
     codes = np.where(doing != ABSENT, doing, codes)
@@ -44,12 +44,17 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
     return codes
 
 
-def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
-    """[job] whether it has run by then, and what it does then: RUNNING, PROFILING, MOVING or SUSPENDED, else ABSENT."""
+def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """[job] whether it has run by then; what it does then: RUNNING, PROFILING, MOVING or SUSPENDED, else ABSENT;
+    whether a worker is planned for it.
+    """
     ran, doing = np.zeros(state.jobs.length, dtype=bool), np.full(state.jobs.length, ABSENT)
+    planned = np.zeros(state.jobs.length, dtype=bool)
     bars = state.bars.rows
-    begun = (bars[:, ROLE] == WORKER) & (bars[:, START] <= at_ms) & (bars[:, BORN] <= at_ms)
-    begun &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
+    known = (bars[:, ROLE] == WORKER) & (bars[:, BORN] <= at_ms)
+    known &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
+    begun = known & (bars[:, START] <= at_ms)
+    planned[bars[known & ~begun, JOB]] = True
     ran[bars[begun, JOB]] = True
     doing[bars[begun & (bars[:, END] > at_ms), JOB]] = RUNNING
     for from_ms, until_ms, data in state.groups:
@@ -63,4 +68,4 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
     for job, from_ms, until_ms in state.suspension_rows():
         if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms) and doing[job] == RUNNING:
             doing[job] = SUSPENDED
-    return ran, doing
+    return ran, doing, planned

@@ -109,6 +109,31 @@ class Spans {
   }
 
   /**
+   * [from, until] of each time in which a plan let the job run later, as known at p: in order, joined where they overlap
+   * or touch.
+   *
+   * @param {number} job
+   */
+  plannedOf(job) {
+    const { bars, index, p } = this;
+    /** @type {[number, number][]} */
+    const plans = [];
+    for (let bar = index.newest[job]; bar >= 0; bar = index.earlier[bar]) {
+      const [born, died] = [bars.born_ms[bar], bars.died_ms[bar]];
+      const until = Math.min(bars.start_ms[bar], died === NEVER || died > p ? Infinity : died);
+      if (born <= p && until > born) plans.push([born, until]);
+    }
+    /** @type {[number, number][]} */
+    const joined = [];
+    for (const [born, until] of plans.sort((a, b) => a[0] - b[0])) {
+      const last = joined.at(-1);
+      if (last && born <= last[1]) last[1] = Math.max(last[1], until);
+      else joined.push([born, until]);
+    }
+    return joined;
+  }
+
+  /**
    * Its worker bars that have begun, by start.
    *
    * @param {number} job

@@ -25,8 +25,8 @@ export const ABSENT = 255; // has not arrived
 /** @type {Record<string, string>} */
 export const MEANING = {
   'not arrived': 'not submitted yet',
-  queued: 'arrived, no decision yet',
-  planned: 'admitted, not started yet',
+  queued: 'arrived, not started, without a plan: undecided, or its plan was withdrawn',
+  planned: 'not started yet, planned to start later',
   profiling: 'in a group; their computation and communication times are being measured',
   moving: 'in a group; their model and input are being transferred',
   running: 'at least one worker runs',
@@ -47,7 +47,7 @@ export const SHARED_STATES = JOB_STATES.filter((_, code) => code !== PROFILING &
  */
 export function jobStates(store, p) {
   const { jobs } = store;
-  const { ran, doing } = work(store, p);
+  const { ran, doing, planned } = work(store, p);
   const codes = new Uint8Array(jobs.length).fill(ABSENT);
   /** @param {number} ms */
   const by = (ms) => ms !== NEVER && ms <= p;
@@ -60,24 +60,27 @@ export function jobStates(store, p) {
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
     else if (ran[job])
       codes[job] = by(jobs.finish_ms[job]) ? RUNNING : SUSPENDED; // its completion follows in the log
-    else codes[job] = by(jobs.decided_ms[job]) ? PLANNED : QUEUED;
+    else codes[job] = planned[job] ? PLANNED : QUEUED;
   }
   return codes;
 }
 
 /**
- * [job] `ran`: whether it has run by p; `doing`: RUNNING, PROFILING, MOVING or SUSPENDED at p, else ABSENT.
+ * [job] `ran`: whether it has run by p; `doing`: RUNNING, PROFILING, MOVING or SUSPENDED at p, else ABSENT; `planned`:
+ * whether a worker is planned for it at p.
  *
  * @param {Store} store
  * @param {number} p
  */
 function work({ jobs, bars, groups, suspensions }, p) {
   const ran = new Uint8Array(jobs.length);
+  const planned = new Uint8Array(jobs.length);
   const doing = new Uint8Array(jobs.length).fill(ABSENT);
   for (let bar = 0; bar < bars.length; bar++) {
-    if (bars.role[bar] !== WORKER || bars.start_ms[bar] > p || !trueAt(bars, bar, p)) continue;
-    ran[bars.job[bar]] = 1;
-    if (bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;
+    if (bars.role[bar] !== WORKER || !trueAt(bars, bar, p)) continue;
+    const begun = bars.start_ms[bar] <= p;
+    (begun ? ran : planned)[bars.job[bar]] = 1;
+    if (begun && bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;
   }
   for (const [from, until, data] of groups) {
     if (from > p || from === until) continue;
@@ -89,7 +92,7 @@ function work({ jobs, bars, groups, suspensions }, p) {
     });
   }
   for (const [job, , until] of suspensions.begun(p)) if (until > p && doing[job] === RUNNING) doing[job] = SUSPENDED;
-  return { ran, doing };
+  return { ran, doing, planned };
 }
 
 /**
@@ -120,9 +123,14 @@ export function jobCounts(store, p, from, width, bins) {
     const end = Math.min(ended, now);
     const list = spans.of(job);
     const begun = Math.min(end, list.length ? list[0].begin : Infinity);
-    const decided = Math.min(begun, by(jobs.decided_ms[job]));
-    add('queued', jobs.arrived_ms[job], decided);
-    add('planned', decided, begun);
+    let waited = jobs.arrived_ms[job]; // up to here
+    for (const [born, until] of spans.plannedOf(job)) {
+      const [from, to] = [Math.min(Math.max(born, waited), begun), Math.min(until, begun)];
+      add('queued', waited, from);
+      add('planned', from, to);
+      waited = Math.max(from, to);
+    }
+    add('queued', waited, begun);
     let reached = begun;
     for (const { begin, until, state } of list) {
       add('suspended', reached, Math.min(begin, end));
