@@ -109,8 +109,8 @@ class Spans {
   }
 
   /**
-   * [from, until] of each time in which a plan let the job run later, as known at p: in order, joined where they overlap
-   * or touch.
+   * [from, until] of each time in which a plan let the job run later, as known at p: in order, joined where they
+   * overlap or touch.
    *
    * @param {number} job
    */
