@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("twin", "0029_teams")]
+    dependencies = [("twin", "0030_actual_durations")]
 
     operations = [
         migrations.AlterField(
