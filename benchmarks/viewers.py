@@ -21,7 +21,7 @@ from benchmarks._feed import EVENTS_PER_S
 from benchmarks._stack import environment, family, proportional_bytes, stack
 from twin.infra.broker import socket_path
 
-VIEWERS, STUCK = int(os.environ.get("NV", "1000")), int(os.environ.get("NS", "50"))
+VIEWERS, STUCK = 1_000, 50
 TITLE = f"{VIEWERS:,} viewers of one run, {STUCK} of them stuck, {EVENTS_PER_S:,} events/s, one web process"
 SECONDS = float(os.environ.get("VIEWERS_SECONDS", "90"))
 FIRST_S = 60.0  # until the stuck sockets are cut off: two unanswered pings of the server
@@ -75,12 +75,17 @@ def prepare() -> None:
     import django
 
     django.setup()
+    from benchmarks._feed import make_run
+
+    print(make_run(), session_of_a_viewer())
+
+
+def session_of_a_viewer() -> str:
+    """Key of a session."""
     from importlib import import_module
 
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
     from django.contrib.auth.models import Group
-
-    from benchmarks._feed import make_run
 
     user = get_user_model().objects.create_user("viewer of the benchmark")
     user.groups.add(Group.objects.get_or_create(name="viewer")[0])
@@ -88,7 +93,7 @@ def prepare() -> None:
     session[SESSION_KEY], session[BACKEND_SESSION_KEY] = str(user.pk), settings.AUTHENTICATION_BACKENDS[0]
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
-    print(make_run(), session.session_key)
+    return str(session.session_key)
 
 
 def _p99(values: list[float]) -> float:

@@ -28,6 +28,7 @@ from dashboard.readmodels import (
     run_summary,
     situation,
 )
+from dashboard.readmodels.large import levels
 from dashboard.readmodels.query import number
 from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import ELSEWHERE, schedulers
@@ -35,6 +36,7 @@ from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError
 from twin.analysis.thumbnail import thumbnail
 from twin.eventlog import event_log
+from twin.eventlog.large_runs import is_large
 from twin.models import Run
 from twin.runs import commands, scheduler_history
 
@@ -179,7 +181,17 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @action(detail=True)
     def thumbnail(self, request: Request, pk: str) -> Response:
         """Raster of allocation by group of servers and time (docs/architecture.md)."""
-        return Response(thumbnail(self.get_object()))
+        run = self.get_object()
+        return Response(levels.thumbnail(run) if is_large(run) else thumbnail(run))
+
+    @extend_schema(
+        parameters=[OpenApiParameter(name, int) for name in ("from_ms", "to_ms", "columns")],
+        responses={200: answer("RunLevels")},
+    )
+    @action(detail=True)
+    def levels(self, request: Request, pk: str) -> Response:
+        """Levels of detail of a large run: allocation, arrivals and ends in the window from_ms to to_ms."""
+        return Response(levels.page(self.get_object(), request.query_params))
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     @action(detail=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,6 +19,7 @@ from dashboard.auth.visible import visible, what_was
 from dashboard.pages import style_guide
 from dashboard.readmodels import downloads
 from dashboard.readmodels.studies import gallery
+from twin.eventlog.large_runs import is_large
 from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
@@ -124,6 +126,10 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
     """Response of the run page; connection: that of the mirrored cluster, if any."""
     readers.mark(run.pk)
     history = borders.history(run) if run.mode == Run.MIRROR else None
+    if is_large(run):
+        return _page(
+            request, "run_large.html", run=run, events=f"{run.last_seq:,}", limit=f"{settings.LARGE_RUN_EVENTS:,}"
+        )
     kept = arrangement_of(request.user)
     return _page(
         request, "run.html", run=run, model_files=downloads.model_files(run), connection=connection, history=history,

@@ -10,9 +10,12 @@ import numpy as np
 from dashboard.readmodels.colocation import members
 from dashboard.readmodels.query import number, page_of, sort_of
 from scheduling.model.values import Job, ModelError
+from twin.analysis import stored_levels
 from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
+from twin.eventlog import large_runs
 from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
 from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.large_runs import is_large
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import field_of, some_of
 from twin.models import Run
@@ -51,6 +54,8 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     if wanted and wanted not in STATES:
         raise ModelError(f"state must be one of {', '.join(STATES)}, got {wanted!r}")
     _, jobs = store.of_run(run)
+    if is_large(run):
+        return _of_large_run(run, jobs, asked, wanted, sort, size)
     with Newest(run) as state:
         at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
         codes, grouped = job_states(state, at_ms), members(state, at_ms)
@@ -74,6 +79,28 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     for row in rows:
         if row["index"] in reasons:
             row["reason"] = reasons[row["index"]]
+    return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
+
+
+def _of_large_run(
+    run: Run, jobs: Sequence[Job], asked: Mapping[str, str], wanted: str, sort: str, size: int
+) -> dict[str, Any]:
+    """The same from the levels of detail, as of their event; without the members of groups."""
+    found = stored_levels.of(run)
+    if found is None or (asked.get("at_ms") and number(asked, "at_ms", 0, 0, 2**62) < found.meta["sim_ms"]):
+        large_runs.check(run)  # a past time needs the whole state
+    assert found is not None
+    columns, words = found.columns, found.meta["words"]
+    codes = columns["state"]
+    known = np.stack([columns[name] for name in JOB_FIELDS], axis=1)
+    chosen = _sorted(_chosen(jobs, codes, wanted, asked.get("q", "").strip().lower()), jobs, known, sort)
+    at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
+    shown = chosen[(at - 1) * size : at * size].tolist()
+    rows = []
+    for i, job in zip(shown, some_of(jobs, shown), strict=True):
+        kind, code = columns["verdict"][i], columns["code"][i]
+        verdict = ["", words[kind], words[code] if code >= 0 else ""] if kind >= 0 else None
+        rows.append(row_of(i, job, known[i], verdict, STATES[codes[i]]))
     return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
 
 

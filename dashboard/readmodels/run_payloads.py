@@ -19,7 +19,7 @@ from scheduling.kernel.registry import scheduler_class
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Demand, Job, Server
 from scheduling.typed_workers import workers as typed
-from twin.eventlog import frames
+from twin.eventlog import frames, large_runs
 from twin.eventlog.fold import snapshot as columns_of
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import StoredJobs, any_utility, field_of
@@ -38,6 +38,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
 
     its id, model, arrival and demands (flat, thousandths, five per job).
     """
+    large_runs.check(run)
     cluster, jobs = store.of_run(run)
     stages = store.stages_of(run.scenario, run.edits)
     charges = scheduler_history.of_run(run)

@@ -43,13 +43,16 @@ def test_the_one_used_longest_ago_goes_first_until_the_bytes_fit():
     assert 9 * MB <= kept.bytes < 10 * MB
 
 
-def test_many_small_values_stay_and_one_that_is_too_large_stays_alone():
+def test_many_small_values_stay_beside_one_that_alone_is_too_large():
     kept = Kept(max_bytes=10 * MB)
     for key in range(1000):
         kept.put(key, block(0))
     assert len(kept) == 1000
     kept.put("large", block(11))
-    assert len(kept) == 1
+    assert len(kept) == 1001
+    kept.put("larger", block(12))
+    assert len(kept) == 1001
+    assert kept.take("large") is None
 
 
 def test_a_value_that_grows_is_measured_again_when_it_is_used():

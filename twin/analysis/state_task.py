@@ -1,4 +1,7 @@
-"""Folded states of runs, stored in the background as their logs grow, so that opening a run reads little of its log."""
+"""Folded states of runs, and levels of large ones, stored in the background as their logs grow.
+
+Opening a run then reads little of its log.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ from functools import partial
 
 from django.db import DatabaseError
 
+from twin.analysis import stored_levels
 from twin.analysis.certificate_task import QUEUE
 from twin.eventlog import stored_states
+from twin.eventlog.large_runs import is_large
 from twin.models import Run
 from twin.processes import bounded_process, shutdown
 from twin.processes.dispatch import send
 
 log = logging.getLogger(__name__)
 LIMIT_S = 60.0  # of one step
+LEVELS_LIMIT_S = 1_800.0  # of one pass over the log of a large run
 TURN_S = 10.0  # after this time a worker gives way to other tasks
 ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
 
@@ -29,7 +35,7 @@ class Requests:
 
     def refresh(self) -> int | None:
         """Run whose state is due, which is requested."""
-        run_id = stored_states.due()
+        run_id = due()
         if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
             return None
         self.run_id, self.when = run_id, time.monotonic()
@@ -37,27 +43,45 @@ class Requests:
         return run_id
 
 
+def due() -> int | None:
+    """A run whose state or levels are due; states first, as they take less time."""
+    return stored_states.due() or stored_levels.due()
+
+
 def work_off(run_id: int | None) -> None:
     """Update of the run's stored state, in its own limited process, then of others that are due, for TURN_S."""
     until, before = time.monotonic() + TURN_S, None
     while run_id is not None and run_id != before and not shutdown.asked():
-        outcome = bounded_process.run(partial(run, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
+        limit_s = LEVELS_LIMIT_S if _is_large(run_id) else LIMIT_S
+        outcome = bounded_process.run(partial(run, run_id), limit_s=limit_s, wanted=partial(_exists, run_id))
         if outcome in bounded_process.FAILURES:
             log.error("run %s: its state cannot be stored; the computation ended as %s", run_id, outcome)
-            stored_states.give_up(run_id)
-        before, run_id = run_id, stored_states.due() if time.monotonic() < until else None
+            _give_up(run_id)
+        before, run_id = run_id, due() if time.monotonic() < until else None
 
 
 def run(run_id: int) -> None:
-    """Update of the stored state of a run in this process. A log that cannot be folded is not tried again."""
+    """Update of what is stored of a run, in this process. A log that cannot be folded is not tried again."""
     try:
-        stored_states.bring_up(run_id)
+        (stored_levels if _is_large(run_id) else stored_states).bring_up(run_id)
     except ValueError as error:
         log.warning("run %s: its log cannot be folded: %s", run_id, error)
-        stored_states.give_up(run_id)
+        _give_up(run_id)
     except DatabaseError as error:
         log.warning("run %s: its state waits: %s", run_id, error)
 
 
 def _exists(run_id: int) -> bool:
     return Run.objects.filter(pk=run_id).exists()
+
+
+def _is_large(run_id: int) -> bool:
+    run = Run.objects.filter(pk=run_id).only("mode", "status", "last_seq").first()
+    return run is not None and is_large(run)
+
+
+def _give_up(run_id: int) -> None:
+    if _is_large(run_id):
+        stored_states.give_up(run_id, stored_levels.VERSION)
+    else:
+        stored_states.give_up(run_id)

@@ -42,6 +42,7 @@ def thumbnail(run: Run) -> dict[str, Any]:
 
 
 def _thumbnail(run: Run) -> dict[str, Any]:
+    """Raster of the state; large runs have none (levels.py)."""
     _, jobs = store.of_run(run)
     with Newest(run) as state:
         at_ms = max(state.sim_ms, run.sim_ms)
@@ -69,11 +70,11 @@ def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int
     return from_ms, max(to_ms, at_ms, from_ms + COLUMNS)
 
 
-def grouped(servers: Sequence[Server]) -> tuple[np.ndarray, list[dict[str, Any]]]:
-    """([server] its row, [row] {site, servers}): at most ROWS rows of neighbours, all but a site's last of one size."""
+def grouped(servers: Sequence[Server], most: int = ROWS) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    """([server] its row, [row] {site, servers}): at most so many rows of neighbours, all but a site's last equal."""
     sites = [server.site for server in servers]
     names = list(dict.fromkeys(sites))
-    size = max(1, -(-len(servers) // (ROWS - len(names) + 1)))
+    size = max(1, -(-len(servers) // (most - len(names) + 1)))
     of, rows = np.empty(len(servers), dtype=np.int64), list[dict[str, Any]]()
     for name in names:
         own = np.flatnonzero(np.array(sites) == name)
@@ -84,19 +85,29 @@ def grouped(servers: Sequence[Server]) -> tuple[np.ndarray, list[dict[str, Any]]
 
 def raster(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:
     """[row, column] uint8: the largest share of the scale in per cent, rounded up; NONE without capacity."""
+    most = capacity_of(held, groups, rows)[:, None, :] * np.diff(edges)[None, :, None]
+    shares = np.where(most > 0, -(-used(held, groups, rows, edges) * PER_CENT // np.maximum(most, 1)), -1).max(axis=2)
+    return np.where(shares < 0, NONE, np.minimum(shares, PER_CENT)).astype(np.uint8)
+
+
+def capacity_of(held: Held, groups: np.ndarray, rows: int) -> np.ndarray:
+    """[row, scale] capacity of its servers."""
+    capacity = np.zeros((rows, len(held.scale)), dtype=np.int64)
+    np.add.at(capacity, groups, held.capacity)
+    return capacity
+
+
+def used(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:
+    """[row, column, scale] amount times ms that the bars hold."""
     bars, amounts = held.bars, held.amounts
     if held.measure == MACHINE:  # its groups have a bar for each job: a machine is held once
         bars, first = np.unique(bars[:, [SERVER, START, END]], axis=0, return_index=True)
         amounts, (server, start, end) = amounts[first], bars.T
     else:
         server, start, end = bars[:, SERVER], bars[:, START], bars[:, END]
-    capacity = np.zeros((rows, len(held.scale)), dtype=np.int64)
-    np.add.at(capacity, groups, held.capacity)
-    used = _held_until(groups[server], start, amounts, rows, edges)
-    used -= _held_until(groups[server], end, amounts, rows, edges)
-    most = capacity[:, None, :] * np.diff(edges)[None, :, None]
-    shares = np.where(most > 0, -(-used * PER_CENT // np.maximum(most, 1)), -1).max(axis=2)
-    return np.where(shares < 0, NONE, np.minimum(shares, PER_CENT)).astype(np.uint8)
+    begun = _held_until(groups[server], start, amounts, rows, edges)
+    begun -= _held_until(groups[server], end, amounts, rows, edges)
+    return begun
 
 
 def _held_until(group: np.ndarray, when: np.ndarray, amounts: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:

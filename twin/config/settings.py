@@ -127,6 +127,7 @@ CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after wh
 # Retention (docs/operation.md): 0 keeps for ever.
 KEEP_RUNS_DAYS = env.float("KEEP_RUNS_DAYS", default=0.0)  # after the end of a simulated run
 KEEP_HISTORY_DAYS = env.float("KEEP_HISTORY_DAYS", default=0.0)  # of live clusters, after the end of their run
+LARGE_RUN_EVENTS = env.int("LARGE_RUN_EVENTS", default=1_000_000)  # beyond: shown by level of detail (large_runs.py)
 KEEP_LOGS_GB = env.float("KEEP_LOGS_GB", default=0.0)  # of all logs; the oldest simulated runs go first
 KEEP_UPLOADS_DAYS = env.float("KEEP_UPLOADS_DAYS", default=7.0)  # of files that were not imported
 KEEP_FORECASTS_DAYS = env.float("KEEP_FORECASTS_DAYS", default=0.0)  # with their scores

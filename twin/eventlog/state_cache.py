@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twin.eventlog import large_runs
 from twin.eventlog.fold import RunState
 from twin.eventlog.stored_states import at
 from twin.infra.kept import KEPT
@@ -9,9 +10,13 @@ from twin.models import Run
 
 
 class Newest:
-    """Context with the state after the run's newest event, under a lock: `with Newest(run) as state`."""
+    """Context with the state after the run's newest event, under a lock: `with Newest(run) as state`.
+
+    TooLarge for a large run.
+    """
 
     def __init__(self, run: Run) -> None:
+        large_runs.check(run)
         self.run = run
         self.key = ("state", run.pk)
         self.lock = KEPT.lock(self.key)

@@ -12,6 +12,7 @@ from django.db.models import Case, F, Q, Value, When
 from twin.eventlog import state_codec
 from twin.eventlog.event_log import lines_and_bars
 from twin.eventlog.fold import RunState
+from twin.eventlog.large_runs import all_large
 from twin.infra import gc_control
 from twin.models import FoldedState, Run
 
@@ -36,7 +37,7 @@ def at(run_id: int, up_to: int | None = None, state: RunState | None = None, *, 
 def due() -> int | None:
     """The newest run whose stored state is to be brought up."""
     stored = Case(When(folded__version=state_codec.VERSION, then=F("folded__seq")), default=Value(0))
-    runs = Run.objects.annotate(stored=stored).filter(last_seq__gte=F("stored") + MIN_BEHIND)
+    runs = Run.objects.exclude(all_large()).annotate(stored=stored).filter(last_seq__gte=F("stored") + MIN_BEHIND)
     behind = Q(last_seq__gte=F("stored") + MAX_BEHIND, last_seq__gt=F("stored") + F("stored") / MAX_BEHIND_SHARE)
     return runs.filter(behind | ~Q(status__in=Run.ACTIVE)).order_by("-pk").values_list("pk", flat=True).first()
 
@@ -51,20 +52,21 @@ def bring_up(run_id: int) -> None:
     state = None
     for up_to in range(begin + MAX_STEP, run.last_seq + MAX_STEP, MAX_STEP):
         state = at(run_id, up_to, state)
-        _store(run_id, state.last_seq, state.sim_ms, state_codec.encode(state))
+        store(run_id, state_codec.VERSION, state.last_seq, state.sim_ms, state_codec.encode(state))
 
 
-def give_up(run_id: int) -> None:
+def give_up(run_id: int, version: int = state_codec.VERSION) -> None:
     """Record that the log cannot be folded, so that it is not tried again until the log or the version changes."""
     run = Run.objects.filter(pk=run_id).only("last_seq", "sim_ms").first()
     if run is not None:
-        _store(run_id, run.last_seq, run.sim_ms, b"")
+        store(run_id, version, run.last_seq, run.sim_ms, b"")
 
 
-def _store(run_id: int, seq: int, sim_ms: int, payload: bytes) -> None:
-    fields = {"version": state_codec.VERSION, "seq": seq, "sim_ms": sim_ms, "payload": payload}
+def store(run_id: int, version: int, seq: int, sim_ms: int, payload: bytes) -> None:
+    """Replacement of what is stored of a run; nothing for a run that was deleted."""
+    fields = {"version": version, "seq": seq, "sim_ms": sim_ms, "payload": payload}
     with transaction.atomic():
-        if Run.objects.select_for_update().only("pk").filter(pk=run_id).first() is None:  # deleted meanwhile
+        if Run.objects.select_for_update().only("pk").filter(pk=run_id).first() is None:
             return
         FoldedState.objects.update_or_create(run_id=run_id, defaults=fields)
 

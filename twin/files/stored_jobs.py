@@ -65,6 +65,11 @@ def some_of(jobs: Sequence[Job], rows: Sequence[int]) -> list[Job]:
     return jobs.some(rows) if isinstance(jobs, StoredJobs) else [jobs[row] for row in rows]
 
 
+def part_of(jobs: Sequence[Job], rows: np.ndarray) -> Sequence[Job]:
+    """The jobs of some rows, stored as before."""
+    return StoredJobs(jobs.table.take(rows)) if isinstance(jobs, StoredJobs) else [jobs[row] for row in rows.tolist()]
+
+
 def objects_of(jobs: Sequence[Job]) -> Sequence[Job]:
     """Jobs as objects, for code that reads each of them."""
     return jobs.made() if isinstance(jobs, StoredJobs) else jobs

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from twin.infra.memory_size import measured
 
-MAX_BYTES = 96_000_000  # of all values together; the value in use stays even if it alone is larger
+MAX_BYTES = 96_000_000  # of all values together, beside one that alone is larger
 MEASURE_AGAIN_S = 1.0
 V = TypeVar("V")
 
@@ -68,9 +68,18 @@ class Kept:
         with self._lock:
             self._values[key] = entry
             self._values.move_to_end(key)
-            while len(self._values) > 1 and self._bytes() > self.max_bytes:
-                self._values.popitem(last=False)
+            self._drop()
         return value
+
+    def _drop(self) -> None:
+        """Removal of the least recently used values: all larger than the bound but one, and others beyond the bound."""
+        larger = [key for key, entry in self._values.items() if entry.bytes > self.max_bytes]
+        for key in larger[:-1]:
+            del self._values[key]
+        others = [key for key in self._values if key not in larger]
+        size = sum(self._values[key].bytes for key in others)
+        while size > self.max_bytes:
+            size -= self._values.pop(others.pop(0)).bytes
 
     def clear(self, kind: str | None = None) -> None:
         """Removal of all values, or of those whose key begins with `kind`."""

@@ -15,6 +15,7 @@ __all__ = [
     "MOMENT",
     "NULL",
     "NUMBER",
+    "Plain",
     "STRING",
     "Shape",
     "either",

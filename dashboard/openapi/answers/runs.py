@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboard.openapi.answers.notation import *
 from dashboard.readmodels.job_table import COLUMNS
+from dashboard.readmodels.large.levels import SHOWN
 from scheduling.model.values import RESOURCES, SITES
 from twin.eventlog.job_states import STATES
 from twin.models import Run
@@ -11,6 +12,7 @@ from twin.models import Run
 SITE, RESOURCE = one_of(*SITES), one_of(*RESOURCES)
 AMOUNTS = noted([INTEGER], "Thousandths of each resource, in the order of resources")
 INTERVAL = noted([INTEGER], "Start and end in ms")
+CURVES = ("arrived", "completed", "rejected")
 COUNTS = dict.fromkeys(STATES, INTEGER)
 SCHEDULER = {"name": STRING, "title": STRING, "model": STRING, "quotes": BOOLEAN, "summary": STRING}
 CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Of each job its place in words, or -1")})
@@ -137,6 +139,31 @@ SHAPES: dict[str, Shape] = {
         "rows": [{"site": SITE, "servers": INTEGER}],
         "raster": noted(STRING, "A byte for each cell, row by row, as base64: per cent, or 255 for no capacity"),
     },
+    "RunLevels": either(
+        {"ready": Plain(const=False)},
+        {
+            "ready": Plain(const=True),
+            "seq": noted(INTEGER, "Event up to which the levels reach"),
+            "sim_ms": INTEGER,
+            "first_ms": noted(INTEGER, "Begin of the run"),
+            "last_ms": INTEGER,
+            "source": noted(one_of("stored", "log"), "Where the window was read; log is exact to the millisecond"),
+            "measure": STRING,
+            "scale": [STRING],
+            "rows": [{"site": SITE, "servers": INTEGER}],
+            "edges": noted([INTEGER], "Times between the intervals, one more than intervals"),
+            "raster": noted(STRING, "A byte for each row and interval, as base64: per cent, or 255 for no capacity"),
+            "curves": noted({name: [INTEGER] for name in CURVES}, "Jobs in each interval"),
+            "total_bars": INTEGER,
+            "total_jobs": INTEGER,
+            "jobs": noted(COUNTS, "Number of jobs in each state"),
+            "bars": noted(
+                nullable({name: [INTEGER] for name in SHOWN} | {"id": [STRING]}), "Null where they are too many to list"
+            ),
+            "job_columns": [{"key": STRING, "title": STRING, "format": STRING}],
+            "phases": noted([{"model": STRING}], "Execution models, from the first scheduler on"),
+        },
+    ),
     "RunJobs": {
         "count": noted(INTEGER, "Jobs that match"),
         "total": noted(INTEGER, "Jobs that have arrived"),

@@ -1,0 +1,106 @@
+"""Levels of detail of a large run: raster, curves and totals of a window of time, and its bars when they are few."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dashboard.readmodels import job_table
+from dashboard.readmodels.job_table import number
+from scheduling.kernel.registry import scheduler_class
+from scheduling.model.values import ModelError
+from twin.analysis import levels, stored_levels
+from twin.eventlog.fold import BAR_FIELDS
+from twin.eventlog.job_states import STATES
+from twin.eventlog.large_runs import check, is_large
+from twin.files.stored_jobs import some_of
+from twin.models import Run
+from twin.runs import scheduler_history
+from twin.scenarios import store
+
+MAX_COLUMNS, COLUMNS = 1_024, 512
+THUMBNAIL = 96  # columns
+MAX_LISTED = 2_000  # bars of a window that are listed one by one
+CURVES = ("arrived_ms", "completed_ms", "rejected_ms")
+FINE = 8  # a window with fewer intervals of the finest level for each column asked for is read from the log
+COLUMNS_OF_JOBS = [one for one in job_table.COLUMNS if one.field in (None, "model")]
+SHOWN = ("job", "role", "server", "start_ms", "end_ms", "count")  # of a bar
+
+
+def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
+    """{ready} until the levels are there; then the window from_ms to to_ms in `columns` intervals.
+
+    source: stored, or log where the window was read from the log; bars: null where there are more than MAX_LISTED.
+    """
+    if not is_large(run):
+        raise ModelError(f"run {run.pk} has {run.last_seq:,} events; levels of detail are for larger runs")
+    found = stored_levels.of(run)
+    if found is None:
+        return {"ready": False}
+    fine = found.columns["edges"]
+    low, high = int(fine[0]), int(fine[-1])
+    from_ms = min(number(asked, "from_ms", low, 0, high), high - 1)
+    to_ms = max(number(asked, "to_ms", high, 0, high), from_ms + 1)
+    columns = number(asked, "columns", COLUMNS, 1, MAX_COLUMNS)
+    within = int(((fine > from_ms) & (fine < to_ms)).sum())
+    bars = stored_levels.listed(run, found, from_ms, to_ms) if within * FINE < columns else None
+    if bars is None:
+        edges, raster = stored_levels.shares(found, from_ms, to_ms, columns)
+    else:
+        edges = np.unique(from_ms + (to_ms - from_ms) * np.arange(columns + 1) // columns)
+        raster = levels.raster_of(run, bars, edges)
+    codes = found.columns["state"]
+    return {
+        "ready": True,
+        "seq": found.meta["seq"],
+        "sim_ms": found.meta["sim_ms"],
+        "first_ms": low,
+        "last_ms": high,
+        "source": "stored" if bars is None else "log",
+        "measure": found.meta["measure"],
+        "scale": found.meta["scale"],
+        "rows": found.meta["rows"],
+        "edges": edges.tolist(),
+        "raster": b64encode(raster.tobytes()).decode(),
+        "curves": {name.removesuffix("_ms"): stored_levels.counts(found, name, edges) for name in CURVES},
+        "total_bars": found.meta["bars"],
+        "total_jobs": len(codes),
+        "jobs": dict(zip(STATES, np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist(), strict=True)),
+        "bars": _listed(run, bars),
+        "job_columns": [{"key": one.key, "title": one.title, "format": one.format} for one in COLUMNS_OF_JOBS],
+        "phases": [{"model": scheduler_class(one.name).model.name} for one in scheduler_history.of_run(run)],
+    }
+
+
+def _listed(run: Run, bars: np.ndarray | None) -> dict[str, Any] | None:
+    """The bars one by one, with the names of their jobs; None for none or too many."""
+    if bars is None or len(bars) > MAX_LISTED:
+        return None
+    _, jobs = store.of_run(run)
+    own = np.unique(bars[:, 0])
+    names = {index: job.id for index, job in zip(own.tolist(), some_of(jobs, own.tolist()), strict=True)}
+    columns = {name: bars[:, BAR_FIELDS.index(name)].tolist() for name in SHOWN}
+    return {**columns, "id": [names[index] for index in columns["job"]]}
+
+
+def thumbnail(run: Run) -> dict[str, Any]:
+    """Raster as twin.analysis.thumbnail makes it, with the rows of the levels; TooLarge before they are there."""
+    found = stored_levels.of(run)
+    if found is None:
+        check(run)
+    assert found is not None
+    edges, raster = stored_levels.shares(found, 0, int(found.columns["edges"][-1]), THUMBNAIL)
+    return {
+        "seq": found.meta["seq"],
+        "sim_ms": found.meta["sim_ms"],
+        "from_ms": int(edges[0]),
+        "to_ms": int(edges[-1]),
+        "measure": found.meta["measure"],
+        "scale": found.meta["scale"],
+        "columns": raster.shape[1],
+        "rows": found.meta["rows"],
+        "raster": b64encode(raster.tobytes()).decode(),
+    }
