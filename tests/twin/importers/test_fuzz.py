@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.twin.importers import fuzz
+from tests.twin.importers.corpus import MAX_BYTES, MAX_FILE, Corpus, Variant
 from tests.twin.importers.samples import SAMPLES
 from twin.traces.importers import Reading, formats
 
@@ -42,6 +43,7 @@ def test_a_fault_is_found_and_the_variant_is_kept(tmp_path, monkeypatch, reader,
     monkeypatch.setattr(formats()["tiresias"], "read", reader)
     monkeypatch.setattr(fuzz, "SAMPLES", {"tiresias": SAMPLES["tiresias"]})
     monkeypatch.setattr(fuzz, "CORPUS", tmp_path / "none")
+    monkeypatch.setattr(fuzz, "OUTCOMES", tmp_path / "none.json.gz")
     faults = fuzz.fuzz(20, 1, tmp_path / "kept")
     assert faults
     assert fault in faults[0]
@@ -59,6 +61,39 @@ def test_a_lost_line_is_a_fault(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "read", losing)
     found = fuzz.fault(tmp_path, "tiresias", SAMPLES["tiresias"], "auto", Reading())
     assert found.startswith("refusal: part0.csv: 3 lines, but 2 rows and 0 other lines were read")
+
+
+@pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_corpus_is_imported_and_refused_as_before(tmp_path, every):
+    """A variant of each outcome; one that was imported is still imported. CORPUS of the fuzzer writes the file anew."""
+    variants = list(Corpus.read(fuzz.OUTCOMES).variants())
+    changed = []
+    for one in variants[::every]:
+        found = fuzz.outcome(tmp_path, one.format, one.files, one.asked, Reading.of(one.options))
+        if found.kind != one.kind:
+            changed.append((one, found))
+    assert changed == []
+    assert {one.format for one in variants} == set(formats())
+    assert {one.kind for one in variants} == {"imported", "refused"}
+
+
+def test_a_corpus_keeps_the_smallest_variant_of_each_outcome_and_is_written_alike(tmp_path):
+    corpus, other = Corpus(), Corpus()
+    rows = [
+        (b"long one", "refused 0"),
+        (b"short", "refused 0"),
+        (b"other", "imported "),
+        (b"x" * MAX_BYTES + b"x", "big"),
+    ]
+    for data, signature in rows:
+        corpus.add(Variant("swf", "auto", {}, [data], "refused"), signature)
+    for data, signature in reversed(rows):
+        other.add(Variant("swf", "auto", {}, [data], "refused"), signature)
+    corpus.write(tmp_path / "a.gz")
+    other.write(tmp_path / "b.gz")
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+    assert [one.files for one in Corpus.read(tmp_path / "a.gz").variants()] == [[b"other"], [b"short"]]
+    assert fuzz.OUTCOMES.stat().st_size < MAX_FILE
 
 
 @pytest.mark.slow
