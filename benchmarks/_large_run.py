@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import django
 
@@ -26,7 +27,7 @@ def make_run(count: int) -> int:
     from twin.scenarios.store import store_generated
 
     def events(first: int) -> list[Event]:
-        rows: list[tuple[int, int, str, dict[str, object]]] = []  # at_ms, order, kind, data
+        rows: list[tuple[int, int, str, dict[str, Any]]] = []  # at_ms, order, kind, data
         for job in range(first, min(first + BATCH, count)):
             at_ms = job * STEP_MS
             until_ms = at_ms + 60_000 + job % 40 * STEP_MS
@@ -44,7 +45,7 @@ def make_run(count: int) -> int:
         rows.sort(key=lambda row: row[:2])
         return [Event(seq, row[0], row[2], row[3]) for seq, row in enumerate(rows, start=first_seq[0])]
 
-    waiting: list[tuple[int, int, str, dict[str, object]]] = []
+    waiting: list[tuple[int, int, str, dict[str, Any]]] = []
     first_seq = [1]
     cluster = Cluster("large", 60_000, tuple(Server(f"s{i:04d}", "edge", (8_000,) * 5) for i in range(SERVERS)))
     jobs = [Job(f"job-{i:07d}", i * STEP_MS, worker=(1_000,) * 5, epochs=1) for i in range(count)]
@@ -57,7 +58,7 @@ def make_run(count: int) -> int:
         first_seq[0] += len(batch)
     run.refresh_from_db()
     Run.objects.filter(pk=run.pk).update(status=Run.FINISHED, end_ms=run.sim_ms, finished_at=timezone.now())
-    return run.pk
+    return int(run.pk)
 
 
 if __name__ == "__main__":

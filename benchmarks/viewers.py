@@ -115,5 +115,7 @@ def _child(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def _output(folder: Path, *words: str) -> str:
-    given = {"env": _environment(folder), "cwd": settings.BASE_DIR, "text": True, "check": True}
-    return subprocess.run([sys.executable, *words], stdout=subprocess.PIPE, **given).stdout.strip()
+    done = subprocess.run(
+        [sys.executable, *words], env=_environment(folder), cwd=settings.BASE_DIR, stdout=subprocess.PIPE, check=True
+    )
+    return done.stdout.decode().strip()
