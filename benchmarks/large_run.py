@@ -53,6 +53,9 @@ def prepare() -> None:
     import django
 
     django.setup()
+    from django.core.management import call_command
+
+    call_command("collectstatic", verbosity=0, interactive=False)
     from benchmarks._large_run import make_run
     from benchmarks.viewers import session_of_a_viewer
     from twin.analysis import stored_levels
