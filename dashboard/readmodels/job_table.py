@@ -55,7 +55,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         raise ModelError(f"state must be one of {', '.join(STATES)}, got {wanted!r}")
     _, jobs = store.of_run(run)
     if is_large(run):
-        return _of_large_run(run, jobs, asked, wanted, sort, size)
+        return _of_large_run(run, jobs, asked, wanted, (sort, falling), size)
     with Newest(run) as state:
         at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
         codes, grouped = job_states(state, at_ms), members(state, at_ms)
@@ -83,7 +83,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_large_run(
-    run: Run, jobs: Sequence[Job], asked: Mapping[str, str], wanted: str, sort: str, size: int
+    run: Run, jobs: Sequence[Job], asked: Mapping[str, str], wanted: str, sort: tuple[str, bool], size: int
 ) -> dict[str, Any]:
     """The same from the levels of detail, as of their event; without the members of groups."""
     found = stored_levels.of(run)
@@ -93,8 +93,8 @@ def _of_large_run(
     columns, words = found.columns, found.meta["words"]
     codes = columns["state"]
     known = np.stack([columns[name] for name in JOB_FIELDS], axis=1)
-    chosen = _sorted(_chosen(jobs, codes, wanted, asked.get("q", "").strip().lower()), jobs, known, sort)
-    at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
+    chosen = _sorted(_chosen(jobs, codes, wanted, asked.get("q", "").strip().lower()), jobs, known, *sort)
+    at = page_of(asked, len(chosen), size)
     shown = chosen[(at - 1) * size : at * size].tolist()
     rows = []
     for i, job in zip(shown, some_of(jobs, shown), strict=True):

@@ -6,15 +6,18 @@ that still runs one drains for a duplicate job, and a job whose end it forgets r
 mends that as an operator does.
 
 What slurmctld had not yet sent to the accounting when it was killed is not accounted. Those jobs are counted, and the
-others are compared, attempt by attempt.
+others are compared, attempt by attempt. Where the start of a second attempt was not sent, the accounting joins the start
+of the first one to the end of the second one; slurmctld's log shows both starts, and the mirror must have the second.
 """
 
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
 
 import orjson
@@ -39,6 +42,9 @@ MaxJobCount=20000
 SchedulerParameters=bf_interval=2,batch_sched_delay=0,sched_min_interval=0
 """  # else Slurm starts 4 jobs a second
 MAX_RUN_S = 30  # a job that runs longer has ended, which slurmctld has forgotten
+STARTED = re.compile(
+    r"\[(\S+)\] (?:sched: Allocate|sched/backfill: _start_job: Started) JobId=([\d_]+)\S* (?:in \S+ on |NodeList=)(\S+)"
+)
 AGAIN = ("REQUEUED", "NODE_FAIL")  # states of attempts after which a job is queued again; squeue tells no difference
 OUTCOMES = {"COMPLETED": "completed", "FAILED": "failed", "NODE_FAIL": "node_fail", "CANCELLED": "cancelled"}
 CONTROLLER = "slurmctld"
@@ -122,6 +128,29 @@ def is_sent(cluster):
     return "DBD Agent queue size: 0" in " ".join(cluster.run("sdiag").split())
 
 
+def logged_starts(cluster):
+    """{key: [(whole second, node) of each start, in order]} by slurmctld's own log."""
+    found = {}
+    for line in (cluster.folder / "slurmctld.log").read_text(errors="replace").splitlines():
+        if started := STARTED.match(line):
+            moment, key, node = started.groups()
+            found.setdefault(key, []).append((int(datetime.fromisoformat(moment).timestamp()), node))
+    return found
+
+
+def is_joined(mirror, accounted, starts):
+    """Whether the accounting has the first start of a job with the end of its last attempt, which the mirror has.
+
+    Each is a single attempt. Slurm takes the second of a start a moment before it logs it.
+    """
+    if len(mirror or ()) != 1 or len(accounted or ()) != 1 or len(starts) < 2:
+        return False
+    (start, end, nodes, outcome), (joined, last, _, how) = mirror[0], accounted[0]
+    second, node = starts[-1]
+    same = nodes == [node] and start // 1000 in (second - 1, second)
+    return same and (end, outcome) == (last, how) and joined < start
+
+
 def total(attempts):
     return sum(map(len, attempts.values()))
 
@@ -138,7 +167,10 @@ def comparison(cluster, stack):
                 found.setdefault(key, []).append([*attempt, how])
     found = {key: sorted(attempts) for key, attempts in found.items()}
     wrong = {key: (found.get(key), truth.get(key)) for key in {*found, *truth} if found.get(key) != truth.get(key)}
-    return truth, forgotten, wrong
+    starts = logged_starts(cluster) if wrong else {}
+    joined = {key for key, both in wrong.items() if is_joined(*both, starts.get(key, []))}
+    forgotten |= {(key, truth[key][0][0]) for key in joined}
+    return truth, forgotten, {key: both for key, both in wrong.items() if key not in joined}
 
 
 def mirrored(stack):
