@@ -6,8 +6,9 @@ that still runs one drains for a duplicate job, and a job whose end it forgets r
 mends that as an operator does.
 
 What slurmctld had not yet sent to the accounting when it was killed is not accounted. Those jobs are counted, and the
-others are compared, attempt by attempt. Where the start of a second attempt was not sent, the accounting joins the start
-of the first one to the end of the second one; slurmctld's log shows both starts, and the mirror must have the second.
+others are compared, attempt by attempt. Where the start of a second attempt was not sent, the accounting joins the
+start of the first one to the end of the second one; slurmctld's log shows both starts, and the mirror must have the
+second.
 """
 
 import os
