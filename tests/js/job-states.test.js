@@ -88,6 +88,33 @@ test('a job whose end is still to come in the next frame is not suspended', () =
   assert.equal(JOB_STATES[jobStates(store, 100)[0]], 'completed');
 });
 
+test('a job whose cluster does not state where it runs is running without a bar', () => {
+  const observed = (finish) => ({ scope: 'observed', keys: [0], jobs: [[0, 50, finish]], bars: [] });
+  const store = new Store();
+  store.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [2, 60, 'plan_changed', observed(-1)],
+    ]),
+  );
+  assert.deepEqual(
+    [40, 50, 500].map((at) => words(store, at)[0]),
+    ['queued', 'running', 'running'],
+  );
+  assert.equal(jobCounts(store, 100, 40, 20, 3).running[1], 1);
+  store.feed(
+    frame([
+      [3, 90, 'plan_changed', observed(80)],
+      [4, 90, 'job_completed', { job: 0, utility: 0, ended_ms: 80 }],
+    ]),
+  );
+  assert.deepEqual(
+    [79, 80].map((at) => words(store, at)[0]),
+    ['running', 'completed'],
+  );
+  assert.deepEqual([...jobCounts(store, 100, 40, 20, 3).running.subarray(0, 3)], [0.5, 1, 0]);
+});
+
 test('a job that its cluster suspends is suspended although its bar goes on', () => {
   const decided = (seq, at, kind) => [seq, at, 'decided', { job: 0, kind, code: kind, values: {} }];
   const observed = (finish, end) => ({ ...plan(0, 0, finish, [0, 0, 0, 0, end, 1, -1, -1, -1]), scope: 'observed' });

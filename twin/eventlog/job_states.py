@@ -23,6 +23,7 @@ from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, S
 STATES = ("queued", "planned", "profiling", "moving", "running", "suspended", "completed", "rejected", "unfinished")
 QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED = range(len(STATES))
 ABSENT = -1  # has not arrived
+START_MS, FINISH_MS = JOB_FIELDS.index("start_ms"), JOB_FIELDS.index("finish_ms")
 JOB, ROLE = BAR_FIELDS.index("job"), BAR_FIELDS.index("role")
 
 
@@ -57,6 +58,11 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     planned[bars[known & ~begun, JOB]] = True
     ran[bars[begun, JOB]] = True
     doing[bars[begun & (bars[:, END] > at_ms), JOB]] = RUNNING
+    start_ms, finish_ms = state.jobs.rows[:, START_MS], state.jobs.rows[:, FINISH_MS]
+    unplaced = ~(ran | planned) & (start_ms >= 0) & (start_ms <= at_ms)
+    unplaced[bars[:, JOB]] = False  # a job of a real cluster that does not state where it runs has no bars at all
+    ran |= unplaced
+    doing[unplaced & ((finish_ms == NEVER) | (finish_ms > at_ms))] = RUNNING
     for from_ms, until_ms, data in state.groups:
         if from_ms <= at_ms and until_ms != from_ms:
             ran[data["jobs"]] = True

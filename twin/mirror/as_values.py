@@ -56,6 +56,15 @@ def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
     )
 
 
+def span_of(bars: Sequence[Placement], attempts: Sequence[Attempt], epoch_ms: int) -> tuple[int, int]:
+    """First start and last end of what the job held, in ms of the log; of its attempts where no shares are known."""
+    spans = [(bar.start_ms, bar.end_ms) for bar in bars]
+    if not spans:
+        ends = [(each, OPEN if each.ended_ms is None else each.ended_ms - epoch_ms) for each in attempts]
+        spans = [(max(0, each.started_ms - epoch_ms), end_ms) for each, end_ms in ends if end_ms > 0]
+    return (min(start_ms for start_ms, _ in spans), max(end_ms for _, end_ms in spans)) if spans else (NONE, NONE)
+
+
 def _by_gpu(gpus: int, shares: Sequence[Share]) -> bool:
     """True if workers are GPUs: the job has some on every node that it holds."""
     return gpus > 0 and all(share.gpus > 0 for share in shares)

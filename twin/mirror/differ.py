@@ -23,7 +23,7 @@ from twin.connectors.facts import (
     JobFact,
     Snapshot,
 )
-from twin.mirror.as_values import EventData, bars_of, job_of, plain_name
+from twin.mirror.as_values import EventData, bars_of, job_of, plain_name, span_of
 from twin.mirror.jobs import attempts as of_attempts
 from twin.mirror.jobs import suspensions
 from twin.mirror.jobs.identity import QUEUED_AGAIN, have_common_time, is_same, with_times
@@ -295,16 +295,15 @@ class Mirror:
 
     def _add_bars(self, known: KnownJob, events: list[EventData]) -> None:
         bars = bars_of(known.index, known.attempts, self.nodes.indices(), self.epoch_ms)
-        start_ms = min((bar.start_ms for bar in bars), default=NONE)
-        ended = known.attempts and known.fact.state == ENDED
-        finish_ms = max((bar.end_ms for bar in bars), default=NONE) if ended else NONE
+        begin_ms, end_ms = span_of(bars, known.attempts, self.epoch_ms)
+        finish_ms = end_ms if known.attempts and known.fact.state == ENDED else NONE
         events.append(
             (
                 "plan_changed",
                 {
                     "scope": "observed",
                     "keys": [known.index],
-                    "jobs": [[known.index, start_ms, finish_ms]],
+                    "jobs": [[known.index, begin_ms, finish_ms]],
                     "bars": bars,
                 },
             )

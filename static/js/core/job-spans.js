@@ -71,6 +71,7 @@ class Spans {
    */
   constructor(store, index, p) {
     this.bars = store.bars;
+    this.jobs = store.jobs;
     this.index = index;
     this.p = p;
     /** @type {Map<number, Span[]>} */
@@ -104,6 +105,7 @@ class Spans {
       else list.push((last = { begin, until, state: 'running' }));
     }
     if (this.grouped.has(job)) return list.sort((a, b) => a.begin - b.begin);
+    if (this.index.newest[job] < 0) list.push(...this.#unplaced(job));
     const suspensions = this.suspensions.get(job) ?? [];
     return suspensions.reduce((spans, [, from, until]) => spans.flatMap((span) => parted(span, from, until)), list);
   }
@@ -131,6 +133,18 @@ class Spans {
       else joined.push([born, until]);
     }
     return joined;
+  }
+
+  /**
+   * The span of a job of a real cluster that does not state where it runs.
+   *
+   * @param {number} job
+   * @returns {Span[]}
+   */
+  #unplaced(job) {
+    const [begin, finish] = [this.jobs.start_ms[job], this.jobs.finish_ms[job]];
+    if (begin === NEVER || begin > this.p) return [];
+    return [{ begin, until: finish === NEVER || finish > this.p ? Infinity : finish, state: 'running' }];
   }
 
   /**

@@ -76,11 +76,20 @@ function work({ jobs, bars, groups, suspensions }, p) {
   const ran = new Uint8Array(jobs.length);
   const planned = new Uint8Array(jobs.length);
   const doing = new Uint8Array(jobs.length).fill(ABSENT);
+  const placed = new Uint8Array(jobs.length); // whether it has any bar
   for (let bar = 0; bar < bars.length; bar++) {
+    placed[bars.job[bar]] = 1;
     if (bars.role[bar] !== WORKER || !trueAt(bars, bar, p)) continue;
     const begun = bars.start_ms[bar] <= p;
     (begun ? ran : planned)[bars.job[bar]] = 1;
     if (begun && bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;
+  }
+  for (let job = 0; job < jobs.length; job++) {
+    const start = jobs.start_ms[job];
+    if (placed[job] || start === NEVER || start > p) continue;
+    ran[job] = 1; // a job of a real cluster that does not state where it runs
+    const finish = jobs.finish_ms[job];
+    if (finish === NEVER || finish > p) doing[job] = RUNNING;
   }
   for (const [from, until, data] of groups) {
     if (from > p || from === until) continue;

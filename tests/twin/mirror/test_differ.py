@@ -22,6 +22,7 @@ from tests.twin.mirror.builders import (
 )
 from twin.connectors.facts import DOWN, DRAINING, ENDED, RUNNING, UP, WAITING, Attempt, NodeFact, Share
 from twin.eventlog.fold import RunState
+from twin.eventlog.job_states import STATES, job_states
 from twin.mirror.as_values import EventData
 from twin.mirror.differ import Mirror, epoch_of
 
@@ -177,6 +178,21 @@ def test_suspensions_are_written_by_the_times_that_the_cluster_states():
         ("suspensions_set", {"job": 0, "spans": [[6 * S, 6 * S + 500], [7 * S, 9 * S]]})
     ], "an earlier one that came late, of a job that runs"
     assert RunState().feed(log.events).suspensions == {0: [[6 * S, 6 * S + 500], [7 * S, 9 * S]]}
+
+
+def test_a_job_that_does_not_state_where_it_runs_runs():
+    log = Log()
+    log.apply(polled(10, job("1", RUNNING, attempts=(Attempt(at(5), None, ()),)), job("2")))
+    state = RunState().feed(log.events)
+    assert [STATES[code] for code in job_states(state, 10 * S)] == ["running", "queued"]
+    assert [STATES[code] for code in job_states(state, 4 * S)] == ["queued", "queued"]
+    late = replace(
+        job("1", ENDED, outcome="completed", ended_ms=at(15)), attempts=(Attempt(at(5), at(15), (), "completed"),)
+    )
+    log.apply(polled(20, late, job("2")))
+    state = RunState().feed(log.events)
+    assert state.jobs.rows[0, 2:5].tolist() == [5 * S, 15 * S, 15 * S]
+    assert [STATES[job_states(state, ms * S)[0]] for ms in (14, 15)] == ["running", "completed"]
 
 
 def test_gpu_indices_come_later_and_stay():
