@@ -76,7 +76,7 @@ def test_a_batch_becomes_facts(sender, connector):
         "accepted": 3, "duplicate": 0, "rejected": [], "ignored": 0, "cursor": 3,
     }  # fmt: skip
     job = JobFact(
-        "54_1", T0, "running", gpus=2, queue="edge", complete_history=True,
+        "54_1", T0, "running", gpus=2, queue="edge", complete_history=True, suspensions=(),
         attempts=(Attempt(T0 + 500, None, (Share("gpu1", 2, gpu_ids=(0, 3)),)),),
     )  # fmt: skip
     assert seen(connector) == ([job], [NodeFact("gpu1", gpus=4, cpus=64)])

@@ -142,7 +142,7 @@ def exact(run: Run, after: int, from_ms: int, to_ms: int) -> np.ndarray:
 
 
 def held_by(run: Run, rows: np.ndarray) -> load.Held:
-    """What bars hold; nothing where the measure is machines, which groups hold."""
+    """Amounts that bars hold; 0 where the measure is machines, which groups hold."""
     _, jobs = store.of_run(run)
     own, place = np.unique(rows[:, JOB], return_inverse=True)
     state = RunState()

@@ -1,4 +1,4 @@
-// What charts without a time axis share: the colours of the theme, and a tooltip at the pointer.
+// Colours of the theme and the tooltip at the pointer, which charts without a time axis share.
 
 import { onTheme } from '../util/colors.js';
 import { applyTheme } from './time-chart.js';

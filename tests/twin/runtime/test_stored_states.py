@@ -124,13 +124,13 @@ def test_a_long_run_is_stored_seldom(logged, monkeypatch):
 
 def test_a_long_log_is_stored_step_by_step(logged, few, monkeypatch):
     """What stops it in the middle costs one step."""
-    run, steps, store = logged(12), [], stored_states._store
+    run, steps, store = logged(12), [], stored_states.store
 
-    def noted(run_id, seq, *rest):
+    def noted(run_id, version, seq, *rest):
         steps.append(seq)
-        store(run_id, seq, *rest)
+        store(run_id, version, seq, *rest)
 
-    monkeypatch.setattr(stored_states, "_store", noted)
+    monkeypatch.setattr(stored_states, "store", noted)
     stored_states.bring_up(run.pk)
     assert steps == [5, 10, 12]
     assert_same(at(run.pk), fold.RunState().feed(EVENTS[:12]))
@@ -167,7 +167,7 @@ def test_a_state_of_a_deleted_run_is_not_stored(logged):
     number = run.pk
     run.delete()
     assert not FoldedState.objects.exists()
-    stored_states._store(number, 4, 0, b"late")
+    stored_states.store(number, state_codec.VERSION, 4, 0, b"late")
     stored_states.give_up(number)
     assert not FoldedState.objects.exists()
 
