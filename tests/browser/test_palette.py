@@ -21,7 +21,7 @@ def test_pages_runs_jobs_and_servers_are_two_keys_and_a_word_away(
     expect(field).to_be_focused()
     expect(palette.get_by_role("group", name="Runs").get_by_role("option").first).to_be_visible()
     field.fill("clust")
-    expect(palette.get_by_role("option", name="Clusters")).to_have_attribute("aria-selected", "true")
+    expect(palette.get_by_role("option", name="Clusters", exact=True)).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/clusters/$"))
 

@@ -17,6 +17,14 @@ test('entries with every word of the text are found, in any case and order', () 
   assert.deepEqual(matching(GROUPS, 'theme live'), []);
 });
 
+test('entries that begin with the text come first', () => {
+  const hits = ['Live clusters', 'Clusters', 'Runs'].map((title) => ({ title }));
+  const titles = (text) => matching([{ title: 'Pages', hits }], text)[0].hits.map(({ title }) => title);
+  assert.deepEqual(titles('clust'), ['Clusters', 'Live clusters']);
+  assert.deepEqual(titles('live clust'), ['Live clusters']);
+  assert.deepEqual(titles(''), ['Live clusters', 'Clusters', 'Runs']);
+});
+
 test('a group with more entries than are shown gives both numbers', () => {
   assert.equal(more({ count: 40, hits: [1, 2] }), ' · first 2 of 40');
   assert.equal(more({ count: 2, hits: [1, 2] }), '');

@@ -151,11 +151,17 @@ export class Palette {
   }
 }
 
-/** The groups of entries with every word of the text in their titles; all of them for ''. */
+/**
+ * The groups of entries with every word of the text in their titles, those that begin with the text first; all of them
+ * for ''.
+ */
 export function matching(groups, text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const begin = text.toLowerCase();
+  const words = begin.split(/\s+/).filter(Boolean);
   const fits = ({ title }) => words.every((word) => title.toLowerCase().includes(word));
-  return groups.map(({ title, hits }) => ({ title, hits: hits.filter(fits) })).filter(({ hits }) => hits.length);
+  const later = ({ title }) => Number(!title.toLowerCase().startsWith(begin));
+  const chosen = (hits) => hits.filter(fits).sort((one, other) => later(one) - later(other));
+  return groups.map(({ title, hits }) => ({ title, hits: chosen(hits) })).filter(({ hits }) => hits.length);
 }
 
 /** ' · first 6 of 40' of a group that has more. */
