@@ -90,7 +90,7 @@ def test_a_job_is_asked_about_and_nothing_changes(
 ) -> None:
     scenario = small()
     page = open_page("/scenarios/", refused=400, viewport={"width": width, "height": 900})
-    run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
+    run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 3_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
     open_controls(page)
