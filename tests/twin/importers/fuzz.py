@@ -4,8 +4,8 @@
 
 A variant fails if it raises anything but one refusal in one line, if Python warns, or if lines or rows are not
 accounted for. The operating system limits the address space of the process. A failed variant is written to the folder,
-`tests/fixtures/fuzz` by default: its files are variants that once failed, from which the fuzzer begins too. So are
-those of the corpus: the smallest variant of each outcome. With CORPUS the file is written, with what was found anew.
+`tests/fixtures/fuzz` by default. The fuzzer also damages the files of this folder, and the variants of the corpus: the
+smallest variant of each outcome. If CORPUS is given, the corpus and the new outcomes are written to that file.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def test_a_lost_line_is_a_fault(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_corpus_is_imported_and_refused_as_before(tmp_path, every):
-    """A variant of each outcome; one that was imported is still imported. CORPUS of the fuzzer writes the file anew."""
+    """Variants of the corpus, one of each outcome: those that were imported are still imported."""
     variants = list(Corpus.read(fuzz.OUTCOMES).variants())
     changed = []
     for one in variants[::every]:
