@@ -42,6 +42,17 @@ def test_pages_runs_jobs_and_servers_are_two_keys_and_a_word_away(
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
 
 
+def test_letters_typed_right_after_the_shortcut_reach_the_palette(open_page: Callable[..., Page]) -> None:
+    page = open_page("/clusters/")
+    field = page.evaluate(
+        """() => {
+            dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+            return document.activeElement.getAttribute('role');
+        }"""
+    )
+    assert field == "combobox"
+
+
 def test_the_bar_is_one_line_at_1280_pixels(open_page: Callable[..., Page], finished_run: int) -> None:
     page = open_page(f"/runs/{finished_run}/", viewport={"width": 1280, "height": 800})
     page.wait_for_function("() => window.twin?.store.finished")

@@ -7,6 +7,7 @@ import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
 import { tellUnknown } from '../ui/address/query.js';
 import { toolbar } from '../ui/toolbar.js';
+import { Palette } from '../search/palette.js';
 
 tellUncaught();
 tellUnknown();
@@ -38,11 +39,10 @@ label();
 for (const element of $$('[role="toolbar"]')) toolbar(element);
 
 const search = document.getElementById('search');
-let palette = null; // loaded when it is first used
+let palette = null;
 
-async function openPalette() {
-  const { Palette } = await import('../search/palette.js');
-  palette ??= new Palette();
+function openPalette() {
+  palette ??= new Palette(); // at once, so that it receives the next key
   palette.open();
 }
 
