@@ -1,7 +1,8 @@
-"""Messages of a channel on their way to its listeners, paced by the number of listeners.
+"""Messages of a channel on their way to its listeners, paced by what a delivery costs.
 
-Each message costs time for each listener. With many listeners messages wait for a moment, and consecutive frames among
-them are joined to one: so the web server keeps up, whatever the rate of the events.
+Each message costs time for each listener. With many listeners messages wait until those before them have been sent,
+and for a rest after that; consecutive frames among them are joined to one. So the web server keeps up, whatever the
+rate of the events and the speed of the machine.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dashboard.live.mailbox import Mailbox
 from twin.eventlog.batch_codec import joined
 from twin.infra.columns import MAGIC
 
-COST_S = 0.000_15  # of a message to one listener: processor time of the web server
-MIN_PACE_S = 0.005  # below this nothing waits: about 30 listeners
+MAX_UNPACED = 30  # listeners without a pace: their messages never wait
+REST = 0.5  # of the time of a delivery: the web server is free for other work for a third of the time
+MAX_REST_S = 1.0
 MAX_HELD = 1_000_000  # bytes that wait at most
 
 
@@ -25,31 +27,39 @@ class Outbox:
         self.listeners = listeners  # the set of the hub, which changes
         self.held: list[bytes] = []
         self.size = 0  # bytes
-        self.free_at = 0.0  # time of the loop at which the listeners can take the next message
-        self.timer: asyncio.TimerHandle | None = None
+        self.busy = False  # from a delivery until the end of the rest after it
+        self.deliveries = 0
 
     def put(self, message: bytes) -> None:
-        """Delivery at once, or after the pace of this number of listeners."""
-        loop = asyncio.get_running_loop()
+        """Delivery at once, or with the next one."""
         self.held.append(message)
         self.size += len(message)
-        if loop.time() >= self.free_at or self.size > MAX_HELD:
+        if not self.busy or len(self.listeners) <= MAX_UNPACED or self.size > MAX_HELD:
             self.flush()
-        elif self.timer is None:
-            self.timer = loop.call_at(self.free_at, self.flush)
 
     def flush(self) -> None:
         """Delivery of all messages that wait."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
         held, self.held, self.size = self.held, [], 0
-        messages = _together(held)
-        for message in messages:
+        for message in _together(held):
             for box in self.listeners:
                 box.put(message)
-        pace_s = len(self.listeners) * COST_S * len(messages)
-        self.free_at = asyncio.get_running_loop().time() + pace_s if pace_s >= MIN_PACE_S else 0.0
+        if held:
+            loop = asyncio.get_running_loop()
+            self.busy = True
+            self.deliveries += 1
+            # The tasks of the listeners are scheduled before it, and each sends as soon as it runs.
+            loop.call_soon(self._sent, self.deliveries, loop.time())
+
+    def _sent(self, delivery: int, began: float) -> None:
+        """Rest after a delivery has been sent, unless there is a newer one."""
+        if delivery == self.deliveries:
+            loop = asyncio.get_running_loop()
+            loop.call_later(min((loop.time() - began) * REST, MAX_REST_S), self._rested, delivery)
+
+    def _rested(self, delivery: int) -> None:
+        if delivery == self.deliveries:
+            self.busy = False
+            self.flush()
 
 
 def _together(messages: list[bytes]) -> list[bytes]:

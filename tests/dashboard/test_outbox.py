@@ -1,11 +1,12 @@
 """The outbox of a channel: nothing waits for few listeners; for many, frames are joined and nothing is lost."""
 
 import asyncio
+import time
 
 import pytest
 
 from dashboard.live.mailbox import Mailbox
-from dashboard.live.outbox import MAX_HELD, Outbox
+from dashboard.live.outbox import MAX_HELD, MAX_UNPACED, REST, Outbox
 from scheduling.model.values import Event, Placement
 from twin.eventlog.batch_codec import decode, encode, joined
 
@@ -22,6 +23,12 @@ def events(first: int, count: int) -> list[Event]:
             Event(seq, seq, *(("job_arrived", {"job": seq}), ("plan_changed", plan), ("sampled", sample))[seq % 3])
         )
     return made
+
+
+def hold(outbox: Outbox) -> None:
+    """Messages wait from now on, as behind a delivery to many listeners that has not been sent."""
+    outbox.busy = True
+    outbox.listeners = [*outbox.listeners, *(Mailbox() for _ in range(MAX_UNPACED))]
 
 
 def got(box: Mailbox) -> list[bytes]:
@@ -54,9 +61,32 @@ async def test_for_many_listeners_neighbouring_frames_are_joined_in_order():
         assert second is got(next(iter(boxes)))[1], "all share one message"
 
 
+async def test_the_next_delivery_begins_after_the_last_one_was_sent_and_a_rest():
+    one_s, outbox, times = 0.001, Outbox({Mailbox() for _ in range(MAX_UNPACED + 10)}), []
+
+    async def send(box: Mailbox) -> None:
+        while True:
+            await box.get()
+            times.append(time.monotonic())
+            time.sleep(one_s)  # the processor is busy with this listener
+
+    async with asyncio.timeout(30):
+        tasks = [asyncio.create_task(send(box)) for box in outbox.listeners]
+        await asyncio.sleep(0)
+        for seq in range(1, 6):
+            outbox.put(encode(events(seq, 1)))
+            await asyncio.sleep(0)
+        while len(times) < 2 * len(tasks):
+            await asyncio.sleep(one_s)
+    for task in tasks:
+        task.cancel()
+    assert len(times) == 2 * len(tasks), "the four that waited are one message"
+    assert times[len(tasks)] - times[0] >= len(tasks) * one_s * (1 + REST)
+
+
 async def test_numbers_that_are_missing_stay_missing():
     outbox = Outbox({box := Mailbox()})
-    outbox.free_at = float("inf")
+    hold(outbox)
     for first in (1, 3, 10):
         outbox.put(encode(events(first, 2)))
     outbox.flush()
@@ -65,7 +95,7 @@ async def test_numbers_that_are_missing_stay_missing():
 
 async def test_no_more_than_a_limit_waits():
     outbox = Outbox({box := Mailbox()})
-    outbox.free_at = float("inf")
+    hold(outbox)
     outbox.put(b"x" * MAX_HELD)
     assert got(box) == []
     outbox.put(b"y")
