@@ -60,6 +60,12 @@ def title_of(name: str, metadata: Mapping[str, Any]) -> str:
     return metadata.get("title") or words[:1].upper() + words[1:]
 
 
+def _named(name: str, metadata: Mapping[str, Any]) -> str:
+    """Name of a parameter in messages, with the label where the name does not tell it: 'for_ms (Duration)'."""
+    title = title_of(name, metadata)
+    return name if title == title_of(name, {"unit": metadata["unit"]}) else f"{name} ({title})"
+
+
 def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
               choices: Sequence[str] | Mapping[str, str] | None = None, unit: str = "",
               title: str = "") -> Any:  # fmt: skip
@@ -89,11 +95,11 @@ def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
         return
     choices, low, high = metadata["choices"], metadata["low"], metadata["high"]
     if choices and value not in choices:
-        raise ModelError(f"parameter {name} must be one of {', '.join(choices)}, got {value!r}")
+        raise ModelError(f"parameter {_named(name, metadata)} must be one of {', '.join(choices)}, got {value!r}")
     if low is not None and not value >= low:
-        raise ModelError(f"parameter {name} must be at least {low}, got {value!r}")
+        raise ModelError(f"parameter {_named(name, metadata)} must be at least {low}, got {value!r}")
     if high is not None and not value <= high:
-        raise ModelError(f"parameter {name} must be at most {high}, got {value!r}")
+        raise ModelError(f"parameter {_named(name, metadata)} must be at most {high}, got {value!r}")
 
 
 _TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
@@ -114,4 +120,5 @@ def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> A
             raise ValueError(raw)
         return kind(raw)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{subject}: parameter {key} must be {KINDS[kind]}, got {shorten(repr(raw))}") from error
+        named = _named(key, metadata)
+        raise ModelError(f"{subject}: parameter {named} must be {KINDS[kind]}, got {shorten(repr(raw))}") from error

@@ -63,7 +63,7 @@ def test_wrong_names_are_answered_with_the_right_ones(operator, make_scenario):
     wrong = post(operator, "/api/scenarios/", {**body, "scheduler": "fifo", "parameters": {"backfil": True}})
     assert wrong.json()["detail"] == "scheduler fifo: unknown parameter 'backfil'; known: model, backfill"
     wrong = post(operator, "/api/scenarios/", {**body, "scheduler": "oasis", "parameters": {"price_mode": "free"}})
-    assert wrong.json()["detail"].startswith("parameter price_mode must be one of ")
+    assert wrong.json()["detail"].startswith("parameter price_mode (Price floor) must be one of ")
     assert Scenario.objects.count() == 1
 
 
@@ -256,7 +256,7 @@ def test_true_is_no_number(operator, make_scenario, finished_run):
     answer = post(operator, "/api/scenarios/", body)
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
-        "scheduler oasis: parameter worker_share must be a number, got True",
+        "scheduler oasis: parameter worker_share (Share of worker servers) must be a number, got True",
     )
     for address, rest in (
         ("/api/runs/", {"scenario": base.pk, "mode": "live"}),

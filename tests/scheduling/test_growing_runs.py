@@ -83,7 +83,7 @@ def test_what_is_estimated_from_history_takes_nothing_from_jobs_to_come(profile,
 
 @pytest.mark.parametrize("name", ["oasis", "pd_ors"])
 def test_the_former_name_of_clairvoyant_is_refused_with_the_choices(name):
-    with pytest.raises(ModelError, match="estimate_from must be one of history, clairvoyant, got 'trace'"):
+    with pytest.raises(ModelError, match="must be one of history, clairvoyant, got 'trace'"):
         build(name, {"estimate_from": "trace"})
 
 

@@ -67,7 +67,7 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
 
 @pytest.mark.parametrize(("axes", "seeds", "sentence"), [
     ([{"parameter": "backfill", "values": list(range(1000))}], list(range(1000)),
-     "parameter backfill must be true or false"),
+     "parameter backfill (Backfilling) must be true or false"),
     ([{"edit": 1, "field": "factor", "values": list(range(1, 1001))}], list(range(1000)),
      "at most 500 points, got 1,000,000"),
     ([{"edit": 2, "field": "factor", "values": [1]}], [], "got 2; the scenario has 1"),
@@ -80,7 +80,8 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [],
      "must contain a parameter of the scheduler, or an edit"),
     ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, but both are “Backfilling”"),
-    ([{"parameter": "backfill", "values": [None]}], [], "parameter backfill must be true or false, got None"),
+    ([{"parameter": "backfill", "values": [None]}], [],
+     "parameter backfill (Backfilling) must be true or false, got None"),
     ([{"parameter": "backfill", "values": ["x" * 1000]}], [], "xxx..."),
     ([{"edit": 1, "field": "factor", "values": [0]}], [], "parameter factor must be at least 0.001, got 0"),
 ])  # fmt: skip
