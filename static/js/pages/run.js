@@ -292,7 +292,7 @@ async function main() {
     const until = store.finished ? Math.min(to, store.simMs) : to;
     if (from >= until) return informed(afterTheEnd(store.simMs));
     const { atMs, edits, sentence } = drainOf({ names, from, to: until }, transport.forkMs);
-    if (!(await confirmed(sentence, 'Create scenario'))) return;
+    if (!(await confirmed(sentence, 'Create scenario', 'primary'))) return;
     if (atMs < transport.forkMs) transport.show(atMs);
     forkAt(runId, atMs, edits).catch(refused);
   }

@@ -128,7 +128,7 @@ export class PlanCard {
   async #approve(digest, rows) {
     const changes = plural(rows.length, 'change');
     const question = `Approve plan ${this.id}? The acting process then makes ${changes} on the cluster.`;
-    if (await confirmed(question, 'Approve')) await this.#act('approve', { digest });
+    if (await confirmed(question, 'Approve', 'primary')) await this.#act('approve', { digest });
   }
 
   async #act(verb, body = {}) {

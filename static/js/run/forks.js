@@ -157,7 +157,7 @@ export class Family {
     const question =
       `Promote this fork? It continues live in place of run ${parent.id}, which is cancelled; ` +
       `the log of run ${parent.id} is kept.`;
-    if (!(await confirmed(question, 'Promote'))) return;
+    if (!(await confirmed(question, 'Promote', 'primary'))) return;
     await post(`/api/runs/${this.runId}/promote/`).then((made) => location.assign(`/runs/${made.id}/`), this.onError);
   }
 

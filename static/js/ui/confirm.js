@@ -1,4 +1,4 @@
-// Confirmation dialog before an action that cannot be undone.
+// Confirmation dialog before an action that removes or stops something, or that others see at once.
 
 import { h } from './dom.js';
 
@@ -7,10 +7,11 @@ import { h } from './dom.js';
  *
  * @param {string} question
  * @param {string} verb what the button says
+ * @param {'danger' | 'primary'} kind of the button; primary: nothing is removed or stopped
  * @returns {Promise<boolean>}
  */
-export function confirmed(question, verb = 'OK') {
-  const yes = h('button', { class: 'primary', value: 'yes' }, verb);
+export function confirmed(question, verb, kind = 'danger') {
+  const yes = h('button', { class: kind, value: 'yes' }, verb);
   const no = h('button', { class: 'quiet', value: '', autofocus: true }, 'Cancel');
   return answered(question, [yes, no]);
 }
