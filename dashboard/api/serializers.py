@@ -33,7 +33,7 @@ from twin.runs.activity import activity
 from twin.runs.clock import MAX_SPEED
 from twin.scenarios import scheduler_titles
 from twin.scenarios.edits import MAX_EDITS
-from twin.traces.importers import Choice, Reading, formats
+from twin.traces.importers import Choice, Reading, formats, title_of
 from twin.traces.uploads.openfile import MAX_FILES
 
 LARGEST = 2**63 - 1
@@ -52,12 +52,13 @@ class TraceSerializer(serializers.ModelSerializer):
 
     created_by = serializers.CharField(source="created_by.username", read_only=True, default=None, allow_null=True)
     files = serializers.SerializerMethodField()
+    format_title = serializers.SerializerMethodField()
     team = TeamField()
 
     class Meta:
         model = Trace
-        fields: tuple[str, ...] = ("id", "name", "format", "status", "stage", "message", "progress", "checksum",
-                  "files", "seed", "options", "job_count", "server_count", "team", "created_by",
+        fields: tuple[str, ...] = ("id", "name", "format", "format_title", "status", "stage", "message", "progress",
+                  "checksum", "files", "seed", "options", "job_count", "server_count", "team", "created_by",
                   "created_at")  # fmt: skip
         read_only_fields = fields
 
@@ -65,6 +66,10 @@ class TraceSerializer(serializers.ModelSerializer):
     def get_files(self, trace: Trace) -> list[dict[str, Any]]:
         """Names of the files and the bytes received of each."""
         return [{"name": file["name"], "size": file["size"], "received": file["received"]} for file in trace.files]
+
+    def get_format_title(self, trace: Trace) -> str:
+        """Title of the format; "" while it is not recognized."""
+        return title_of(trace.format)
 
 
 class TraceDetailSerializer(TraceSerializer):

@@ -28,7 +28,7 @@ PARAMETERS = {  # name -> (type, description)
     "kind": ("string", "Kind of an event"),
     "job": ("integer", "Index of a job in the run, from 0"),
     "until_ms": ("integer", "Last simulated time, in ms"),
-    "at_ms": ("integer", "Simulated time, in ms; by default the newest"),
+    "at_ms": ("integer", "Simulated time, in ms; by default the newest, also for a later one"),
     "at": ("integer", "Simulated time, in ms"),
     "from_ms": ("integer", "Begin of the window, in simulated ms; by default that of the run"),
     "to_ms": ("integer", "End of the window, in simulated ms; by default that of the run"),

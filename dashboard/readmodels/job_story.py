@@ -29,7 +29,8 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         return None
     job = jobs[index]
     with Newest(run) as state:
-        then = state.sim_ms if at_ms is None else min(at_ms, state.sim_ms)
+        newest_ms = max(state.sim_ms, run.sim_ms)
+        then = newest_ms if at_ms is None else min(at_ms, newest_ms)
         known = state.jobs.rows if at_ms is None else known_at(state, then)
         arrived = index < len(known) and 0 <= known[index, 0] <= then
         code = STATES[job_states(state, then)[index]] if arrived else "not arrived"
@@ -56,7 +57,7 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         row |= {"verdict": decisions[-1]["kind"], "code": decisions[-1]["code"]}
     return {
         **row,
-        "at_ms": at_ms,
+        "at_ms": None if at_ms is None else then,
         "fields": [
             {"name": name, "value": value, "provenance": provenance.get(name, "")} for name, value in fields.items()
         ],

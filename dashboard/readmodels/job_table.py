@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dashboard.readmodels.colocation import members
-from dashboard.readmodels.query import number, page_of, sort_of
+from dashboard.readmodels.query import moment_of, number, page_of, sort_of
 from scheduling.model.values import Job, ModelError
 from twin.analysis import stored_levels
 from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
@@ -47,7 +47,9 @@ PLANNED_START = PLANNED_FIELDS.index("start_ms")  # and the finish behind it
 
 
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
-    """{count, page, size, rows}; asked: q (part of id or model), state, sort (- for descending), page, size, at_ms."""
+    """{at_ms, count, total, page, size, rows}; asked: q (part of id or model), state, sort (- for descending), page,
+    size, at_ms. The answer's at_ms is the time it shows: the newest where a later one is asked for.
+    """
     size = number(asked, "size", 50, 1, MAX_ROWS)
     wanted = asked.get("state", "")
     sort, falling = sort_of(asked, SORTS)
@@ -57,7 +59,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     if is_large(run):
         return _of_large_run(run, jobs, asked, wanted, (sort, falling), size)
     with Newest(run) as state:
-        at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
+        at_ms = moment_of(asked, max(state.sim_ms, run.sim_ms))
         codes, grouped = job_states(state, at_ms), members(state, at_ms)
         known = known_at(state, at_ms) if at_ms < state.sim_ms else state.jobs.rows
         chosen = _chosen(jobs, codes, wanted, asked.get("q", "").strip().lower())
@@ -79,7 +81,8 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     for row in rows:
         if row["index"] in reasons:
             row["reason"] = reasons[row["index"]]
-    return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
+    total = int((codes >= 0).sum())
+    return {"at_ms": at_ms, "count": len(chosen), "total": total, "page": at, "size": size, "rows": rows}
 
 
 def _of_large_run(
@@ -101,7 +104,8 @@ def _of_large_run(
         kind, code = columns["verdict"][i], columns["code"][i]
         verdict = ["", words[kind], words[code] if code >= 0 else ""] if kind >= 0 else None
         rows.append(row_of(i, job, known[i], verdict, STATES[codes[i]]))
-    return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
+    total, at_ms = int((codes >= 0).sum()), found.meta["sim_ms"]
+    return {"at_ms": at_ms, "count": len(chosen), "total": total, "page": at, "size": size, "rows": rows}
 
 
 def true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:

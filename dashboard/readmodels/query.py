@@ -24,6 +24,11 @@ def number(asked: Mapping[str, str], name: str, default: int, low: int, high: in
     return value
 
 
+def moment_of(asked: Mapping[str, str], newest_ms: int) -> int:
+    """The simulated time `at_ms` that the query asks for: the newest by default, and for a later one."""
+    return min(number(asked, "at_ms", newest_ms, 0, 2**62), newest_ms)
+
+
 def page_of(asked: Mapping[str, str], count: int, size: int) -> int:
     """The number of a page of `size` rows of `count`; ModelError if there is none with this number."""
     pages = max(1, -(-count // size))

@@ -68,6 +68,9 @@ def test_time_travel_shows_what_was_known_then(operator):
     assert states(300) == {"1": "running", "2": "queued", "3": "queued"}
     assert states(700) == {"1": "running", "2": "running", "3": "queued"}
     assert states(1_811) == {"1": "completed", "2": "running", "3": "queued", "4": "queued"}
+    newest_ms = operator.get(f"/api/runs/{run.pk}/jobs/").json()["at_ms"]
+    for one in ("jobs/", "jobs/2/", "prices/"):
+        assert operator.get(f"/api/runs/{run.pk}/{one}?at_ms={newest_ms + 60_000}").json()["at_ms"] == newest_ms, one
     story = operator.get(f"/api/runs/{run.pk}/jobs/2/?at_ms={at(run, 800)}").json()
     assert any("on hold" in row["sentence"] for row in story["decisions"]), story["decisions"]
     now = operator.get(f"/api/runs/{run.pk}/now/").json()["jobs"]

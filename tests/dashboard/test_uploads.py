@@ -34,9 +34,10 @@ def test_an_upload_becomes_a_trace_with_a_report(operator, settings):
     assert answer.json()["status"] == "queued"
     assert len(list(Path(settings.UPLOAD_DIR).iterdir())) == 1
     trace = imported(operator, answer.json()["id"])
-    assert (trace["status"], trace["format"], trace["job_count"], trace["progress"]) == (
+    assert (trace["status"], trace["format"], trace["format_title"], trace["job_count"], trace["progress"]) == (
         "ready",
         "philly_derived",
+        "Derived Philly CSV",
         2,
         1.0,
     )

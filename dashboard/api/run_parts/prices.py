@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.query import number
+from dashboard.readmodels.query import moment_of
 from scheduling.kernel.registry import build
 from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log
@@ -32,7 +32,7 @@ class PricesView(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms as of then."""
         run = one(Run.objects.all(), request.user, pk=pk)
-        at_ms = number(request.query_params, "at_ms", run.sim_ms, 0, 2**62)
+        at_ms = moment_of(request.query_params, run.sim_ms)
         state = RunState()
         state.feed_raw(event_log.lines_of(run.pk, PRICING, up_to_ms=at_ms), NO_BARS)
         prices = [[slot, *state.prices[slot]] for slot in sorted(state.prices)]
@@ -59,7 +59,7 @@ class ServerPricesView(APIView):
             raise NotFound(f"Run {pk} has {counted(len(cluster.servers), 'server')}; none has the index {server}.")
         with Newest(run) as state:
             bars = state.bars.rows
-            at_ms = number(request.query_params, "at_ms", state.sim_ms, 0, 2**62)
+            at_ms = moment_of(request.query_params, state.sim_ms)
             phase = next(
                 stage.state for stage in reversed(store.stages_of(run.scenario, run.edits)) if stage.at_ms <= at_ms
             )

@@ -166,6 +166,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "RunJobs": {
         "count": noted(INTEGER, "Jobs that match"),
+        "at_ms": noted(INTEGER, "The time shown"),
         "total": noted(INTEGER, "Jobs that have arrived"),
         "page": INTEGER,
         "size": INTEGER,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.readmodels import job_table
-from dashboard.readmodels.job_table import number
+from dashboard.readmodels.query import number
 from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import ModelError
 from twin.analysis import levels, stored_levels

@@ -39,7 +39,7 @@ const columns = [
     number: true,
     cell: (trace) => (trace.status === 'ready' ? number(trace.server_count, 0) : '–'),
   },
-  { title: 'Format', value: (trace) => trace.format, cell: (trace) => (trace.format === 'auto' ? '–' : trace.format) },
+  { title: 'Format', value: (trace) => trace.format_title, cell: (trace) => trace.format_title || '–' },
   {
     title: 'Uploaded',
     value: (trace) => trace.created_at,

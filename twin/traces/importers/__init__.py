@@ -2,7 +2,7 @@
 
 from twin.traces.importing.choice import Choice
 from twin.traces.importing.drafts import ImportCancelled, ImportRefused
-from twin.traces.importing.imports import ImportResult, Unclear, formats, parse, read, sniff
+from twin.traces.importing.imports import ImportResult, Unclear, formats, parse, read, sniff, title_of
 from twin.traces.importing.reading import Reading
 from twin.traces.uploads.openfile import Upload
 
@@ -18,4 +18,5 @@ __all__ = [
     "parse",
     "read",
     "sniff",
+    "title_of",
 ]

@@ -88,6 +88,16 @@ def formats() -> Mapping[str, ModuleType]:
     return found
 
 
+OTHER_TITLES = {"auto": "", "generated": "Generated workload", "mirror": "Live cluster"}  # not from files
+
+
+def title_of(name: str) -> str:
+    """Title of the format of a trace: of 'a + b' both titles; "" while it is not recognized."""
+    known = {key: module.TITLE for key, module in formats().items()} | OTHER_TITLES
+    title = " + ".join(known.get(one, one) for one in name.split(" + "))
+    return title[:1].upper() + title[1:]
+
+
 def unit_of(name: str) -> str:
     """Unit of the numbers of a format that are times; "" where it has none, or states dates or units."""
     return str(getattr(formats()[name], "TIME_UNIT", ""))
