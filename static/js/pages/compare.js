@@ -4,7 +4,7 @@
 import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
-import { KINDS, kindText, runsOf, unreadable } from '../compare/comparison.js';
+import { runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';
@@ -12,21 +12,20 @@ import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
 import { View } from '../core/ranges/time-range.js';
 import { readTimes } from '../ui/address/times.js';
-import { tellRefused, url } from '../ui/address/query.js';
+import { url } from '../ui/address/query.js';
 import { redraw } from '../core/render-loop.js';
 import { Playhead } from '../core/playhead.js';
 import { Gantts } from '../gantt/stacked-gantts.js';
-import { Spread, spreadTable } from '../charts/cdf.js';
 import { ChooseRuns } from '../compare/run-picker.js';
-import { Differences, kindMark } from '../compare/differences.js';
+import { Differences } from '../compare/differences.js';
 import { GROUPINGS, Groups, paintFigures, runMark } from '../compare/metrics-table.js';
 import { Ranking } from '../compare/ranking.js';
-import { numbersButton } from '../ui/table-toggle.js';
+import { showRace } from '../compare/race-notice.js';
+import { wireSchedules } from '../compare/schedule-controls.js';
+import { Spreads } from '../compare/spreads-panel.js';
 import { paintParting } from '../compare/first-divergence.js';
-import { Tip, tipElement } from '../ui/tooltip.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
-const UNRACED = 'The notice about the race is not shown.';
 const ids = runsOf(url.get('runs'));
 const unread = unreadable(url.get('runs'));
 if (unread.length)
@@ -76,7 +75,8 @@ async function compare() {
     onPick: pickIndex,
     onData: reach,
   });
-  wireGantts();
+  wireSchedules(gantts, view, answer.kinds);
+  spreads = new Spreads(full.map((run) => `${run.title} · ${run.id}`));
   paint();
   await gantts.start(full);
   await recolor();
@@ -125,23 +125,6 @@ function compared() {
   return Number(url.choice('against', others.map(String), String(others[0]), instead));
 }
 
-/** Shows the participants of the race, and the schedulers that were left out. */
-async function showRace(id) {
-  const found = await get(`/api/scenarios/${id}/race/`).catch((error) => tellRefused(error.message, UNRACED));
-  if (!found) return;
-  const by = new Map();
-  for (const { title, reason } of found.left_out) by.set(reason, [...(by.get(reason) ?? []), title]);
-  const out = [...by].map(([reason, those]) => h('li', {}, h('strong', {}, those.join(', ')), `: ${reason}.`));
-  $('#compared').prepend(
-    h(
-      'div',
-      { class: 'notice', id: 'race' },
-      `Race on “${found.name}”: all schedulers that support its cluster and trace, with the same seed. `,
-      out.length ? ['Left out:', h('ul', {}, out)] : 'All schedulers took part.',
-    ),
-  );
-}
-
 /** The name that all runs share, or the number of different names. */
 function oneOr(many, nameOf) {
   const names = new Set(answer.runs.map(nameOf));
@@ -166,7 +149,7 @@ function paint() {
   ranking.paint(answer);
   paintMetrics();
   groups.paint(answer);
-  paintSpreads();
+  spreads.paint(answer.distributions);
   paintAgainst();
 }
 
@@ -218,39 +201,6 @@ async function recolor() {
   gantts.setKinds(await getColumns(`/api/compare/kinds/?runs=${ids.join(',')}`), other);
 }
 
-function paintSpreads() {
-  const names = answer.runs.slice(0, answer.in_full.length).map((run) => `${run.title} · ${run.id}`);
-  spreads ??= answer.distributions.map((one) => {
-    const plot = h('div', { class: 'plot spread' });
-    $('#spreads').append(plot);
-    return new Spread(plot, new Tip(tipElement()), one, names);
-  });
-  const draw = () => spreads.forEach((spread, i) => spread.paint(answer.distributions[i].curves));
-  const toggle = (i) => (event) => {
-    for (const { hidden } of spreads) if (!hidden.delete(i)) hidden.add(i);
-    event.currentTarget.setAttribute('aria-pressed', String(!spreads[0].hidden.has(i)));
-    draw();
-  };
-  if (!$('#spread-legend').children.length) {
-    fill(
-      $('#spread-legend'),
-      names.map((name, i) =>
-        h(
-          'button',
-          { type: 'button', class: 'key', 'aria-pressed': 'true', title: 'Show or hide this run', onclick: toggle(i) },
-          h('i', { class: `dash dash-${i} job-line-${i}` }),
-          name,
-        ),
-      ),
-    );
-  }
-  fill(
-    $('#spread-definitions'),
-    answer.distributions.map(({ title, definition }) => h('span', {}, `${title}: ${definition}`)),
-  );
-  draw();
-}
-
 /** Updates the extent of the time axis, and the time that all runs have reached. */
 function reach() {
   if (!gantts?.list.length) return;
@@ -279,7 +229,6 @@ function pickIndex(run, index) {
 }
 
 function wire() {
-  numbersButton('spread', () => spreadTable(answer.distributions, spreads[0].names));
   $('#explain').addEventListener('click', () => {
     explained = !explained;
     $('#explain').setAttribute('aria-pressed', String(explained));
@@ -301,61 +250,6 @@ function wire() {
   };
   for (const name of ['move', 'state']) playhead.addEventListener(name, () => redraw(moved));
   addEventListener('keydown', (event) => event.key === 'Escape' && picked !== null && pick(null));
-}
-
-function wireGantts() {
-  const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
-  const colors = { kind: $('#color-kind'), job: $('#color-job') };
-  const tellShade = debounce(() => {
-    const { shaded } = gantts;
-    setText($('#gantts-detail'), shaded ? 'Many bars in view: zoom in for single bars. Allocated share:' : '');
-    $('#gantts-shade').hidden = !shaded;
-  }, 200);
-  const show = () => {
-    for (const [name, button] of Object.entries(orders))
-      button.setAttribute('aria-pressed', String(gantts.order === name));
-    for (const [name, button] of Object.entries(colors))
-      button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
-    $('#kind-key').hidden = !gantts.byKind;
-    tellShade();
-  };
-  for (const [name, button] of Object.entries(orders))
-    button.addEventListener('click', () => {
-      gantts.setOrder(name);
-      url.set({ rows: name === 'servers' ? name : '' });
-      show();
-    });
-  for (const [name, button] of Object.entries(colors))
-    button.addEventListener('click', () => {
-      gantts.setByKind(name === 'kind');
-      url.set({ color: name === 'job' ? name : '' });
-      show();
-    });
-  fill(
-    $('#kind-key'),
-    h('span', {}, 'Colour: difference of the job from the baseline; in the baseline, from the run selected above'),
-    KINDS.map((kind) =>
-      h('span', { title: kindText(answer.kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kind),
-    ),
-    h('span', {}, kindMark(null), 'equal in both'),
-  );
-  const filter = $('#row-filter');
-  filter.value = url.get('filter') ?? '';
-  gantts.query = filter.value;
-  filter.addEventListener(
-    'input',
-    debounce(() => {
-      gantts.setQuery(filter.value);
-      url.set({ filter: filter.value });
-    }, 200),
-  );
-  $('#rows-lower').addEventListener('click', () => gantts.scaleRows(1 / 1.5));
-  $('#rows-higher').addEventListener('click', () => gantts.scaleRows(1.5));
-  $('#rows-fit').addEventListener('click', () => gantts.scaleRows(0));
-  $('#zoom-fit').addEventListener('click', () => view.fit());
-  numbersButton('gantts', () => gantts.table());
-  view.addEventListener('range', tellShade);
-  show();
 }
 
 /** Range and moment: read from the address once, then written to it. */

@@ -1,0 +1,69 @@
+// Controls above the schedules of compared runs: order of the rows, colours, filter, height and zoom.
+
+import { KINDS, kindText } from './comparison.js';
+import { kindMark } from './differences.js';
+import { url } from '../ui/address/query.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { numbersButton } from '../ui/table-toggle.js';
+
+/**
+ * Connects the buttons and the filter above the schedules.
+ *
+ * @param {import('../gantt/stacked-gantts.js').Gantts} gantts
+ * @param {import('../core/ranges/time-range.js').View} view
+ * @param {Record<string, string>} kinds titles of the kinds of difference
+ */
+export function wireSchedules(gantts, view, kinds) {
+  const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
+  const colors = { kind: $('#color-kind'), job: $('#color-job') };
+  const tellShade = debounce(() => {
+    const { shaded } = gantts;
+    setText($('#gantts-detail'), shaded ? 'Many bars in view: zoom in for single bars. Allocated share:' : '');
+    $('#gantts-shade').hidden = !shaded;
+  }, 200);
+  const show = () => {
+    for (const [name, button] of Object.entries(orders))
+      button.setAttribute('aria-pressed', String(gantts.order === name));
+    for (const [name, button] of Object.entries(colors))
+      button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
+    $('#kind-key').hidden = !gantts.byKind;
+    tellShade();
+  };
+  for (const [name, button] of Object.entries(orders))
+    button.addEventListener('click', () => {
+      gantts.setOrder(name);
+      url.set({ rows: name === 'servers' ? name : '' });
+      show();
+    });
+  for (const [name, button] of Object.entries(colors))
+    button.addEventListener('click', () => {
+      gantts.setByKind(name === 'kind');
+      url.set({ color: name === 'job' ? name : '' });
+      show();
+    });
+  fill(
+    $('#kind-key'),
+    h('span', {}, 'Colour: difference of the job from the baseline; in the baseline, from the run selected above'),
+    KINDS.map((kind) =>
+      h('span', { title: kindText(kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kind),
+    ),
+    h('span', {}, kindMark(null), 'equal in both'),
+  );
+  const filter = $('#row-filter');
+  filter.value = url.get('filter') ?? '';
+  gantts.query = filter.value;
+  filter.addEventListener(
+    'input',
+    debounce(() => {
+      gantts.setQuery(filter.value);
+      url.set({ filter: filter.value });
+    }, 200),
+  );
+  $('#rows-lower').addEventListener('click', () => gantts.scaleRows(1 / 1.5));
+  $('#rows-higher').addEventListener('click', () => gantts.scaleRows(1.5));
+  $('#rows-fit').addEventListener('click', () => gantts.scaleRows(0));
+  $('#zoom-fit').addEventListener('click', () => view.fit());
+  numbersButton('gantts', () => gantts.table());
+  view.addEventListener('range', tellShade);
+  show();
+}
