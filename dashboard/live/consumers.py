@@ -7,6 +7,7 @@ import logging
 import time
 from contextlib import suppress
 from importlib import import_module
+from random import uniform
 from typing import Annotated, Any
 
 import msgspec
@@ -15,6 +16,7 @@ from channels.auth import get_user
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.db import DatabaseError
 
 from dashboard.auth.roles import is_viewer
 from dashboard.auth.visible import teams_of, visible, what_was
@@ -33,6 +35,7 @@ REPAIR_BATCHES = 4  # that are read at a time
 MAX_EVENTS_BEHIND = 50_000  # events; beyond this a snapshot is cheaper
 RATE, BURST = 20.0, 40.0  # client messages a second, and at once
 RECHECK_S = 60.0  # an open socket continues for at most this long after a logout or a removed role
+EARLY = 0.5, 0.9  # shares of it after which a check begins, at random: sockets that connect at once are checked apart
 NOT_LOGGED_IN, UNKNOWN, TRY_AGAIN = 4401, 4404, 1013
 
 
@@ -57,14 +60,14 @@ class StreamConsumer(AsyncWebsocketConsumer):
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.box = Mailbox()
-        self.forwarding: asyncio.Task[None] | None = None
+        self.tasks: list[asyncio.Task[None]] = []
         counters.count("sockets")
         try:
             await super().__call__(scope, receive, send)
         finally:  # however it ends
             counters.count("sockets", by=-1)
-            if self.forwarding is not None:
-                self.forwarding.cancel()
+            for task in self.tasks:
+                task.cancel()
             await hub().leave(self.box, *self.channels)
 
     async def connect(self) -> None:
@@ -77,12 +80,14 @@ class StreamConsumer(AsyncWebsocketConsumer):
             return
         await hub().join(self.box, *self.channels)
         await self.greet()
-        self.forwarding = asyncio.create_task(self._forward())
+        self.tasks = [asyncio.create_task(self._forward()), asyncio.create_task(self._watch())]
 
     async def welcome(self) -> bool:
-        """Check of the session and of its user's role, repeated after RECHECK_S; closes the socket if it fails."""
-        if time.monotonic() - self.checked < RECHECK_S:
-            return True
+        """Result of the newest check, or of a new one if that is older than RECHECK_S."""
+        return time.monotonic() - self.checked < RECHECK_S or await self.check()
+
+    async def check(self) -> bool:
+        """Check of the session and of its user's role; closes the socket if it fails."""
         self.checked = time.monotonic()
         stored = import_module(settings.SESSION_ENGINE).SessionStore(self.scope["session"].session_key)
         self.user = await get_user({"session": stored})
@@ -131,6 +136,18 @@ class StreamConsumer(AsyncWebsocketConsumer):
     async def say(self, message: dict[str, Any]) -> None:
         """Delivery of one message."""
         await self.send(text_data=orjson.dumps(message).decode())
+
+    async def _watch(self) -> None:
+        """Checks in advance, so that no message waits for one."""
+        good = True
+        while good:
+            await asyncio.sleep(RECHECK_S * uniform(*EARLY))
+            try:
+                good = await self.check()
+            except DatabaseError:
+                self.checked = float("-inf")  # the next message waits for a check
+        for task in self.tasks:
+            task.cancel()
 
     async def _forward(self) -> None:
         try:

@@ -8,6 +8,7 @@ rate of the events and the speed of the machine.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection
 
 from dashboard.live.mailbox import Mailbox
@@ -39,22 +40,23 @@ class Outbox:
 
     def flush(self) -> None:
         """Delivery of all messages that wait."""
+        began = time.monotonic()  # the time of the loop stands still within one of its turns
         held, self.held, self.size = self.held, [], 0
         for message in _together(held):
             for box in self.listeners:
                 box.put(message)
         if held:
-            loop = asyncio.get_running_loop()
             self.busy = True
             self.deliveries += 1
-            # The tasks of the listeners are scheduled before it, and each sends as soon as it runs.
-            loop.call_soon(self._sent, self.deliveries, loop.time())
+            loop = asyncio.get_running_loop()
+            # First run the tasks of the listeners, which are scheduled already; then the loop writes what they send.
+            loop.call_soon(loop.call_soon, self._sent, self.deliveries, began)
 
     def _sent(self, delivery: int, began: float) -> None:
         """Rest after a delivery has been sent, unless there is a newer one."""
         if delivery == self.deliveries:
-            loop = asyncio.get_running_loop()
-            loop.call_later(min((loop.time() - began) * REST, MAX_REST_S), self._rested, delivery)
+            rest_s = min((time.monotonic() - began) * REST, MAX_REST_S)
+            asyncio.get_running_loop().call_later(rest_s, self._rested, delivery)
 
     def _rested(self, delivery: int) -> None:
         if delivery == self.deliveries:

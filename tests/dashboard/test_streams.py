@@ -263,6 +263,15 @@ async def test_a_socket_does_not_outlive_its_session(viewer, finished_run, monke
     assert (await peer.receive_output(timeout=5))["code"] == 4401
 
 
+async def test_a_socket_without_messages_ends_with_its_session_too(viewer, finished_run, monkeypatch):
+    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0.02)
+    peer = socket(viewer, finished_run.pk)
+    await peer.connect()
+    await receive(peer)
+    await database_sync_to_async(viewer.logout)()
+    assert (await peer.receive_output(timeout=5))["code"] == 4401
+
+
 async def test_a_client_that_left_leaves_nothing_behind(viewer, finished_run):
     peer = socket(viewer, finished_run.pk)
     await peer.connect()
