@@ -79,14 +79,26 @@ def joined(payloads: Sequence[bytes]) -> list[bytes]:
     """The same events in fewer batches: one, unless numbers are missing in between; a batch alone stays as it is."""
     if len(payloads) < 2:
         return list(payloads)
-    runs: list[list[Event]] = []
+    runs: list[list[tuple[Any, dict[str, np.ndarray]]]] = []
     for payload in payloads:
-        events = decode(payload)
-        if runs and events[0].seq == runs[-1][-1].seq + 1:
-            runs[-1] += events
+        batch = unpack(payload)
+        if runs and batch[0]["first"] == runs[-1][-1][0]["last"] + 1:
+            runs[-1].append(batch)
         else:
-            runs.append(events)
-    return [encode(events) for events in runs]
+            runs.append([batch])
+    return list(map(_one, runs))
+
+
+def _one(batches: Sequence[tuple[Any, dict[str, np.ndarray]]]) -> bytes:
+    """One batch of consecutive ones; the same bytes as `encode` of all their events."""
+    metas = [meta for meta, _ in batches]
+    lines = list(chain.from_iterable(meta["events"] for meta in metas))
+    names = [f"{name}_{field}" for name, fields in TABLES.items() for field in fields]
+    parts = {name: [columns[name] for _, columns in batches if name in columns] for name in names}
+    columns = {name: np.concatenate(some) for name, some in parts.items() if some}
+    last = metas[-1]
+    meta = {"type": "frame", "first": metas[0]["first"], "last": last["last"], "sim_ms": last["sim_ms"]}
+    return pack({**meta, "events": lines}, columns, compact=True)
 
 
 def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
