@@ -32,11 +32,13 @@ def _application() -> Any:
     )
 
 
-def _import_schedulers() -> None:
+def _prepare() -> None:
     """Import of the schedulers in advance: otherwise the first page of a run waits for their solvers."""
     from scheduling.kernel.registry import schedulers
+    from twin.infra import gc_control
 
     schedulers()
+    gc_control.serve()
 
 
 class Beating:
@@ -69,7 +71,7 @@ class Beating:
             return f"has not answered for {silent_s:g} s" if silent_s > settings.HUNG_S else ""
 
         beating = heartbeat.Pulse(heartbeat.WEB, fault).start()
-        threading.Thread(target=_import_schedulers, daemon=True).start()
+        threading.Thread(target=_prepare, daemon=True).start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         beating.stop()
