@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 from tests import cases
 
+pytest_plugins = ["tests.exercised"]
+
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 

@@ -5,6 +5,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.test import Client
 
+from tests import exercised
 from tests.dashboard import described_answers
 from tests.twin.runtime.conftest import fresh, heartbeats, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.eventlog import state_cache
@@ -34,7 +35,10 @@ def answers_as_described(monkeypatch):
 
     def request(self, **given):
         answer = plain(self, **given)
-        assert described_answers.fault(given["REQUEST_METHOD"], given["PATH_INFO"], answer) is None
+        method, address = given["REQUEST_METHOD"], given["PATH_INFO"]
+        assert described_answers.fault(method, address, answer) is None
+        if answer.status_code < 400 and (operation := described_answers.operation_of(method, address)):
+            exercised.done.add(operation)
         return answer
 
     monkeypatch.setattr(Client, "request", request)
