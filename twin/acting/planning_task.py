@@ -21,7 +21,7 @@ from twin.acting.wanted import wanted
 from twin.actuators.base import Actuator, actuator_class, build
 from twin.actuators.facts import ActuatorError, WaitingJob
 from twin.models import Connection, Forecasting, Proposal, Run
-from twin.processes.dispatch import send
+from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
 QUEUE = "io"
@@ -29,21 +29,14 @@ ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
 MAX_LEFT_OUT = 2_000  # jobs that a plan leaves unchanged, listed with the reason; all are counted
 
 
-class Requests:
-    """Times of requests for plans, so that each plan is requested once."""
+class Requests(TaskRequests):
+    """Requests for the plans of proposals whose run has ended."""
 
-    def __init__(self) -> None:
-        self.asked: dict[int, float] = {}
+    task, queue, again_s = "plan_proposal", QUEUE, ASKED_S
 
-    def refresh(self) -> list[int]:
-        """Proposals whose run has ended; their plans are requested."""
-        now = time.time()
-        due = Proposal.objects.filter(status=Proposal.COMPUTING).exclude(run__status__in=Run.ACTIVE)
-        found = [pk for pk in due.values_list("pk", flat=True) if now - self.asked.get(pk, 0.0) > ASKED_S]
-        for pk in found:
-            self.asked[pk] = now
-            send("plan_proposal", pk, queue=QUEUE, expires=ASKED_S)
-        return found
+    def due(self) -> list[int]:
+        ended = Proposal.objects.filter(status=Proposal.COMPUTING).exclude(run__status__in=Run.ACTIVE)
+        return list(ended.values_list("pk", flat=True))
 
 
 def work(pk: int) -> None:

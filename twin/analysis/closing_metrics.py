@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from twin.mirror import stored
 from twin.mirror.history import history_of, with_all_outages
 from twin.models import MirrorRecord, Run
 from twin.processes import bounded_process
-from twin.processes.dispatch import send
+from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
 QUEUE = "io"
@@ -26,21 +25,14 @@ ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
 UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
 
 
-class Requests:
-    """Scheduler of requests: runs are requested one by one."""
+class Requests(TaskRequests):
+    """Requests for the metrics of one run after the other."""
 
-    def __init__(self) -> None:
-        self.run_id: int | None = None
-        self.when = float("-inf")
+    task, queue, again_s = "measure_mirror", QUEUE, ASKED_S
 
-    def refresh(self) -> int | None:
-        """Run whose metrics are due, which are requested."""
+    def due(self) -> list[int]:
         run_id = due()
-        if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
-            return None
-        self.run_id, self.when = run_id, time.monotonic()
-        send("measure_mirror", run_id, queue=QUEUE, expires=ASKED_S)
-        return run_id
+        return [] if run_id is None else [run_id]
 
 
 def due() -> int | None:

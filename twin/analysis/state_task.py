@@ -17,7 +17,7 @@ from twin.eventlog import stored_states
 from twin.eventlog.large_runs import is_large
 from twin.models import Run
 from twin.processes import bounded_process, shutdown
-from twin.processes.dispatch import send
+from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
 LIMIT_S = 60.0  # of one step
@@ -26,21 +26,14 @@ TURN_S = 10.0  # after this time a worker gives way to other tasks
 ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
 
 
-class Requests:
-    """Scheduler of requests: runs are requested one by one, and rarely one that cannot be stored."""
+class Requests(TaskRequests):
+    """Requests for the state of one run after the other."""
 
-    def __init__(self) -> None:
-        self.run_id: int | None = None
-        self.when = float("-inf")
+    task, queue, again_s = "store_state", QUEUE, ASKED_S
 
-    def refresh(self) -> int | None:
-        """Run whose state is due, which is requested."""
+    def due(self) -> list[int]:
         run_id = due()
-        if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
-            return None
-        self.run_id, self.when = run_id, time.monotonic()
-        send("store_state", run_id, queue=QUEUE, expires=ASKED_S)
-        return run_id
+        return [] if run_id is None else [run_id]
 
 
 def due() -> int | None:

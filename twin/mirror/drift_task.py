@@ -23,7 +23,7 @@ from twin.eventlog import event_log
 from twin.mirror.drift import Difference, LoggedState, compare
 from twin.models import Connection
 from twin.processes import bounded_process
-from twin.processes.dispatch import send
+from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
 QUEUE = "io"
@@ -37,20 +37,14 @@ MAX_SHOWN = 20  # differences that are kept; all are counted
 SETTLED_MS = 10_000  # what the accounting says to have ended later than this ago may not have been seen yet
 
 
-class Requests:
-    """Times of requests for audits, so that each audit is requested once."""
+class Requests(TaskRequests):
+    """Requests for audits of connections."""
 
-    def __init__(self) -> None:
-        self.asked: dict[int, float] = {}
+    task, queue, again_s = "audit_mirror", QUEUE, ASKED_S
 
-    def refresh(self) -> list[int]:
-        """Connections whose audits are due, which are requested."""
+    def due(self) -> list[int]:
         now = time.time()
-        found = [c.pk for c in _followed() if due(c, now) and now - self.asked.get(c.pk, 0.0) > ASKED_S]
-        for pk in found:
-            self.asked[pk] = now
-            send("audit_mirror", pk, queue=QUEUE, expires=ASKED_S)
-        return found
+        return [connection.pk for connection in _followed() if due(connection, now)]
 
 
 def due(connection: Connection, now: float) -> bool:

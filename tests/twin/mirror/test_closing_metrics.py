@@ -38,9 +38,9 @@ def crossed(polls) -> Run:
 
 def test_the_run_is_requested_once_and_gets_the_metrics_of_its_mirror(old, monkeypatch):
     sent = Mock()
-    monkeypatch.setattr(closing_metrics, "send", sent)
+    monkeypatch.setattr("twin.processes.requests.send", sent)
     requests = closing_metrics.Requests()
-    assert [requests.refresh(), requests.refresh()] == [old.pk, None]
+    assert [requests.refresh(), requests.refresh()] == [[old.pk], []]
     sent.assert_called_once_with("measure_mirror", old.pk, queue="io", expires=closing_metrics.ASKED_S)
     connection = Connection.objects.select_related("run").get()
     cluster, jobs, events = history_of(stored.load_run(old, stored.sites_of(connection)), "lab")
@@ -50,7 +50,7 @@ def test_the_run_is_requested_once_and_gets_the_metrics_of_its_mirror(old, monke
     assert {server.site for server in cluster.servers} == {"edge", "cloud"}
     assert old.metrics == {name: value for name, value in wanted.items() if name not in ("admitted", "preemptions")}
     assert (old.metrics["jobs"], old.metrics["completed"]) == (2, 1)
-    assert requests.refresh() is None
+    assert requests.refresh() == []
 
 
 def test_a_failed_computation_is_not_repeated(old, monkeypatch):

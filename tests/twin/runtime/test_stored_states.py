@@ -140,13 +140,13 @@ def test_the_ticker_asks_for_one_state_at_a_time(logged, few, layer):
     run, older = logged(12, Run.FINISHED), logged(12, Run.FINISHED)
     run, older = older, run
     asking = state_task.Requests()
-    assert asking.refresh() == run.pk
-    assert asking.refresh() is None, "asked for once"
+    assert asking.refresh() == [run.pk]
+    assert asking.refresh() == [], "asked for once"
     assert work(state_task.QUEUE) == 1
     assert FoldedState.objects.get().run_id == run.pk
-    assert asking.refresh() == older.pk
+    assert asking.refresh() == [older.pk]
     work(state_task.QUEUE)
-    assert asking.refresh() is None
+    assert asking.refresh() == []
     ticker.Ticker()._slowly()
     assert "store_state" not in [name.rpartition(".")[2] for name, _ in messages(state_task.QUEUE)]
 

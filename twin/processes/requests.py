@@ -1,0 +1,35 @@
+"""Base class of the ticker's requests for background tasks: each key is requested once, and again if no worker came."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import ClassVar
+
+from twin.processes.dispatch import send
+
+
+class TaskRequests(ABC):
+    """Times of the requests for the keys that are due."""
+
+    task: ClassVar[str]  # name in twin.tasks
+    queue: ClassVar[str]
+    again_s: ClassVar[float]  # after which a request that no worker accepted expires and is repeated
+
+    def __init__(self) -> None:
+        self.asked: dict[int, float] = {}
+
+    @abstractmethod
+    def due(self) -> Iterable[int]:
+        """Keys for which the task is due."""
+
+    def refresh(self) -> list[int]:
+        """Keys that are due and were not just requested; they are requested now."""
+        now, due = time.monotonic(), list(self.due())
+        self.asked = {key: when for key, when in self.asked.items() if key in due}
+        found = [key for key in due if now - self.asked.get(key, float("-inf")) >= self.again_s]
+        for key in found:
+            self.asked[key] = now
+            send(self.task, key, queue=self.queue, expires=self.again_s)
+        return found
