@@ -103,14 +103,13 @@ export class Spread {
 const READ = [0, 10, 25, 50, 75, 90, 95, 99, 100];
 
 /** The quantiles of all distributions as a table. */
-export function spreadTable(distributions, names) {
+export function spreadTable(distributions, names, hidden = new Set()) {
   const rows = distributions.flatMap(({ title, unit, curves }) =>
-    curves.map(({ jobs, values }, i) => [
-      title,
-      names[i],
-      number(jobs, 0),
-      ...READ.map((at) => valueText(values[at] ?? null, unit)),
-    ]),
+    curves.flatMap(({ jobs, values }, i) =>
+      hidden.has(i)
+        ? []
+        : [[title, names[i], number(jobs, 0), ...READ.map((at) => valueText(values[at] ?? null, unit))]],
+    ),
   );
   return {
     head: ['Metric', 'Run', 'Jobs', ...READ.map((at) => (at === 0 ? 'least' : at === 100 ? 'most' : `${at} %`))],

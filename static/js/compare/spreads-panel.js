@@ -11,7 +11,7 @@ export class Spreads {
     this.charts = null; // made from the first distributions
     this.distributions = [];
     fill($('#spread-legend'), names.map(this.#key, this));
-    numbersButton('spread', () => spreadTable(this.distributions, names));
+    numbersButton('spread', () => spreadTable(this.distributions, names, this.charts?.[0]?.hidden));
   }
 
   paint(distributions) {

@@ -1,12 +1,15 @@
-// The button on every chart that shows a table of the same numbers.
+// The button on every chart that shows a table of the same numbers; an open table follows its chart.
 
 import { $, fill, h } from './dom.js';
 import { shown, table } from './data-table.js';
 
 const MEANS = 'each row is the mean over the interval that begins at its time, and the last one ends at the time shown';
+const AGAIN_MS = 500; // between two looks at the chart while its table is open
+const SHARE = 10; // of the time at most one tenth is spent on making the table
 
 /**
- * make() -> {head: [text], rows: [[text]], total, means}; the table is rebuilt each time it is opened or refreshed.
+ * make() -> {head: [text], rows: [[text]], total, means}; called when the table is opened, and repeatedly until it is
+ * closed, because the chart may show another range, other rows or newer values by then.
  * means: whether a row has the means over the interval from its time to that of the next row.
  */
 export function numbersButton(id, make) {
@@ -18,8 +21,13 @@ export function numbersButton(id, make) {
     ['aria-label', 'The values of this chart'],
   ])
     box.setAttribute(name, value); // it scrolls
+  let last = '';
   const show = () => {
-    const { head, rows, total, means } = make();
+    const made = make();
+    const now = JSON.stringify(made);
+    if (now === last) return;
+    last = now;
+    const { head, rows, total, means } = made;
     const columns = head.map((title, i) => ({
       title,
       number: i > 0 && /\d|%/.test(String(rows[0]?.[i] ?? '')),
@@ -35,9 +43,16 @@ export function numbersButton(id, make) {
       table(columns, rows),
     );
   };
+  let timer = null;
+  const follow = () => {
+    const began = performance.now();
+    if (!document.hidden) show();
+    timer = setTimeout(follow, Math.max(AGAIN_MS, SHARE * (performance.now() - began)));
+  };
   button.addEventListener('click', () => {
     box.hidden = !box.hidden;
     button.setAttribute('aria-pressed', String(!box.hidden));
-    if (!box.hidden) show();
+    clearTimeout(timer);
+    if (!box.hidden) follow();
   });
 }
