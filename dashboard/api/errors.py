@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from dashboard.http.field_sentences import in_own_words, with_values
+from dashboard.readmodels.studies.used_by import used_by
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
 from twin.infra import disk
@@ -39,7 +40,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, SAID):
         return Response({"detail": str(error)}, status=400)
     if isinstance(error, ProtectedError):
-        return Response({"detail": "Still used by a scenario, a run or a sweep; delete those first."}, status=409)
+        users = used_by(error.protected_objects)
+        return Response({"detail": f"Still used by {users}; delete those first."}, status=409)
     if isinstance(error, DataError):  # PostgreSQL: a number or a text that it cannot hold
         return Response({"detail": f"The database cannot store this: {' '.join(str(error).split())}."}, status=400)
     if isinstance(error, OperationalError):

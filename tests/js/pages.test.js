@@ -121,6 +121,28 @@ test('clusters: the list, what one consists of, and its deletion after a questio
   await until(() => asked.some(([method]) => method === 'DELETE'), 'it is deleted');
 });
 
+for (const [page, refused] of [
+  ['scenarios', 'Still used by run 1; delete those first.'],
+  ['sweeps', 'sweep 1 has 2 unfinished runs; cancel it before deleting it'],
+])
+  test(`${page}: a row is deleted after a question, and a refusal is shown above the list`, needsPage, async () => {
+    let answer = () => refusal(409, refused);
+    const { asked } = await visit(page, `/${page}/`, {}, [
+      [`/api/${page}/`, (body, path, method) => (method === 'DELETE' ? answer() : recorded(path))],
+    ]);
+    const again = async () => {
+      (await until(() => $$('#list tbody button').find((one) => one.textContent === 'Delete'), 'a button')).click();
+      (await until(() => $('dialog.confirm'), 'a question is asked')).close('yes');
+    };
+    await again();
+    await until(() => text('#list-error') === refused, 'the refusal is shown');
+    assert.ok($('#list tbody tr'), 'the list stays');
+    const before = asked.length;
+    answer = () => new Response(null, { status: 204 });
+    await again();
+    await until(() => asked.length > before + 1 && !$('#list-error'), 'the list is asked for again');
+  });
+
 test('scenarios: the form has the schedulers with their parameters, and starts a run', needsPage, async () => {
   const { asked } = await visit('scenarios', '/scenarios/', {}, [
     ['/api/runs/', (body, path, method) => (method === 'POST' ? { id: 99 } : recorded(path))],

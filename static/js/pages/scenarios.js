@@ -1,7 +1,8 @@
 // Scenarios: templates, the form of a new run, and the list.
 
-import { get, post } from '../core/api.js';
+import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
+import { confirmed } from '../ui/confirm.js';
 import { $, fill, h } from '../ui/dom.js';
 import { plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
@@ -77,6 +78,8 @@ const columns = [
               },
               'Race schedulers',
             ),
+            ' ',
+            h('button', { type: 'button', class: 'quiet danger', onclick: () => leave(s) }, 'Delete'),
           )
         : '',
   },
@@ -97,13 +100,25 @@ async function raceThem(scenario, button) {
   const race = await post(`/api/scenarios/${scenario.id}/race/`).catch((error) => {
     button.disabled = false;
     button.textContent = 'Race schedulers';
-    raceError(error);
+    sayAbove(error);
   });
   if (race) location.assign(race.compare);
 }
 
-function raceError(error) {
-  const box = $('#race-error') ?? h('p', { class: 'error', id: 'race-error', role: 'alert' });
+async function leave(scenario) {
+  if (!(await confirmed(`Delete scenario ${scenario.name}?`, 'Delete'))) return;
+  try {
+    await remove(`/api/scenarios/${scenario.id}/`);
+    $('#list-error')?.remove();
+    await list();
+  } catch (error) {
+    logError(error);
+    sayAbove(error);
+  }
+}
+
+function sayAbove(error) {
+  const box = $('#list-error') ?? h('p', { class: 'error', id: 'list-error', role: 'alert' });
   box.textContent = error.message;
   $('#list').before(box);
 }

@@ -1,6 +1,8 @@
 // Sweeps: a form with one or two axes, and the list.
 
-import { get, post } from '../core/api.js';
+import { get, post, remove } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { confirmed } from '../ui/confirm.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
@@ -35,6 +37,11 @@ const columns = [
     value: (s) => s.created_at,
     cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)),
   },
+  {
+    title: '',
+    cell: (s) =>
+      operator ? h('button', { type: 'button', class: 'quiet danger', onclick: () => leave(s) }, 'Delete') : '',
+  },
 ];
 
 const sweepTable = new DataTable($('#list'), { name: 'sweeps', columns });
@@ -47,6 +54,19 @@ async function list() {
       ? empty('No sweeps yet', ABOUT, ['Choose a scenario', '#new'])
       : empty('No sweeps yet', `${ABOUT} Operators start them.`, ['Show the overview', '/']),
   });
+}
+
+async function leave(sweep) {
+  const runs = plural(sweep.total, 'run');
+  if (!(await confirmed(`Delete sweep ${sweep.name} with its ${runs} and their logs?`, 'Delete'))) return;
+  $('#list-error')?.remove();
+  try {
+    await remove(`/api/sweeps/${sweep.id}/`);
+    await list();
+  } catch (error) {
+    logError(error);
+    $('#list').before(h('p', { class: 'error', id: 'list-error', role: 'alert' }, error.message));
+  }
 }
 
 async function form() {
