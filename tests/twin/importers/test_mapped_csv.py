@@ -33,7 +33,7 @@ def test_named_columns_make_jobs(tmp_path):
     ]  # fmt: skip
     skipped = {(row["line"], row["reason"]) for row in result.report["skipped"]}
     assert skipped == {
-        (4, "no_end"), (5, "pending"), (6, "duplicate_id"), (7, "unreadable_arrival"), (8, "unreadable_gpus"),
+        (4, "unreadable_run"), (5, "pending"), (6, "duplicate_id"), (7, "unreadable_arrival"), (8, "unreadable_gpus"),
         (9, "run_not_positive"),
     }  # fmt: skip
     assert result.format == "mapped_csv"
@@ -68,6 +68,12 @@ def test_a_job_runs_from_its_start_not_from_its_arrival(tmp_path):
     skipped = {(row["line"], row["reason"], row["value"]) for row in result.report["skipped"]}
     assert skipped == {(3, "no_start", ""), (4, "run_not_positive", "90"), (5, "no_start", "x"), (6, "no_end", "")}
     assert result.report["notes"][-1] == "A job runs from start to end."
+
+
+def test_a_reason_names_the_column_that_was_mapped(tmp_path):
+    (tmp_path / "a.csv").write_text("sent,took,cards\n1,60,1\n2,nan,1\n3,60,\n4,,1\n")
+    found = parse(tmp_path / "a.csv", mapping={"arrival": "sent", "run": "took", "gpus": "cards"})[0].read
+    assert found.skipped.counts == {"unreadable_run": 2, "unreadable_gpus": 1}
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_ten_rows_show_arrivals_run_times_and_why_rows_are_skipped():
     lines = ["sent,took,cards", "100,2,2", "160,0.5,x", "x,1,1", '220,"1', "280,00:10:00,4"]
     found = preview("a.csv", lines, {"arrival": "sent", "run": "took", "run_unit": "min", "gpus": "cards"}, PLAIN)
     assert [(row["line"], row["arrival"], row["run_ms"], row["gpus"], row["reason"]) for row in found["rows"]] == [
-        (2, 0, 120_000, 2.0, ""), (3, 60_000, 30_000, None, "unreadable_workers"),
+        (2, 0, 120_000, 2.0, ""), (3, 60_000, 30_000, None, "unreadable_gpus"),
         (4, None, 60_000, 1.0, "unreadable_arrival"), (5, None, None, None, "unreadable_quotes"),
         (6, 180_000, 600_000, 4.0, ""),
     ]  # fmt: skip

@@ -207,15 +207,16 @@ class Rows:
     def _reasons(self, seen: set[str]) -> list[tuple[str, np.ndarray, str]]:
         mapping, workers = self.mapping, self.workers
         run_from = mapping.get("run") or mapping["end"]
+        workers_from = "gpus" if "gpus" in mapping and "workers" not in mapping else "workers"
+        countable = (workers >= 1) & (workers <= MAX_WORKERS) & (workers == np.floor(workers))
         reasons = [
             ("unreadable_arrival", ~(np.abs(self.arrival) < LATEST_MS), mapping["arrival"]),
             ("no_start", np.isnan(self.start), mapping.get("start") or mapping["arrival"]),
-            ("no_end", np.isnan(self.ran), run_from),
+            ("unreadable_run" if "run" in mapping else "no_end", np.isnan(self.ran), run_from),
             ("run_not_positive", self.ran < 1, run_from),
             ("run_too_long", self.ran > MAX_RUN_MS, run_from),
-            ("unreadable_workers", ~((workers >= 1) & (workers <= MAX_WORKERS) & (workers == np.floor(workers))),
-             mapping.get("workers") or mapping.get("gpus") or run_from),
-        ]  # fmt: skip
+            (f"unreadable_{workers_from}", ~countable, mapping.get(workers_from, run_from)),
+        ]
         for field, amount in self.amounts.items():
             reasons.append((f"unreadable_{field}", ~((amount >= 0) & (amount < 1e9)), mapping[field]))
         if "status" in mapping:
