@@ -59,9 +59,8 @@ class AddJobs(Edit):
         p = self.parameters
         model = next((job for job in state.jobs if job.id == p.like), None)
         if model is None:
-            missing = (
-                f"no job has the id {shorten(p.like)!r}" if p.like else "parameter like is empty; give the id of a job"
-            )
+            empty = "parameter like (Job to copy) is empty; give the id of a job"
+            missing = f"no job has the id {shorten(p.like)!r}" if p.like else empty
             raise ModelError(f"{missing}; jobs: {a_few([job.id for job in state.jobs[:SHOWN]], len(state.jobs))}")
         first_ms = self._first_ms
         if first_ms < self.at_ms:

@@ -18,11 +18,14 @@ from scheduling.model.values import (
     shorten,
 )
 from scheduling.reporting.quantities import duration
-from twin.scenarios.edits.base import Edit, ScenarioState, away_from, chosen_servers, listed, servers_field
+from twin.scenarios.edits.base import Edit, ScenarioState, a_few, away_from, chosen_servers, listed, servers_field
 from twin.scenarios.edits.moments import moment
 
 MAX_SERVERS = 20_000  # of a cluster
 RESOURCE_WORDS = {name: name for name in RESOURCES} | {"gpu": "GPU", "cpu": "vCPU"}  # within a sentence
+
+
+_LIKE = "parameter like (Server to copy)"  # as messages name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,12 @@ class AddServers(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
+        if not p.like.strip():
+            names = a_few([server.name for server in state.cluster.servers])
+            raise ModelError(f"{_LIKE} is empty; name the server to copy; servers: {names}")
         chosen = chosen_servers(state.cluster, p.like, self.at_ms)
         if len(chosen) > 1:
-            raise ModelError(
-                f"like must select one server, got {len(chosen):,} with {shorten(p.like)!r}; name the server to copy"
-            )
+            raise ModelError(f"{_LIKE} must select one server, got {len(chosen):,} with {shorten(p.like)!r}; name one")
         if len(state.cluster.servers) + p.count > MAX_SERVERS:
             raise ModelError(
                 f"a cluster has at most {MAX_SERVERS:,} servers, got {len(state.cluster.servers) + p.count:,}; "
