@@ -1,6 +1,7 @@
 // Race of a trace in one step: every scheduler that supports its jobs, on its own cluster or the newest one that fits.
 
 import { get, post } from '../core/api.js';
+import { Refusal } from '../core/client-errors.js';
 import { ownCluster } from '../scenarios/own-cluster.js';
 import { suitability } from '../scenarios/suitability.js';
 
@@ -13,8 +14,10 @@ export async function raceAll({ id, name }) {
   const scheduler = (able.find((one) => one.name === FIRST) ?? able[0]).name;
   const own = ownCluster(clusters.results, id)?.id;
   const cluster = own ?? (await suitability({ trace: String(id), scheduler, parameters: {} })).cluster;
-  if (!cluster)
-    throw new Error('The jobs fit on none of the newest clusters; “Use in a scenario” can generate one for them.');
+  if (!cluster) {
+    const none = clusters.count ? 'The jobs fit on none of the newest clusters' : 'There is no cluster yet';
+    throw new Refusal(`${none}; “Use in a scenario” can generate one for these jobs.`);
+  }
   const scenario = await post('/api/scenarios/', { name: `${name}, all schedulers`, cluster, trace: id, scheduler });
   return (await post(`/api/scenarios/${scenario.id}/race/`)).compare;
 }
