@@ -7,7 +7,7 @@ import { actionTitle } from '../../static/js/models/titles.js';
 import { detailText } from '../../static/js/scenarios/audit-detail.js';
 import { editLine } from '../../static/js/scenarios/edit-conflict.js';
 import { wasPlayed } from '../../static/js/scenarios/edit-list.js';
-import { needsPage, openPage, recorded, serve, until } from './dom.js';
+import { needsPage, open, openPage, recorded, serve, until } from './dom.js';
 
 const FORK_MS = 60_200_379; // 16:43:20.379
 const KEPT = { verb: 'scale_arrivals', factor: 2, at_ms: 3_600_000 };
@@ -41,6 +41,31 @@ async function visit(patch = null) {
   const add = () => $('#add').dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
   return { window, say, add };
 }
+
+test('another scheduler keeps the training model of the scenario, unless another is chosen', needsPage, async () => {
+  const [verbs, schedulers] = await Promise.all(
+    ['/api/edits/', '/api/schedulers/'].map((path) => recorded(path).json()),
+  );
+  const { EditForm } = await import('../../static/js/scenarios/edit-form.js');
+  const window = open('/scenarios/1/', '<form id="add"></form>');
+  const given = { verbs, schedulers, training: 'oasis', leastMs: 0, laterMs: 1000, wholeTitle: '', onFilled() {} };
+  const form = new EditForm($('#add'), given);
+  const choose = (name) => {
+    $('#p-scheduler').value = name;
+    $('#p-scheduler').dispatchEvent(new window.Event('change', { bubbles: true }));
+  };
+  form.show(
+    verbs.find(({ name }) => name === 'change_scheduler'),
+    {},
+  );
+  choose('drf');
+  assert.equal($('#e-of-model').value, 'oasis');
+  assert.equal(form.read().parameters, 'model=oasis');
+  choose('srtf');
+  assert.equal($('#e-of-model'), null);
+  form.change({ verb: 'change_scheduler', scheduler: 'drf', at_ms: 1000 }, 0);
+  assert.equal($('#e-of-model').value, '', 'an edit that is changed keeps its own');
+});
 
 test('an edit before the fork is refused in the form, with a time that works', needsPage, async () => {
   const { say, add } = await visit();

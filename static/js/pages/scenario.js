@@ -55,6 +55,7 @@ async function start() {
     form = new EditForm($('#add'), {
       verbs,
       schedulers,
+      training: scenario.parameters.model,
       leastMs: scenario.fork_ms ?? 0,
       laterMs: cluster.spec.slot_ms,
       wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `${momentText(scenario.fork_ms)} or later`,

@@ -7,13 +7,14 @@ import { PASTE_HELP, isLines, pastedJobs } from './pasted-jobs.js';
 
 export class EditForm {
   /**
-   * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; leastMs: the
-   * earliest moment of an edit, with which the form begins; laterMs: the same of
-   * a verb that cannot take effect from the beginning on; onDone(edits, place): one edit, or those of pasted lines;
-   * onFilled() when `filled` changes; onInput() after every input
+   * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; training: the training
+   * model of the scenario, which another scheduler keeps; leastMs: the earliest moment of an edit, with which the form
+   * begins; laterMs: the same of a verb that cannot take effect from the beginning on; onDone(edits, place): one edit,
+   * or those of pasted lines; onFilled() when `filled` changes; onInput() after every input
    */
-  constructor(element, { verbs, schedulers = [], leastMs, laterMs, wholeTitle, onDone, onFilled, onInput }) {
-    Object.assign(this, { element, verbs, schedulers, leastMs, laterMs, wholeTitle, onDone, onFilled, onInput });
+  constructor(element, { verbs, schedulers = [], training, leastMs, laterMs, wholeTitle, onDone, onFilled, onInput }) {
+    const given = { verbs, schedulers, training, leastMs, laterMs, wholeTitle, onDone, onFilled, onInput };
+    Object.assign(this, { element, ...given });
     this.place = null; // of the edit that is changed; null: a new one
     this.filled = false; // whether it holds input that is not in the list of edits
     element.addEventListener('input', () => this.#fill(true));
@@ -184,6 +185,8 @@ export class EditForm {
     const choice = fields.map((element) => $('[data-parameter="scheduler"]', element)).find(Boolean);
     const show = (given) => {
       const chosen = this.schedulers.find(({ name }) => name === choice.value);
+      const kept = chosen?.parameters.find(({ name }) => name === 'model')?.choices?.includes(this.training);
+      given ??= kept ? { model: this.training } : {};
       fill(
         box,
         (chosen?.parameters ?? []).map((declared) => parameterField({ ...declared, id: `e-of-${declared.name}` })),
@@ -194,8 +197,9 @@ export class EditForm {
         control.value = given[control.dataset.ofScheduler] ?? control.value;
       }
     };
-    choice.addEventListener('change', () => show({}));
-    show(Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/, 2))));
+    choice.addEventListener('change', () => show(null));
+    const isNew = !text && this.place === null;
+    show(isNew ? null : Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/, 2))));
   }
 
   /** The time in the form of an edit. */
