@@ -218,6 +218,10 @@ test('sweeps: the list, and a form that counts its runs and refuses values that 
   assert.match(text('#new [role=status]'), /15 runs in total/);
   change(window, '#s-values-1', '1..5 by 0', 'input');
   assert.doesNotMatch(text('#new [role=status]'), /in total/);
+  $('#new').dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
+  await until(() => !$('#new [role=alert]').hidden, 'it is refused');
+  change(window, '#s-values-1', '1, 2', 'input');
+  assert.ok($('#new [role=alert]').hidden, 'the refusal was about other values');
 });
 
 test('a sweep that was cancelled draws what it has, and claims nothing of the rest', needsPage, async () => {
@@ -321,6 +325,13 @@ test('two runs compared: metrics, differences by kind, and the schedules below e
   assert.match(text('#differences-count'), /^1 job differs between run/);
   assert.deepEqual(speeds(), Array(6).fill(null), 'both runs have the same jobs');
   await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
+  const counts = () => text('#gantts');
+  await until(() => /jobs?, \d+ bars?/.test(counts()), 'rows and bars are counted');
+  $('#by-servers').click();
+  assert.match(counts(), /servers?, \d+ bars?/);
+  $('#by-jobs').click();
+  change(window, '#row-filter', 'none such', 'input');
+  await until(() => /0 jobs, \d+ bars?/.test(counts()), 'the rows that the filter leaves are counted');
   const row = $('#differences tbody tr');
   row.click();
   assert.equal($('#differences tbody tr').getAttribute('aria-selected'), 'true');

@@ -78,7 +78,7 @@ export class Gantts {
       }),
     );
     if (this.query) this.setQuery(this.query);
-    this.update();
+    else this.update();
     this.onData();
   }
 
@@ -95,6 +95,7 @@ export class Gantts {
   setOrder(order) {
     this.order = order;
     for (const { gantt } of this.list) gantt.setOrder(order);
+    this.update();
   }
 
   setByKind(on) {
@@ -105,6 +106,7 @@ export class Gantts {
   setQuery(text) {
     this.query = text;
     for (const { gantt } of this.list) gantt.setQuery(text);
+    this.update();
   }
 
   scaleRows(factor) {

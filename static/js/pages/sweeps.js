@@ -145,7 +145,10 @@ async function form() {
     }
   };
   scenario.addEventListener('change', sync);
-  box.addEventListener('input', counted);
+  box.addEventListener('input', () => {
+    errorLine.hidden = true; // it was about the values of before
+    counted();
+  });
   fill(
     box,
     labelled('Scenario', scenario),
