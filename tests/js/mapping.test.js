@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { countsWaiting, effective, lacking, loaded } from '../../static/js/traces/column-mapping.js';
-import { sharedOrigin } from '../../static/js/traces/import-report.js';
+import { account, sharedOrigin } from '../../static/js/traces/import-report.js';
 import { readingBody, startFormat, titlesOf } from '../../static/js/traces/reading-form.js';
 
 test('arrival and run time or end are required', () => {
@@ -89,4 +89,18 @@ test('recognized formats are named by their titles, as in the list of formats', 
   assert.equal(titlesOf('swf', formats), 'Standard Workload Format');
   assert.equal(titlesOf('philly_derived + swf', formats), 'derived Philly CSV + Standard Workload Format');
   assert.equal(titlesOf('of_a_newer_version', formats), 'of_a_newer_version');
+});
+
+test('the account of an import counts the rows that list machines, and is none if it does not add up', () => {
+  const report = (rows) => ({ rows, outside_window: 155, skipped_counts: {} });
+  assert.equal(
+    account(report(196), 40, 16),
+    '196 rows read = 40 jobs + 1 row of 16 machines + 155 not selected + 0 skipped',
+  );
+  assert.equal(
+    account(report(197), 40, 16),
+    '197 rows read = 40 jobs + 2 rows of 16 machines + 155 not selected + 0 skipped',
+  );
+  assert.equal(account(report(196), 40, 1), '196 rows read = 40 jobs + 1 machine + 155 not selected + 0 skipped');
+  assert.equal(account(report(194), 40, 16), null);
 });

@@ -43,7 +43,8 @@ export function account(report, jobs, machines) {
   const rest = report.rows - parts.reduce((sum, [count]) => sum + count, 0);
   if (rest < 0 || (rest > 0 && !machines)) return null;
   const list = plural(machines, 'machine');
-  if (rest) parts.splice(1, 0, [rest, rest === machines ? (rest === 1 ? 'machine' : 'machines') : `rows of ${list}`]);
+  const ones = rest === 1 ? ['machine', 'row'] : ['machines', 'rows'];
+  if (rest) parts.splice(1, 0, [rest, rest === machines ? ones[0] : `${ones[1]} of ${list}`]);
   const texts = parts
     .filter(([count, what]) => count || what === 'skipped')
     .map(([count, what]) => `${number(count, 0)} ${what}`);
