@@ -45,8 +45,8 @@ class AddServers(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
         if not p.like.strip():
-            names = a_few([server.name for server in state.cluster.servers])
-            raise ModelError(f"{_LIKE} is empty; name the server to copy; servers: {names}")
+            known = a_few([server.name for server in state.cluster.servers])
+            raise ModelError(f"{_LIKE} is empty; name the server to copy; servers: {known}")
         chosen = chosen_servers(state.cluster, p.like, self.at_ms)
         if len(chosen) > 1:
             raise ModelError(f"{_LIKE} must select one server, got {len(chosen):,} with {shorten(p.like)!r}; name one")
