@@ -37,7 +37,7 @@ def views(page: Any, url: str, big: bool) -> Mapping[str, View]:
     found |= {
         "run-heat": View(f"{run}?prices=heat", lambda page: page.locator("#panel-prices").scroll_into_view_if_needed()),
         "run-print": View(run, media="print"),
-        "delete-dialog": View(run, lambda page: page.get_by_role("button", name="Delete run").click()),
+        "delete-dialog": View(run, ask_to_delete),
         "palette": View("/", lambda page: page.keyboard.press("Control+k")),
         "account-menu": View("/", lambda page: page.locator("button.who").click()),
         "compared-print": View(found["compared"].path, media="print"),
@@ -49,6 +49,14 @@ def views(page: Any, url: str, big: bool) -> Mapping[str, View]:
     if big:
         found["run-big"] = View(_big(page))
     return found
+
+
+def ask_to_delete(page: Any) -> None:
+    """Asks to delete the run; on a phone its buttons are folded."""
+    controls = page.locator("#fold")
+    if controls.is_visible():
+        controls.click()
+    page.get_by_role("button", name="Delete run").click()
 
 
 EMPTY = {

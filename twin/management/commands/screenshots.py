@@ -97,6 +97,7 @@ class Command(HeadlessCommand):
             if name == "login":
                 context.clear_cookies()
             page.emulate_media(color_scheme=THEMES[0], media=view.media)
+            page.mouse.move(0, 0)  # from a button of the view before
             page.goto(view.path)
             page.wait_for_function(SETTLED, polling=50)
             page.evaluate(SEEN)
