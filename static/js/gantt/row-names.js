@@ -21,7 +21,8 @@ export function paintRowNames(ctx, frame, hovered) {
     ctx.font = heading || row.fold ? `600 ${font}` : font;
     ctx.fillStyle = strong ? frame.c.ink : frame.c.muted;
     const label = row.fold === undefined || row.fold === null ? row.label : `${row.fold ? '▸' : '▾'} ${row.label}`;
-    ctx.fillText(heading ? label : shorten(ctx, label, area.left - 14), 6, y);
+    const head = heading || row.fold;
+    ctx.fillText(head ? shortHeading(ctx, label, area.left - 10) : shorten(ctx, label, area.left - 14), 6, y);
   };
   for (const each of views) if (each.row.kind === 'site') place(each);
   for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
@@ -35,4 +36,17 @@ function shorten(ctx, text, room) {
   let cut = 1;
   while (cut < text.length - 3 && ctx.measureText(`…${text.slice(cut)}`).width > room) cut++;
   return `…${text.slice(cut)}`;
+}
+
+/**
+ * A heading without the unit of its count where there is no room: '▾ edge 40' for '▾ edge · 40 servers'; where that
+ * is too long, truncated at its end.
+ */
+export function shortHeading(ctx, text, room) {
+  if (ctx.measureText(text).width <= room) return text;
+  const name = text.replace(/ · ([\d,]+) \w+$/, ' $1');
+  if (ctx.measureText(name).width <= room) return name;
+  let end = name.length - 1;
+  while (end > 3 && ctx.measureText(`${name.slice(0, end)}…`).width > room) end--;
+  return `${name.slice(0, end)}…`;
 }

@@ -1,0 +1,20 @@
+// The headings of the rows of the schedule: whole where there is room, else without their unit.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { shortHeading } from '../../static/js/gantt/row-names.js';
+
+const ctx = { measureText: (text) => ({ width: text.length * 6 }) };
+const inRoom = (text, characters) => shortHeading(ctx, text, characters * 6);
+
+test('a heading that has no room loses the unit of its count, not the count', () => {
+  assert.equal(inRoom('▾ edge · 40 servers', 19), '▾ edge · 40 servers');
+  assert.equal(inRoom('▾ edge · 40 servers', 18), '▾ edge 40');
+  assert.equal(inRoom('▸ cloud · 1,200 servers', 13), '▸ cloud 1,200');
+});
+
+test('a heading that is too long even so is truncated at its end', () => {
+  assert.equal(inRoom('▾ production-queue · 12 jobs', 10), '▾ product…');
+  assert.equal(inRoom('unlimited cloud', 10), 'unlimited…');
+});
