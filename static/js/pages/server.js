@@ -25,6 +25,7 @@ import { banner } from '../ui/banner.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { Activity } from '../run/activity.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
+import { JobKey, jobsWithin } from '../run/job-key.js';
 import { EventStep } from '../run/event-stepper.js';
 import { forkAt } from '../run/forks.js';
 import { presentOf, sampleTiles } from '../run/figures/sample-tiles.js';
@@ -129,7 +130,10 @@ async function main() {
       setText($('#prices-note'), error.message);
     }
   });
+  const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });
   const refresh = atMost(REFRESH_MS, () => {
+    const { bars, rows } = own();
+    key.paint(jobsWithin(bars, rows, view.from, view.to, playhead.ms));
     tiles(measures, own(), info);
     jobTable(info, own(), pick);
   });
@@ -159,6 +163,7 @@ async function main() {
     });
   }
   view.addEventListener('range', () => {
+    refresh();
     $('#back').href = `/runs/${runId}/${location.search}`;
   });
   stream.addEventListener('data', () => {
@@ -313,6 +318,7 @@ function jobTable(info, source, pick) {
                 h(
                   'button',
                   { type: 'button', class: 'link', onclick: () => pick(bars.job[bar]) },
+                  h('i', { class: `swatch job-${bars.job[bar] % 8}` }),
                   info.ids[bars.job[bar]],
                 ),
             },
