@@ -79,7 +79,7 @@ class Card {
     this.name = h('a', { href: `/runs/${run.id}/` });
     this.state = h('span', { class: 'state' });
     this.canvas = h('canvas', { role: 'img', width: 1, height: 1, 'aria-label': 'Allocation, loading' });
-    this.now = h('i', { class: 'now-line', hidden: true });
+    this.now = h('i', { class: 'pointer-line', hidden: true });
     this.line = h('p', { class: 'muted small by' });
     this.figures = h('dl', { class: 'run-figures' });
     this.note = h('p', { class: 'muted small', hidden: true });

@@ -131,7 +131,7 @@ export class ColorBar {
   constructor() {
     this.low = h('span', { class: 'low' });
     this.high = h('span', { class: 'high' });
-    this.mark = h('i', { hidden: true });
+    this.mark = h('i', { class: 'pointer-line', hidden: true });
     this.element = h('span', { class: 'color-bar' }, this.low, h('i', { class: 'ramp' }, this.mark), this.high);
   }
 
