@@ -124,6 +124,8 @@ test('a bar is placed in per cent of the span and never too thin to see', () => 
 test('a logarithmic axis of time has round ticks, and not too many', () => {
   assert.deepEqual(logTicks(HOUR / 2, 6 * HOUR), [HOUR / 2, HOUR, 2 * HOUR, 5 * HOUR]);
   assert.ok(logTicks(1, 1e12).length <= 6);
+  assert.deepEqual(logTicks(0.9, 60, 'x'), [1, 2, 5, 10, 20, 50]);
+  assert.ok(logTicks(0.001, 1e6, 'x').length <= 6);
 });
 
 test('a change is shown only where there is one, and where the two can be ranked', () => {

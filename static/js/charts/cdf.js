@@ -64,7 +64,7 @@ export class Spread {
     x.type = log ? 'logarithmic' : 'linear';
     x.min = log ? least : undefined;
     x.afterBuildTicks = (axis) => {
-      if (log && this.unit === 'ms') axis.ticks = logTicks(axis.min, axis.max).map((value) => ({ value }));
+      if (log) axis.ticks = logTicks(axis.min, axis.max, this.unit).map((value) => ({ value }));
     };
     const c = colors();
     this.chart.data.datasets = curves.map(({ values }, i) => ({

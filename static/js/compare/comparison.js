@@ -163,11 +163,18 @@ const ROUND_MS = [
   ].map((m) => m * MINUTE),
 ];
 
-/** Round lengths of time for an axis in powers of ten, at most `most` of them. */
-export function logTicks(from, to, most = 6) {
-  const found = ROUND_MS.filter((value) => value >= from && value <= to);
+/** Round values of an axis in powers of ten, at most `most` of them: lengths of time, or 1, 2, 5 and their tenfolds. */
+export function logTicks(from, to, unit = 'ms', most = 6) {
+  const found = (unit === 'ms' ? ROUND_MS : tenfolds(from, to)).filter((value) => value >= from && value <= to);
   const step = Math.max(1, Math.ceil(found.length / most));
   return found.filter((_, i) => (found.length - 1 - i) % step === 0);
+}
+
+function tenfolds(from, to) {
+  const values = [];
+  for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++)
+    values.push(...[1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
+  return values;
 }
 
 /** Left and width in per cent of [start, end] within [from, to]; null without both ends. */
