@@ -13,6 +13,7 @@ from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from benchmarks._stack import environment
+from benchmarks._views import ask_to_delete
 from tests.browser.conftest import Twin
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -95,6 +96,32 @@ def test_every_tile_shows_its_whole_value(
     assert page.evaluate(CUT) == []
 
 
+def test_the_table_of_jobs_fits_the_side_column(open_page: Callable[..., Page], finished_run: int) -> None:
+    """The other columns are in its menu."""
+    page = open_page(f"/runs/{finished_run}/", viewport={"width": 1920, "height": 900})
+    page.locator("#jobs tr[data-job]").first.wait_for()
+    assert (
+        page.evaluate(
+            "() => { const { scrollWidth, clientWidth } = document.querySelector('#jobs');"
+            "return scrollWidth - clientWidth; }"
+        )
+        <= 1
+    )
+    expect(page.locator("#jobs th", has_text="Planned finish")).to_have_count(0)
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_label("Planned finish").check()
+    expect(page.locator("#jobs th", has_text="Planned finish")).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_run_is_deleted_from_a_phone_too(open_page: Callable[..., Page], finished_run: int, width: int) -> None:
+    page = open_page(f"/runs/{finished_run}/", viewport={"width": width, "height": 900})
+    page.wait_for_function(LOADED)
+    ask_to_delete(page)
+    expect(page.get_by_role("dialog").get_by_role("button", name="Delete run")).to_be_visible()
+    page.keyboard.press("Escape")
+
+
 def test_an_event_of_the_table_leads_to_its_moment(open_page: Callable[..., Page], finished_run: int) -> None:
     page = open_page(f"/runs/{finished_run}/?events=1&kind=decided/rejected")
     page.wait_for_function(LOADED)
@@ -141,6 +168,7 @@ def test_a_servers_page_tells_what_is_on_it(open_page: Callable[..., Page], fini
     expect(page.locator("#tiles dd").nth(1)).to_have_text(re.compile(r"[1-9][\d.]* of \d+"))
     expect(page.locator("#jobs .state[data-state='running']").first).to_be_visible()
     expect(page.locator("#panel-prices")).to_be_visible()
+    expect(page.locator("#job-key .legend button.key .swatch").first).to_be_visible()
     page.locator("#stack-gpu-table").click()
     expect(page.locator("#stack-gpu-numbers tbody tr").first).to_be_visible()
     page.locator("#jobs button.link").first.click()

@@ -156,6 +156,43 @@ test(
   },
 );
 
+test(
+  'on a narrow page a page has few rows, and a cell without a value is left out of its card',
+  needsPage,
+  async () => {
+    const { window, table } = await made(
+      { size: undefined },
+      [...'abcde'].map((title) => ({ title, cell: (row) => row[title] ?? '–' })),
+    );
+    const { rowsOfPage } = await import('../../static/js/ui/data-table.js');
+    table.paint([{ a: 'x', c: 0 }]);
+    assert.deepEqual(
+      all('td').map((td) => td.className),
+      ['', 'none', '', 'none', 'none'],
+    );
+    assert.equal(rowsOfPage(25), 25);
+    window.happyDOM.setViewport({ width: 390 });
+    assert.deepEqual([rowsOfPage(25), rowsOfPage(5)], [10, 5]);
+  },
+);
+
+test('a table of very many fields is not made of cards', needsPage, async () => {
+  open();
+  const { table } = await import('../../static/js/ui/data-table.js');
+  const columns = [...'abcdefgh'].map((title) => ({ title, cell: () => title }));
+  assert.deepEqual([table(columns, []).className, table(columns, [], { cards: false }).className], ['list', '']);
+});
+
+test('a spare column is hidden until somebody chooses', needsPage, async () => {
+  open();
+  const { ColumnChoice } = await import('../../static/js/ui/column-choice.js');
+  const columns = [{ title: 'Name' }, { title: 'Model', spare: true }, { title: 'Jobs' }];
+  const titles = () => new ColumnChoice('spare', columns, () => {}).shown(columns).map(({ title }) => title);
+  assert.deepEqual(titles(), ['Name', 'Jobs']);
+  localStorage.setItem('columns-spare', '[]');
+  assert.deepEqual(titles(), ['Name', 'Model', 'Jobs']);
+});
+
 test('the number of rows has its noun in the singular', () => {
   assert.deepEqual(
     [shown(1, 1, 'bars'), shown(0, 0, 'bars'), shown(5, 1200, 'bars')],

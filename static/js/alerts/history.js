@@ -2,13 +2,13 @@
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { DataTable, empty, shown } from '../ui/data-table.js';
+import { DataTable, empty, rowsOfPage, shown } from '../ui/data-table.js';
 import { fill, h, setText } from '../ui/dom.js';
 import { endingText } from '../util/alert-words.js';
 import { duration } from '../util/format.js';
 import { about, level, moment, sentence } from './columns.js';
 
-const PAGE_SIZE = 25;
+const PAGE_SIZE = rowsOfPage(25);
 const columns = [
   level,
   sentence,

@@ -6,10 +6,10 @@ import { logError } from '../core/client-errors.js';
 import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
-import { DataTable, empty } from '../ui/data-table.js';
+import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { tellRefused, url } from '../ui/address/query.js';
 
-const PAGE_SIZE = 25;
+const PAGE_SIZE = rowsOfPage(25);
 const SORTS = ['index', 'start', 'finish', 'jct', 'utility'].flatMap((key) => [key, `-${key}`]);
 const TITLES = {
   shifted: 'Shifted',

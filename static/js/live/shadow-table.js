@@ -52,9 +52,9 @@ export function shadowTable({ rows }, { metrics, table, real, week, mirrored }) 
           mirrored ? links(h('a', { href: `/runs/${mirrored}/` }, 'open')) : null,
         ),
         columns.map(({ key, title, unit }) =>
-          h('td', { class: 'number', 'data-label': title }, valueText(real[key], unit)),
+          labelled(title, h('td', { class: 'number' }, valueText(real[key], unit))),
         ),
-        h('td', { 'data-label': 'Last week' }, '–'),
+        labelled('Last week', h('td', {}, '–')),
       ),
       byTraining(rows).map(([title, own]) => [
         h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: columns.length + 2 }, title)),
@@ -90,16 +90,22 @@ function rowOf(row, columns, points, mirrored) {
     done
       ? columns.map(({ key, title, unit }) => {
           const cell = comparedCell({ ...NOTHING, ...row.cells[key] }, unit, { isBase: false, best: true });
-          cell.dataset.label = title;
-          return cell;
+          return labelled(title, cell);
         })
       : h(
           'td',
           { colspan: columns.length, class: row.status === 'failed' ? 'error wide' : 'muted wide' },
           row.status === 'failed' ? row.message : 'not computed',
         ),
-    h('td', { 'data-label': 'Last week' }, sparkline(points, row.title)),
+    labelled('Last week', h('td', {}, sparkline(points, row.title))),
   );
+}
+
+/** A cell with its title, for cards; without a value it is left out of them, as of those of data-table.js. */
+function labelled(title, cell) {
+  cell.dataset.label = title;
+  cell.classList.toggle('none', cell.textContent === '–');
+  return cell;
 }
 
 const links = (...content) => h('span', { class: 'links small' }, content);

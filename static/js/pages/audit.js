@@ -4,12 +4,12 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
-import { DataTable, empty } from '../ui/data-table.js';
+import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
 import { tellRefused, url } from '../ui/address/query.js';
 
-const PAGE_SIZE = 50;
+const PAGE_SIZE = rowsOfPage(50);
 const FILTERS = ['q', 'user', 'action', 'since', 'until'];
 const PAGES = {
   run: (id) => `/runs/${id}/`,

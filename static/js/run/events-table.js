@@ -5,7 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { $, fill, h } from '../ui/dom.js';
 import { eventTitle } from '../models/titles.js';
 import { clock, number, plural } from '../util/format.js';
-import { empty, table } from '../ui/data-table.js';
+import { empty, rowsOfPage, table } from '../ui/data-table.js';
 import { url } from '../ui/address/query.js';
 
 const KINDS = [
@@ -22,7 +22,7 @@ const KINDS = [
   ['grouped', 'Groups'],
   ['regrouped', 'Changes of groups'],
 ];
-const PAGE_SIZE = 50;
+const PAGE_SIZE = rowsOfPage(50);
 
 export class EventsTable {
   /** onShow(row) moves the playhead to an event; onPick(job) opens the drawer. */

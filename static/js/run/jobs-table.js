@@ -5,11 +5,13 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { tellRefused, url } from '../ui/address/query.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
-import { DataTable, empty } from '../ui/data-table.js';
+import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural } from '../util/format.js';
 
-const PAGE_SIZE = 25;
+const PAGE_SIZE = rowsOfPage(25);
+const SIDE = '(min-width: 1440px)'; // where the table is in the side column, as in workbench.css
+const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'JCT', 'Reason']); // others begin hidden there
 const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => row.id },
   { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, stateWord(info, row.state)) },
@@ -25,9 +27,15 @@ const OUTCOME = [
   {
     title: 'Reason',
     wide: true, // a live cluster gives a sentence
-    cell: (row) => row.reason ?? (row.code ? reasonLabel(row.code) : '–'),
+    cell: (row) => reasonOf(row),
   },
 ];
+
+/** Why the job is in its state; its whole text is also a hint, where the column is narrow. */
+function reasonOf(row) {
+  const text = row.reason ?? (row.code ? reasonLabel(row.code) : '–');
+  return h('span', { title: text }, text);
+}
 
 /** The columns that the server declares. */
 const served = (info) =>
@@ -52,7 +60,7 @@ export class JobsTable {
       ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns),
       ...served(info),
       ...OUTCOME,
-    ];
+    ].map((column) => ({ ...column, spare: matchMedia(SIDE).matches && !IN_SIDE.has(column.title) }));
     const keys = columns.flatMap(({ key }) => (key ? [key, `-${key}`] : []));
     this.table = new DataTable($('#jobs'), {
       name: 'jobs',

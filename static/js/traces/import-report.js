@@ -130,6 +130,7 @@ export function preview(rows, without) {
       };
     }),
     rows,
+    { cards: false }, // more fields than a card holds
   );
 }
 

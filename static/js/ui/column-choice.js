@@ -4,9 +4,13 @@ import { h } from './dom.js';
 import { openBelow } from './popover.js';
 
 export class ColumnChoice {
-  /** name: of the table; columns: those with a title can be hidden, except the first; onChange(). */
+  /**
+   * name: of the table; columns: those with a title can be hidden, except the first; `spare` ones are until somebody
+   * chooses; onChange().
+   */
   constructor(name, columns, onChange) {
-    Object.assign(this, { name, onChange, hidden: new Set(kept(name)) });
+    const spare = columns.filter((column) => column.spare).map(({ title }) => title);
+    Object.assign(this, { name, onChange, hidden: new Set(kept(name) ?? spare) });
     this.fixed = columns.find(({ title }) => title)?.title;
     this.menu = h('div', {
       id: `columns-${name}`,
@@ -38,13 +42,13 @@ export class ColumnChoice {
   }
 }
 
-/** The titles of columns that were hidden. */
+/** The titles of columns that were hidden; null where nobody has chosen. */
 function kept(name) {
   try {
-    const found = JSON.parse(localStorage.getItem(`columns-${name}`) ?? '[]');
-    return Array.isArray(found) ? found : [];
+    const found = JSON.parse(localStorage.getItem(`columns-${name}`) ?? 'null');
+    return Array.isArray(found) ? found : null;
   } catch {
-    return []; // without storage all columns are shown
+    return null; // as without storage
   }
 }
 

@@ -6,14 +6,21 @@ import { pager } from './pager.js';
 
 const MAX_NARROW_COLUMNS = 4; // columns that fit a narrow page side by side
 const PAGE_ROWS = 100; // of a table that is paged in the browser
+const PAGE_CARDS = 10; // of any table on a page so narrow that its rows are cards
+const NARROW = '(max-width: 600px)'; // as in responsive.css
+const NONE = '–';
+
+/** Rows of a page of a table: as many as given, fewer where rows are cards. */
+export const rowsOfPage = (rows) => (globalThis.matchMedia?.(NARROW).matches ? Math.min(rows, PAGE_CARDS) : rows);
 
 /**
  * A table element. columns: [{title, cell(row) -> text or node, number, wide: long text, key: it can be sorted, hint,
  * class}]. onPick(row, whether Ctrl was held) makes rows clickable; selected(row); keyOf(row) names a row, so that the
  * focus finds it again.
- * sort: the key of the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card.
+ * sort: the key of the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card
+ * without the cells that have no value; cards: whether it is, otherwise the table scrolls sideways.
  */
-export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSort } = {}) {
+export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSort, cards = true } = {}) {
   const head = h(
     'tr',
     {},
@@ -37,7 +44,7 @@ export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSor
   });
   return h(
     'table',
-    { class: columns.length > MAX_NARROW_COLUMNS ? 'list' : null },
+    { class: cards && columns.length > MAX_NARROW_COLUMNS ? 'list' : null },
     h('thead', {}, head),
     h('tbody', {}, body),
   );
@@ -56,11 +63,10 @@ function headOf({ title, key, number, hint }, sort, onSort) {
 }
 
 function cellOf({ title, number, wide, class: own, cell }, row) {
-  return h(
-    'td',
-    { class: [number && 'number', wide && 'wide', own].filter(Boolean).join(' ') || null, 'data-label': title },
-    cell(row),
-  );
+  const content = cell(row);
+  const none = (content?.textContent ?? content) === NONE;
+  const names = [number && 'number', wide && 'wide', none && 'none', own].filter(Boolean).join(' ');
+  return h('td', { class: names || null, 'data-label': title }, content);
 }
 
 /** Handles Enter on the row itself, not in its controls. */
@@ -79,7 +85,7 @@ export class DataTable {
    * box: it is filled; name: by which hidden columns are kept; pages: the element of the pager; tools: where the menu
    * of columns goes.
    */
-  constructor(box, { name, columns, pages, tools, size = PAGE_ROWS, sort = '', onChange, ...rest }) {
+  constructor(box, { name, columns, pages, tools, size = rowsOfPage(PAGE_ROWS), sort = '', onChange, ...rest }) {
     Object.assign(this, { box, size, sort, onChange, rest, page: 1, rows: [], none: null });
     this.columns = columns.map((column) => ({
       ...column,
