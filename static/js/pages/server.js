@@ -100,7 +100,8 @@ async function main() {
     view,
     playhead,
     legend: $('#prices-legend'),
-    compute: () => (priced ? serverCurves(priced, info) : []),
+    // without the name of the server, which is in the title of the page
+    compute: () => (priced ? serverCurves(priced, info).map((one) => ({ ...one, name: info.names[one.group] })) : []),
     format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`,
     y: {
       type: 'linear',
