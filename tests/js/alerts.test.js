@@ -42,6 +42,7 @@ test('the number in the header, endings and the newest check in words', () => {
   const status = { open: {}, evaluated_at: '2026-11-23T10:00:00Z', seconds: 1, watched: 2, left: 0, webhook: WEBHOOK };
   const at = Date.parse(status.evaluated_at);
   assert.equal(evaluationText(status, at + 3100), '2 targets checked 3 s ago');
+  assert.equal(evaluationText(status, at + 200), '2 targets checked just now');
   assert.equal(
     evaluationText({ ...status, watched: 1, left: 4 }, at + 90_000),
     'Checks are late: 1 target checked 1m 30s ago, 4 left for the next check',

@@ -55,7 +55,9 @@ export function evaluationText({ evaluated_at: at, watched, left }, nowMs) {
   const ago = Math.max(0, nowMs - Date.parse(at));
   const skipped = left ? `, ${number(left, 0)} left for the next check` : '';
   const late = ago > LATE_MS ? 'Checks are late: ' : '';
-  return `${late}${plural(watched, 'target')} checked ${duration(Math.round(ago / 1000) * 1000)} ago${skipped}`;
+  const seconds = Math.round(ago / 1000);
+  const when = seconds ? `${duration(seconds * 1000)} ago` : 'just now';
+  return `${late}${plural(watched, 'target')} checked ${when}${skipped}`;
 }
 
 /**
