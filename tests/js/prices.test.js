@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { CellCurves } from '../../static/js/charts/prices.js';
+import { needsPage, open } from './dom.js';
 
 // [low, mean, high], each [cell]
 const priced = (...prices) => [prices.map((v) => v - 1), prices, prices.map((v) => v + 1)];
@@ -46,4 +47,15 @@ test('another source, and cells without a price', () => {
   const [one, none] = cells.of({ prices: new Map(), defaultPrices: priced(3) }, 1, 2);
   assert.deepEqual([...one.y], [3, 3, 3]);
   assert.equal(none, null);
+});
+
+test('on a phone the names of the rows of a heat map are short enough to be whole', needsPage, async () => {
+  const window = open();
+  const { rowAxis } = await import('../../static/js/charts/layouts/heat-rows.js');
+  const names = ['edge GPU', 'cloud memory', 'cloud bandwidth'];
+  const shown = () => names.map((_, row) => rowAxis(names).ticks.callback(row + 0.5));
+  assert.deepEqual(shown(), names);
+  window.happyDOM.setViewport({ width: 390 });
+  globalThis.innerWidth = window.innerWidth;
+  assert.deepEqual(shown(), ['edge GPU', 'cloud mem.', 'cloud band.']);
 });

@@ -7,7 +7,7 @@ import { colors } from '../../util/colors.js';
 import { spans } from '../../util/step-series.js';
 
 const NARROW_PX = 640; // of the window: names of rows are shortened
-const MAX_SHORT = 6; // letters of a word that is not shortened
+const MAX_SHORT = 5; // letters of a word that is not shortened to its first half: 'cloud mem.'
 
 /** @param {Float64Array} values @returns {[number, number]} lowest and highest; [Infinity, -Infinity] without values */
 export function endsOf(values) {
@@ -69,7 +69,8 @@ export function rowAxis(names) {
   };
 }
 
-const short = (/** @type {string} */ word) => (word.length > MAX_SHORT ? `${word.slice(0, MAX_SHORT - 1)}.` : word);
+const short = (/** @type {string} */ word) =>
+  word.length > MAX_SHORT ? `${word.slice(0, Math.floor(word.length / 2))}.` : word;
 
 export class HeatRows {
   constructor() {
