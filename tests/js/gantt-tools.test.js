@@ -63,6 +63,13 @@ test('a site folds into one row with all its bars, and opens again', () => {
   assert.equal(rows.toggle(rows.list[1]), false, 'a server folds nothing');
 });
 
+test('a filter that matches no row is named beside the empty schedule', () => {
+  const rows = new Rows(three(), INFO, 'servers');
+  rows.query = 'zz';
+  rows.rebuild();
+  assert.equal(rows.countText, 'No row matches “zz”');
+});
+
 test('a queue opens into a row for each of its jobs, also for one that arrives later', () => {
   const store = three();
   const rows = new Rows(store, INFO, 'groups');

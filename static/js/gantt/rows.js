@@ -81,6 +81,7 @@ export class Rows {
 
   /** '80 servers', without the heads of the sites and the unlimited cloud; '12 jobs', '3 rows' of another order. */
   get countText() {
+    if (this.query && !this.list.length) return `No row matches “${this.query}”`;
     if (this.order === 'jobs') return plural(this.list.length, 'job');
     if (this.order !== 'servers') return plural(this.list.length, 'row');
     const { servers } = this.info.cluster;

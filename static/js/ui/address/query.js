@@ -55,7 +55,7 @@ export function tell(sentence) {
  * @param {string} message
  * @param {string} instead
  */
-export const tellRefused = (message, instead) => tell(`In the address, ${message.replace(/\.$/, '')}. ${instead}`);
+export const tellRefused = (message, instead) => tell(`In the address: ${message.replace(/\.$/, '')}. ${instead}`);
 
 /** Names the parameters of the address that the page does not have. */
 export function tellUnknown() {
