@@ -40,7 +40,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, SAID):
         return Response({"detail": str(error)}, status=400)
     if isinstance(error, ProtectedError):
-        users = used_by(error.protected_objects)
+        users = used_by(error.protected_objects, context["request"].user)
         return Response({"detail": f"Still used by {users}; delete those first."}, status=409)
     if isinstance(error, DataError):  # PostgreSQL: a number or a text that it cannot hold
         return Response({"detail": f"The database cannot store this: {' '.join(str(error).split())}."}, status=400)

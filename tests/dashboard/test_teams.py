@@ -136,6 +136,17 @@ def test_no_address_shows_an_object_of_another_team(of_red, bob):
     assert [model.objects.count() for model in PATHS] == before
 
 
+def test_the_refusal_to_delete_does_not_name_what_another_team_uses(of_red, bob, ruth):
+    scenario = Scenario.objects.get(pk=of_red["scenarios"])
+    Trace.objects.update(team=None)
+    answers = [client.delete(f"/api/traces/{scenario.trace_id}/") for client in (bob, ruth)]
+    assert [answer.status_code for answer in answers] == [409, 409]
+    assert [answer.json()["detail"] for answer in answers] == [
+        "Still used by a scenario of another team; delete those first.",
+        f"Still used by scenario {scenario.pk}; delete those first.",
+    ]
+
+
 def test_its_own_team_and_admins_find_it_at_the_same_addresses(of_red, ruth, admin):
     """Otherwise the test above would show nothing."""
     absent = ("/subtasks/", "/groups.csv", "/mapping/", "/files/0/")  # of a run without groups

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import Model
 
+from dashboard.auth.visible import visible
 from twin.models import Run, Scenario, Sweep, SweepPoint
 
 SHOWN = 5  # numbers of each type
-NOUNS = {Scenario: "scenario", Run: "run", Sweep: "sweep"}
+NOUNS: dict[type[Model], str] = {Scenario: "scenario", Run: "run", Sweep: "sweep"}
 
 
-def used_by(objects: Iterable[Model]) -> str:
-    """Numbers as in the addresses of pages, 'scenarios 1, 2 and sweep 3'; a sweep stands for its own scenarios."""
-    numbers: dict[str, set[int]] = {noun: set() for noun in NOUNS.values()}
+def used_by(objects: Iterable[Model], user: Any) -> str:
+    """Numbers as in the addresses of pages, 'scenarios 1, 2 and sweep 3'; a sweep stands for its own scenarios.
+
+    Objects that the user does not see are not named.
+    """
+    found: dict[type[Model], set[int]] = {model: set() for model in NOUNS}
     others: set[str] = set()
     for one in objects:
-        noun = NOUNS.get(type(one))
-        if noun:
-            numbers[noun].add(one.pk)
+        if type(one) in found:
+            found[type(one)].add(one.pk)
         else:
-            others.add(str(type(one)._meta.verbose_name))
-    hidden = set(Scenario.objects.filter(pk__in=numbers["scenario"], unlisted=True).values_list("pk", flat=True))
-    points = SweepPoint.objects.filter(run__scenario_id__in=hidden).values_list("run__scenario_id", "sweep_id")
-    for scenario, sweep in points:
-        numbers["scenario"].discard(scenario)
-        numbers["sweep"].add(sweep)
-    parts = [_listed(noun, sorted(found)) for noun, found in numbers.items() if found]
-    return " and ".join([*parts, *(f"a {name}" for name in sorted(others))])
+            others.add(f"a {type(one)._meta.verbose_name}")
+    _sweeps_for_their_scenarios(found)
+    parts = []
+    for model, noun in NOUNS.items():
+        seen = set(visible(model._default_manager.filter(pk__in=found[model]), user).values_list("pk", flat=True))
+        if seen:
+            parts.append(_listed(noun, sorted(seen)))
+        if found[model] - seen:
+            others.add(f"a {noun} of another team")
+    return " and ".join([*parts, *sorted(others)])
+
+
+def _sweeps_for_their_scenarios(found: dict[type[Model], set[int]]) -> None:
+    scenarios = SweepPoint.objects.filter(run__scenario__in=found[Scenario], run__scenario__unlisted=True)
+    for scenario, sweep in scenarios.values_list("run__scenario_id", "sweep_id"):
+        found[Scenario].discard(scenario)
+        found[Sweep].add(sweep)
 
 
 def _listed(noun: str, numbers: list[int]) -> str:

@@ -47,7 +47,7 @@ def test_other_columns_are_mapped(tmp_path):
     mapping = {"id": "id", "arrival": "sent", "run": "took", "gpus": "cards"}
     (part,) = parse(path, mapping=mapping)
     assert part.read.drafts.run_ms.tolist() == [93_784_000]
-    assert [row["reason"] for row in part.read.skipped.listed] == ["no_end"]
+    assert [row["reason"] for row in part.read.skipped.listed] == ["unreadable_run"]
 
 
 def test_a_file_that_is_damaged_or_packed_is_refused(tmp_path):
