@@ -28,7 +28,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def _whole(config: pytest.Config) -> bool:
     """True if all quick tests of the dashboard were asked for."""
     options = config.option
-    chosen = options.keyword or options.deselect or options.ignore or options.lf or options.collectonly
+    chosen = (
+        options.keyword or options.deselect or options.ignore or getattr(options, "lf", False) or options.collectonly
+    )
     return (
         not chosen
         and options.markexpr in ("", "not slow and not browser")
