@@ -61,7 +61,7 @@ def title_of(name: str, metadata: Mapping[str, Any]) -> str:
 
 
 def _named(name: str, metadata: Mapping[str, Any]) -> str:
-    """Name of a parameter in messages, with the label where the name does not tell it: 'for_ms (Duration)'."""
+    """Name of a parameter in messages, followed by its label if the two differ: 'for_ms (Duration)'."""
     title = title_of(name, metadata)
     return name if title == title_of(name, {"unit": metadata["unit"]}) else f"{name} ({title})"
 

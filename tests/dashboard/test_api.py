@@ -18,10 +18,9 @@ from twin.eventlog import event_log, state_cache
 from twin.eventlog.fold import RunState
 from twin.infra.columns import unpack
 from twin.infra.kept import KEPT
-from twin.models import AuditEntry, ClusterSpec, Run, Scenario, Trace
+from twin.models import AuditEntry, ClusterSpec, Run, Scenario
 from twin.runs import runner
 from twin.scenarios import store
-from twin.studies import sweeps
 
 
 def test_it_lists_every_scheduler_with_its_parameters(viewer):
@@ -325,24 +324,6 @@ def test_what_is_kept_of_many_runs_is_bounded(make_run, monkeypatch):
     KEPT.put(("state", runs[2].pk), state)
     with state_cache.Newest(runs[2]) as again:
         assert again is state
-
-
-def test_a_trace_in_use_is_not_deleted(operator, make_scenario):
-    base = make_scenario()
-    answer = operator.delete(f"/api/traces/{base.trace_id}/")
-    assert answer.status_code == 409
-    assert answer.json()["detail"] == f"Still used by scenario {base.pk}; delete those first."
-    assert Trace.objects.filter(pk=base.trace_id).exists()
-
-
-def test_what_uses_a_cluster_is_named_and_a_sweep_stands_for_its_scenarios(operator, make_scenario):
-    first = make_scenario()
-    body = {"cluster": first.cluster_id, "trace": first.trace_id, "scheduler": "fifo"}
-    more = [post(operator, "/api/scenarios/", {**body, "name": f"s{n}"}).json()["id"] for n in range(6)]
-    sweep = sweeps.start(first, "grid", [{"parameter": "model", "values": ["oasis", "pd-ors"]}], [0], None)
-    said = operator.delete(f"/api/clusters/{first.cluster_id}/").json()["detail"]
-    shown = ", ".join(str(number) for number in [first.pk, *more][:5])
-    assert said == f"Still used by scenarios {shown} and 2 more and sweep {sweep.pk}; delete those first."
 
 
 def test_cancelling_what_has_ended_is_refused(operator, finished_run):

@@ -2,6 +2,7 @@
 
 import { KINDS, kindText } from './comparison.js';
 import { kindMark } from './differences.js';
+import { wireRows } from '../gantt/row-controls.js';
 import { url } from '../ui/address/query.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { numbersButton } from '../ui/table-toggle.js';
@@ -49,20 +50,7 @@ export function wireSchedules(gantts, view, kinds) {
     ),
     h('span', {}, kindMark(null), 'equal in both'),
   );
-  const filter = $('#row-filter');
-  filter.value = url.get('filter') ?? '';
-  gantts.query = filter.value;
-  filter.addEventListener(
-    'input',
-    debounce(() => {
-      gantts.setQuery(filter.value);
-      url.set({ filter: filter.value });
-    }, 200),
-  );
-  $('#rows-lower').addEventListener('click', () => gantts.scaleRows(1 / 1.5));
-  $('#rows-higher').addEventListener('click', () => gantts.scaleRows(1.5));
-  $('#rows-fit').addEventListener('click', () => gantts.scaleRows(0));
-  $('#zoom-fit').addEventListener('click', () => view.fit());
+  wireRows(gantts, view);
   numbersButton('gantts', () => gantts.table());
   view.addEventListener('range', tellShade);
   show();

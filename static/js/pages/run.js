@@ -1,11 +1,12 @@
 // The run page: store and stream, playhead, charts, table and drawer wired together.
 
+import { wireRows } from '../gantt/row-controls.js';
 import { banner } from '../ui/banner.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
-import { $, debounce, setText } from '../ui/dom.js';
+import { $, setText } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
@@ -104,7 +105,7 @@ async function main() {
       onServer,
       onFrame: operator ? framed : null,
     });
-    wireGantt(made);
+    wireRows(made, view);
     numbersButton('gantt', () => made.table());
     return made;
   });
@@ -340,23 +341,6 @@ async function main() {
 /** The panel that `make` returns; null if it fails: the error is then shown in its place. */
 function panel(selector, make) {
   return inPanel($(selector), make)();
-}
-
-function wireGantt(gantt) {
-  const filter = $('#row-filter');
-  filter.value = url.get('filter') ?? '';
-  if (filter.value) gantt.setQuery(filter.value);
-  filter.addEventListener(
-    'input',
-    debounce(() => {
-      gantt.setQuery(filter.value);
-      url.set({ filter: filter.value });
-    }, 200),
-  );
-  $('#rows-lower').addEventListener('click', () => gantt.scaleRows(1 / 1.5));
-  $('#rows-higher').addEventListener('click', () => gantt.scaleRows(1.5));
-  $('#rows-fit').addEventListener('click', () => gantt.scaleRows(0));
-  $('#zoom-fit').addEventListener('click', () => view.fit());
 }
 
 /** PNG and print of a panel, for its menu. */
