@@ -15,6 +15,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from scheduling.model.values import NONE
@@ -51,12 +52,20 @@ class Border:
 
     def _is_due(self) -> bool:
         if self.first is None:
-            batches = EventBatch.objects.filter(run=self.run).order_by("first_seq").values_list("first_ms", "last_seq")
-            self.first = next(iter(batches[1:2]), None)  # behind the event that begins the run
+            self.first = _first_poll(self.run)
         if self.first is None:
             return False
         first_ms, first_seq = self.first
         return self.mirror.log_ms - first_ms >= MAX_MS or self.run.last_seq - first_seq >= MAX_EVENTS
+
+
+def _first_poll(run: Run) -> tuple[int, int] | None:
+    """(ms of the log, seq of the last event) of the first poll, which may have several batches; None before it."""
+    batches = EventBatch.objects.filter(run=run).order_by("first_seq")
+    first_ms = next(iter(batches.values_list("first_ms", flat=True)[1:2]), None)  # behind the event that begins the run
+    if first_ms is None:
+        return None
+    return first_ms, batches.filter(first_ms=first_ms).aggregate(last=Max("last_seq"))["last"]
 
 
 def cross(connection: Connection, run: Run, mirror: Mirror, fresh_jobs: Sequence[JobFact] = ()) -> Run:

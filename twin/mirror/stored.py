@@ -30,6 +30,7 @@ from twin.models import ClusterSpec, Connection, EventBatch, MirrorRecord, Run, 
 
 JOB, NODE, RESERVATION = MirrorRecord.JOB, MirrorRecord.NODE, MirrorRecord.RESERVATION
 RECORDS = 500  # that are in memory at a time
+MAX_BATCH = 2_000  # events; the first poll of a large cluster has more, and their encoding takes memory
 
 
 @dataclass(slots=True)
@@ -170,9 +171,8 @@ def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
     assert run.clock_wall is not None
     epoch_ms = round(run.clock_wall.timestamp() * 1000)
     mirror = Mirror(epoch_ms, sites or SiteRule(), log_ms=run.sim_ms, at_ms=epoch_ms + run.sim_ms)
-    for kind, index, payload in (
-        MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload")
-    ):
+    records = MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload")
+    for kind, index, payload in records.iterator(chunk_size=RECORDS):
         if kind == JOB:
             record = _jobs.decode(bytes(payload))
             mirror.jobs.append(KnownJob(index, record.name, record.fact, record.attempts, mirror.at_ms))
@@ -205,7 +205,10 @@ class Writer:
         self.seq = events[-1].seq
         records = self._records(*self.mirror.take_changed(), self.mirror.reservations.take_changed())
         with transaction.atomic():
-            written = event_log.append(run.pk, run.epoch, events)
+            written = [
+                event_log.append(run.pk, run.epoch, events[first : first + MAX_BATCH])
+                for first in range(0, len(events), MAX_BATCH)
+            ]
             while some := list(islice(records, RECORDS)):
                 MirrorRecord.objects.bulk_create(
                     some,
@@ -214,8 +217,8 @@ class Writer:
                     update_fields=["payload", "seq", "is_open"],
                 )
         run.last_seq, run.sim_ms = events[-1].seq, log_ms
-        if written is not None:
-            pubsub.publish(pubsub.run_channel(run.pk), written)
+        for payload in filter(None, written):
+            pubsub.publish(pubsub.run_channel(run.pk), payload)
 
     def _records(
         self, jobs: Sequence[KnownJob], nodes: Sequence[KnownNode], reservations: Sequence[KnownReservation]

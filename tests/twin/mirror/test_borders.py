@@ -23,7 +23,7 @@ from twin.mirror import borders, follower, stored
 from twin.mirror.connecting import connections
 from twin.mirror.connecting.condition import condition
 from twin.mirror.differ import Mirror, epoch_of
-from twin.models import Connection, MirrorRecord, Run
+from twin.models import Connection, EventBatch, MirrorRecord, Run
 from twin.runs import lease
 
 ONE, TWO = running("1", 10, gpu_ids=(0, 1)), running("2", 20, node="cloud1")
@@ -203,6 +203,21 @@ def test_a_run_is_full_after_a_day_or_many_events(monkeypatch):
     assert not border.reached(unconfirmed=True), "the accounting will know some ends in a few seconds"
     mirror.log_ms += borders.MAX_LATE_MS
     assert border.reached(unconfirmed=True)
+
+
+@pytest.mark.django_db
+def test_a_large_first_poll_is_written_in_several_batches_and_none_of_them_counts(monkeypatch):
+    whole = events_of(followed(POLLS[0]).run)
+    Connection.objects.all().delete()
+    monkeypatch.setattr(stored, "MAX_BATCH", 3)
+    connection = followed(POLLS[0])
+    run = connection.run
+    sizes = list(EventBatch.objects.filter(run=run).order_by("first_seq").values_list("first_seq", "last_seq"))
+    assert sizes == [(1, 1), *((seq, min(seq + 2, len(whole))) for seq in range(2, len(whole) + 1, 3))]
+    assert events_of(run) == whole
+    border = borders.Border(run, stored.load(connection))
+    assert not border.reached()
+    assert border.first == (whole[1].at_ms, len(whole))
 
 
 @pytest.mark.django_db(transaction=True)
