@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   accountText,
   address,
+  addressOf,
   changeText,
   deltaText,
   inFull,
@@ -27,6 +28,13 @@ test('the address names runs once, in order, and nothing else', () => {
   assert.deepEqual(runsOf('3, 5,x,5,-1,07'), [3, 5, 7]);
   assert.deepEqual(runsOf(null), []);
   assert.equal(address([3, 5], { race: 2 }), '/compare/?runs=3,5&race=2');
+});
+
+test('other runs keep the view of the page, but not what it said of a run that is gone or first now', () => {
+  const view = '?runs=1,2,3&by=size&rows=servers&page=4&against=3';
+  assert.equal(addressOf([2, 1, 3], view), '/compare/?runs=2,1,3&by=size&rows=servers&against=3');
+  assert.equal(addressOf([3, 1, 2], view), '/compare/?runs=3,1,2&by=size&rows=servers');
+  assert.equal(addressOf([1, 2], view), '/compare/?runs=1,2&by=size&rows=servers');
 });
 
 test('a run becomes the base, or takes the last place among those compared in full', () => {

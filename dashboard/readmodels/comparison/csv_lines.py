@@ -22,6 +22,8 @@ def metric_lines(runs: Sequence[Run]) -> Iterator[bytes]:
         head += [f"run {run.pk} {in_charge}", f"run {run.pk} minus run {runs[0].pk}"]
     yield _csv(head)
     for row in answer["metrics"]:
+        if not any(value["value"] is not None or value.get("why") for value in row["values"]):
+            continue  # the table does not show it, either
         yield _csv(
             [
                 row["title"],

@@ -24,10 +24,18 @@ export function runsOf(text) {
 /** '3,5,x,5' -> ['x']: the parts of the address that are no runs. */
 export const unreadable = (text) => partsOf(text).filter((part) => !RUN.test(part));
 
-/** The address of a comparison; other parameters of the page are dropped. */
+/** The address of a comparison with these parameters. */
 export function address(ids, more = {}) {
   const query = new URLSearchParams(more).toString();
   return `/compare/?runs=${ids.join(',')}${query ? `&${query}` : ''}`;
+}
+
+/** The address of other runs with the same view of the page; what it says of runs that are gone is dropped. */
+export function addressOf(ids, search) {
+  const kept = new URLSearchParams(search);
+  for (const name of ['runs', 'page']) kept.delete(name);
+  if (!ids.slice(1).includes(Number(kept.get('against')))) kept.delete('against');
+  return address(ids, kept);
 }
 
 /** `id` first, the others in their order. */

@@ -7,7 +7,7 @@ import { DOWN, toolbar } from '../ui/toolbar.js';
 import { valueText } from '../core/metric-table.js';
 import { plural, provedShare } from '../util/format.js';
 import { url } from '../ui/address/query.js';
-import { address, changeText, inFull, same, withBase } from './comparison.js';
+import { addressOf, changeText, inFull, same, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
 const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };
@@ -75,7 +75,11 @@ export function runHeads(answer, { tools = false } = {}) {
   );
 }
 
-const link = (ids, text) => h('a', { href: address(ids) }, text);
+/** A link to other runs. The view of the page may change after it was made, so it reads the address when it is used. */
+function link(ids, text) {
+  const update = (event) => (event.currentTarget.href = addressOf(ids, location.search));
+  return h('a', { href: addressOf(ids, location.search), onclick: update, onauxclick: update }, text);
+}
 
 /** The table; the number of rows that are hidden because all runs have the same value. */
 export function paintFigures(element, answer, { explained = false, onlyDifferent = false } = {}) {

@@ -150,9 +150,7 @@ function progress(trace) {
 
 function paintUnclear(trace) {
   const { unclear, refused, files = [] } = trace.scan;
-  const notices = [refused, unclear]
-    .filter(Boolean)
-    .map((line, i) => h('p', { class: `notice${refused && i ? '' : ' bad'}`, role: 'alert' }, line));
+  const notice = h('p', { class: 'notice bad', role: 'alert' }, refused ?? unclear); // of the last scan
   const form =
     operator && files.length
       ? h(
@@ -162,7 +160,7 @@ function paintUnclear(trace) {
           readingForm(trace, formats, load),
         )
       : null;
-  fill($('#unclear'), notices, firstLines(files), form);
+  fill($('#unclear'), notice, firstLines(files), form);
 }
 
 /** Earlier imports of the same files, so that nobody imports them twice by mistake. */

@@ -69,6 +69,10 @@ def test_both_tables_can_be_downloaded(viewer, pair):
     figures = list(csv.reader(io.StringIO(downloaded(viewer.get(address(*pair, tail="metrics.csv"))).decode())))
     assert figures[0][3:] == [f"run {pair[0].pk} fifo", f"run {pair[0].pk} minus run {pair[0].pk}",
                               f"run {pair[1].pk} oasis", f"run {pair[1].pk} minus run {pair[0].pk}"]  # fmt: skip
+    shown = [row for row in viewer.get(address(*pair)).json()["metrics"]
+             if any(value["value"] is not None or value.get("why") for value in row["values"])]  # fmt: skip
+    assert [row[0] for row in figures[1:]] == [row["title"] for row in shown], "the rows that the table has"
+    assert "Mean slowdown" not in {row["title"] for row in shown}, "of jobs of several workers there is none"
     assert float(figures[1][3]) == pytest.approx(pair[0].metrics["total_utility"])
 
 
