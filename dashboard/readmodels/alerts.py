@@ -39,16 +39,17 @@ def attention(run: Run) -> list[dict[str, Any]]:
     ended or is no live run, they are what the same rules find at its newest time; alert and began_at are null then.
     """
     target = targets.of_run(run)
-    open_now = Alert.objects.filter(target=target.name, ended_at=None)
+    alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))
     rows = [
         _point(alert.rule, target.name, alert.level, run.pk, Finding(alert.code, alert.values), alert)
-        for alert in open_now.order_by("id")
+        for alert in alerts
     ]
     if not targets.is_watched(target):
+        named = {(alert.rule, alert.subject) for alert in alerts}  # of a run that has just ended they are still open
         rows += [
             _point(rule.rule, target.name, rule.level, run.pk, finding, None)
             for rule, finding in evaluation.findings_now(Sight(target), target)
-            if not _is_stored(rule)
+            if not _is_stored(rule) and (rule.rule, finding.subject) not in named
         ]
     return sorted(rows, key=lambda row: row["level"] != SERIOUS)
 

@@ -188,6 +188,21 @@ def test_the_attention_of_an_ended_run_is_what_the_same_rules_find(finished_run,
     assert not Alert.objects.exists()
 
 
+def test_a_run_that_has_just_ended_states_a_finding_once(finished_run, viewer):
+    """Its alert is open until the next evaluation, and the same rule finds it at the newest time, with other values."""
+    rejected = viewer.get(f"/api/runs/{finished_run.pk}/situation/").json()["rejected"]["recent"]
+    rule("rejections")
+    AlertRule.objects.filter(rule="rejections").update(parameters={"jobs": 1})
+    assert rejected
+    values = {"jobs": rejected + 4, "reasons": [], "window_ms": 86_400_000}
+    alert = Alert.objects.create(
+        rule="rejections", target=f"run {finished_run.pk}", level="notable", code="rejections", values=values,
+        began_at=timezone.now(),
+    )  # fmt: skip
+    found = viewer.get(f"/api/runs/{finished_run.pk}/situation/").json()["attention"]
+    assert [(row["alert"], row["rule"]) for row in found] == [(alert.pk, "rejections")]
+
+
 def test_a_batch_run_in_progress_has_its_stored_alerts_and_present_findings(finished_run, viewer):
     Run.objects.filter(pk=finished_run.pk).update(status=Run.RUNNING)
     Alert.objects.create(
