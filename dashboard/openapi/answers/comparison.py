@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import STANDING
 from twin.analysis.comparison.differences import KINDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import ANY, BOOLEAN, NUMBER, STRING, Shape, mapping, noted, nullable
 
 SHAPES: dict[str, Shape] = {
     "Declaration": {  # of a parameter

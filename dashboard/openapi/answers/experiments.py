@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    either,
+    noted,
+    nullable,
+    one_of,
+)
 from dashboard.readmodels.studies.experiments import FAILS, HOLDS, NOT_RUN
 
 CELL = nullable(either(NUMBER, STRING))  # the text "infinite" for a number that is; null for none

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import INTEGER, NUMBER, STRING, Plain, Shape, either, noted, nullable
 from dashboard.openapi.answers.runs import SITE
 from scheduling.model.values import RESOURCES
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
 from dashboard.openapi.answers.runs import SITE
 from scheduling.forecast.scoring import CALIBRATED, LEARNING, OFF
 from twin.studies.shadows import sets

@@ -1,30 +1,12 @@
 """Short notation of JSON schemas: a dict is an object with exactly these properties, a list with one entry an array.
 
 A property whose name ends with ? may be absent. A string is the name of a component. The files of answers are written
-in this notation and import all of it.
+in this notation.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-__all__ = [
-    "ANY",
-    "BOOLEAN",
-    "INTEGER",
-    "MOMENT",
-    "NULL",
-    "NUMBER",
-    "STRING",
-    "Plain",
-    "Shape",
-    "either",
-    "extended",
-    "mapping",
-    "noted",
-    "nullable",
-    "one_of",
-]
 
 Schema = dict[str, Any]
 Shape = Any  # a dict, a list, the name of a component, or one of the classes below

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    NULL,
+    NUMBER,
+    STRING,
+    Shape,
+    either,
+    mapping,
+    noted,
+    nullable,
+)
 from dashboard.openapi.answers.runs import SITE
 from scheduling.model.values import RESOURCES
 from twin.files.jobs_jsonl import INTEGERS, JOB_KEYS, TEXTS

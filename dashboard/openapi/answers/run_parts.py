@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    MOMENT,
+    NUMBER,
+    STRING,
+    Shape,
+    either,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
 from dashboard.openapi.answers.runs import COUNTS, RESOURCE, SITE
 from scheduling.colocation.subtasks import KINDS, TRACKS
 from scheduling.model.values import RESOURCES

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    STRING,
+    Plain,
+    Shape,
+    either,
+    extended,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
 from dashboard.readmodels.job_table import COLUMNS
 from dashboard.readmodels.large.levels import SHOWN
 from scheduling.model.values import RESOURCES, SITES

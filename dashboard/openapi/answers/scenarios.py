@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dashboard.openapi.answers.notation import *
+from dashboard.openapi.answers.notation import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    STRING,
+    Shape,
+    either,
+    mapping,
+    noted,
+    nullable,
+    one_of,
+)
 from dashboard.openapi.answers.run_parts import LOADS
 from dashboard.openapi.answers.runs import RESOURCE, SITE
 from scheduling.model.values import RESOURCES
