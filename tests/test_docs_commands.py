@@ -212,6 +212,7 @@ def test_a_command_that_fails_is_noticed(checkout, script):
 
 
 @pytest.mark.parametrize("script", scripts())
+@pytest.mark.thorough
 def test_what_is_shown_runs(checkout, script):
     done = typed(checkout, script)
     assert done.returncode == 0, done.stdout + done.stderr

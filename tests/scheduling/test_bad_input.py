@@ -92,6 +92,7 @@ def test_a_horizon_of_one_slot_and_none(scheduler):
     assert "payoff_positive" in codes(replace(cluster, horizon_slots=None), small, *scheduler)
 
 
+@pytest.mark.thorough
 def test_a_thousand_jobs_in_one_slot(scheduler):
     cluster, jobs = shared(num_servers=2, slots=3)
     many = [replace(jobs[n % len(jobs)], id=f"j{n:04d}", arrival_ms=0, epochs=1 + n % 5) for n in range(1000)]

@@ -188,6 +188,7 @@ def test_slots_taken_together_only_raise_the_bound(monkeypatch, grouped):
 
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
+@pytest.mark.thorough
 def test_no_scheduler_beats_its_bound(world):
     """At the paper's scale, for schedulers that know nothing of each other."""
     cluster, jobs = generate(world, variant="calibrated", num_jobs=60, num_servers=40, seed=2)
@@ -217,6 +218,7 @@ def test_a_sample_of_many_jobs_prices_a_bound_about_all_of_them(monkeypatch):
         pooled_lp(task)
 
 
+@pytest.mark.thorough
 def test_more_jobs_than_the_relaxation_has_columns():
     """The slots cannot be taken together any further: the search for a size of groups ends all the same."""
     cluster, few = generate("oasis", variant="calibrated", num_jobs=20, num_servers=20, seed=5, horizon_slots=60)

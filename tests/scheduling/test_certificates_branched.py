@@ -85,6 +85,7 @@ def test_without_a_branch_it_is_the_bound_of_its_prices(seed):
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
 @pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 560), marks=pytest.mark.slow)], ids=["60", "500"])
+@pytest.mark.thorough
 def test_it_is_never_below_the_optimum(world, seeds):
     """Also when the search is cut off, and with prices that nobody computed at the leaves."""
     rng = np.random.default_rng(seeds[0])
@@ -147,6 +148,7 @@ def test_a_certificate_with_another_bound_than_its_tree_is_refused():
         recheck(task_problem, replace(found, bound=found.bound * 0.99, achieved=0.0))
 
 
+@pytest.mark.thorough
 def test_equal_problems_have_equal_bounds():
     cluster, jobs = generate("pd-ors", variant="calibrated", num_jobs=30, num_servers=8, seed=3, horizon_slots=20)
     task_problem = problem(cluster, jobs, range(30), "pd-ors")

@@ -85,6 +85,7 @@ def freely_moving(cluster, jobs):
 
 
 @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 68), marks=pytest.mark.slow)], ids=["8", "60"])
+@pytest.mark.thorough
 def test_against_the_optimum(seeds):
     """Both bounds hold, A_online is within 1.1 of the optimum on average, the certificate says so nearly as well."""
     ratios, proved = [], []
@@ -117,6 +118,7 @@ def test_against_the_optimum(seeds):
 
 @pytest.mark.parametrize("seeds", [range(1, 17, 2), pytest.param(range(17, 77, 2), marks=pytest.mark.slow)],
                          ids=["8", "30"])  # fmt: skip
+@pytest.mark.thorough
 def test_a_schedule_without_the_cloud_is_bounded_among_such_schedules(seeds):
     """Never above the optimum without the cloud; the bound with the cloud is no greater."""
     for seed in seeds:
@@ -174,6 +176,7 @@ def test_the_work_of_a_gang_is_spread_over_no_more_workers_than_it_has_chunks():
 
 
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 200), marks=pytest.mark.slow)], ids=["40", "160"])
+@pytest.mark.thorough
 def test_no_bound_of_gangs_exceeds_the_optimum_of_work_that_moves_freely(seeds):
     """Every preemptive schedule in whole ms is tried; with whole chunks is one of them, so its optimum is no less."""
     tight = 0

@@ -59,6 +59,7 @@ def test_a_quote_is_what_was_decided(world):
             assert scheduler.quote(event.at_ms, job).admitted == (reason.code == ADMITTED)
 
 
+@pytest.mark.thorough
 def test_each_counterfactual_flips_the_answer(world):
     cluster, jobs, name, parameters, events = world
     seen = set()
@@ -144,6 +145,7 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
     assert again == counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), job)
 
 
+@pytest.mark.thorough
 def test_the_flip_happens_in_a_new_simulation(world):
     """With the job changed as stated and prices from the same history, the run decides the other way, or as before."""
     cluster, jobs, name, parameters, events = world

@@ -231,6 +231,7 @@ def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
 
 
 @pytest.mark.parametrize(("world", "seed"), [("oasis", 0), ("oasis", 1), ("pd-ors", 0), ("pd-ors", 1)])
+@pytest.mark.thorough
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, num_jobs=12, num_servers=10, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):

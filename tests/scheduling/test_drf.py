@@ -168,6 +168,7 @@ def test_a_worker_that_needs_nothing_takes_no_end_of_workers():
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.thorough
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):

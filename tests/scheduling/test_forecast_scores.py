@@ -65,6 +65,7 @@ def test_all_errors_alike_give_a_band_without_width():
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.thorough
 def test_bands_of_past_errors_hold_four_of_five_starts(seed):
     """Also where long waits have larger errors than short ones."""
     rng = np.random.default_rng(seed)

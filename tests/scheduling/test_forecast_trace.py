@@ -21,6 +21,7 @@ def errors(rows, total, every):
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_predicted_run_times_give_starts_five_times_better_than_limits():
     rng = np.random.default_rng(1)
     usual = {str(user): int(rng.integers(60, 1_200)) for user in range(5)}

@@ -306,6 +306,7 @@ def test_reasons_are_sentences():
 
 @pytest.mark.parametrize("policy", [MAX_MIN, MAX_SUM, MAKESPAN])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.thorough
 def test_runs_are_verified_with_and_without_absences_and_continue_after_a_save(policy, seed):
     rng = np.random.default_rng(seed)
     cluster, jobs = small(seed)

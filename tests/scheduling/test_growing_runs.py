@@ -63,6 +63,7 @@ def test_a_scheduler_that_looks_at_no_future_decides_the_same_without_it(profile
 
 @pytest.mark.parametrize("horizon", [100, None])
 @pytest.mark.parametrize(("profile", "name"), [("oasis", "oasis"), ("pd-ors", "pd_ors")])
+@pytest.mark.thorough
 def test_what_is_estimated_from_history_takes_nothing_from_jobs_to_come(profile, name, horizon):
     """The same decisions and prices whether the jobs to come are known or not; clairvoyant ones differ."""
     cluster, jobs = workload(profile, 24)

@@ -132,6 +132,7 @@ RUNS = [
 @pytest.mark.parametrize(
     ("name", "parameters"), RUNS, ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value))
 )
+@pytest.mark.thorough
 def test_what_it_says_is_verified_also_when_servers_leave(name, parameters):
     cluster, jobs = small(2)
     away = random_away(replace(cluster, slot_ms=3_600_000), np.random.default_rng(3), 8)
@@ -142,6 +143,7 @@ def test_what_it_says_is_verified_also_when_servers_leave(name, parameters):
 @pytest.mark.parametrize(
     ("name", "parameters"), RUNS[:-1], ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value))
 )
+@pytest.mark.thorough
 def test_a_run_that_is_saved_and_restored_is_the_same(name, parameters):
     cluster, jobs = small(4)
     cluster = random_away(replace(cluster, slot_ms=3_600_000), np.random.default_rng(1), 8)
@@ -168,6 +170,7 @@ def test_what_is_restored_is_all_that_there_was(name, parameters):
 
 
 @pytest.mark.parametrize("name", ["harmony", "isolated", "naive_colocation"])
+@pytest.mark.thorough
 def test_a_run_continues_to_the_byte_from_every_step(name):
     cluster, jobs = small(5, jobs=8, servers=12)
     whole = encoded(events_of(cluster, jobs, name))
@@ -181,6 +184,7 @@ def test_a_run_continues_to_the_byte_from_every_step(name):
 
 @pytest.mark.parametrize("profile", ["oasis", "pd-ors"])
 @pytest.mark.parametrize("name", SCHEDULERS)
+@pytest.mark.thorough
 def test_the_workloads_of_the_other_papers_run_under_it(profile, name):
     cluster, jobs = generate(profile, num_jobs=16, num_servers=10, seed=3, horizon_slots=2_000)
     assert problems_of(cluster, jobs, name) == []

@@ -42,6 +42,7 @@ def test_two_opposite_jobs_stand_as_well_as_any_grouping():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.thorough
 def test_the_oracle_finds_itself_and_harmony_is_near(seed):
     """The first decision has nothing before it: the Oracle's groups are the search's, Harmony's 0.5 % below at most."""
     cluster, jobs = harmony("calibrated", 40, 50, seed, None, 60_000)

@@ -218,6 +218,7 @@ def test_the_same_seed_gives_the_same_events_and_a_restored_run_continues_alike(
 
 
 @pytest.mark.parametrize("seed", [7, 8, 9, 10])
+@pytest.mark.thorough
 def test_marginal_prices_beat_the_printed_ones_and_fifo(seed):
     cluster, jobs = generate("oasis", num_jobs=100, num_servers=100, seed=seed)
     marginal = total_utility(cluster, jobs)

@@ -54,6 +54,7 @@ def test_a_job_without_its_parts_is_refused_by_the_needs_of_the_world():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.thorough
 def test_generated_workloads_are_verified_with_and_without_absences(seed):
     machines, jobs = workload("pd-ors", seed=seed)
     for machine in (

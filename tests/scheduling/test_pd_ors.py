@@ -131,6 +131,7 @@ def payoffs(seed):
 @pytest.mark.parametrize(
     "seeds", [range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)], ids=["240 decisions", "960 more"]
 )
+@pytest.mark.thorough
 def test_every_decision_is_the_optimum(seeds):
     """4 jobs, 2 machines and 3 slots a seed, against exhaustive search; without positive payoff both count as 0."""
     found = [pair for seed in seeds for pair in payoffs(seed)]
@@ -149,6 +150,7 @@ def test_a_job_that_just_fits_is_not_rounded_out_of_its_slots():
 
 @pytest.mark.parametrize("price_mode", ["marginal", "literal"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.thorough
 def test_schedules_pass_the_verifier(price_mode, seed):
     machines, jobs = pd_ors("calibrated", 40, 10, seed, 20, 3_600_000)
     assert verify(**output_of(machines, jobs, "pd_ors", seed, {"price_mode": price_mode})) == []
@@ -301,6 +303,7 @@ def test_more_prices_than_memory_are_refused_with_what_would_work():
         run(replace(cluster(), horizon_slots=100_000_000), [job()])
 
 
+@pytest.mark.thorough
 def test_odd_inputs_do_no_harm():
     """A machine of nothing, one slot, 1,000 jobs in it, underflowing utilities, prices at both ends of the doubles."""
     empty = Server("none", "edge", (0, 0, 0, 0, 0))

@@ -132,6 +132,7 @@ def test_a_gang_that_no_order_can_place_is_refused():
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.thorough
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, seed=seed)
     for machine in (

@@ -227,6 +227,7 @@ def test_reasons_are_sentences():
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
 @pytest.mark.parametrize("own", [{}, {"fairness": 0.0, "lease_slots": 3}, {"fairness": 1.0, "demand": "usable"}])
+@pytest.mark.thorough
 def test_generated_workloads_are_verified_with_and_without_absences(world, own):
     machines, jobs = workload(world, seed=1)
     rng = np.random.default_rng(1)

@@ -21,6 +21,7 @@ H = 3_600_000
 @pytest.mark.parametrize(
     ("profile", "name"), [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("a-online", "srtf")]
 )
+@pytest.mark.thorough
 def test_no_edited_run_ever_beats_its_bound(profile, name):
     """certify rechecks what it proves, and raises where the schedule is better than the bound."""
     claimed = 0

@@ -130,6 +130,7 @@ def test_an_edit_without_effect_that_was_kept_before_still_counts():
     assert [row["error"] for row in preview(WORLD, [old], [old])[0]] == [""]
 
 
+@pytest.mark.thorough
 def test_all_edits_together_add_so_many_jobs():
     edit = {"verb": "add_jobs", "like": "j1", "count": 60_000, "arrival_ms": H}
     with pytest.raises(

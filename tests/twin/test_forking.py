@@ -24,6 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("profile", "scheduler"),
                          [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("oasis", "drf"),
                                                     ("a-online", "tiresias_l"), ("harmony", "harmony")])  # fmt: skip
+@pytest.mark.thorough
 def test_a_fork_is_to_the_byte_what_its_edits_make_of_the_beginning(profile, scheduler):
     parent = played_out(commands.start_run(scenario_of(profile, scheduler)))
     draw = random.Random(scheduler)

@@ -75,6 +75,7 @@ def test_there_is_a_pair_for_every_two_models():
 
 
 @pytest.mark.parametrize(("first", "then"), PAIRS)
+@pytest.mark.thorough
 def test_a_scheduler_hands_over_to_one_of_another_model(first, then):
     stages = handed_over(first, then)
     events = list(played(stages, 5).events())

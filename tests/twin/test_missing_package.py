@@ -44,16 +44,19 @@ def simulate(without, tmp_path):
 
 
 @pytest.mark.parametrize("without", ["highspy", "scipy"], indirect=True)
+@pytest.mark.thorough
 def test_the_others_can_be_used(simulate):
     printed, errors, code = simulate("fifo")
     assert (errors, code) == ("", 0)
     assert printed.startswith("FIFO: 5 jobs")
 
 
+@pytest.mark.thorough
 def test_the_one_that_needs_it_says_so_in_one_line(simulate):
     assert simulate("pd_ors") == ("", f"simulate: scheduler 'pd_ors' is not available: {REASON}\n", 2)
 
 
+@pytest.mark.thorough
 def test_a_name_that_does_not_exist_is_still_distinguished_from_one_that_is_not_available(simulate):
     _, errors, code = simulate("pdors")
     assert errors.startswith("simulate: unknown scheduler 'pdors'; known: a_online, ")
@@ -82,6 +85,7 @@ def test_a_scheduler_is_imported_when_it_is_used(without):
     assert without("-c", script) == ("False\n", "", 0)
 
 
+@pytest.mark.thorough
 def test_what_measures_it_is_skipped(without):
     printed, errors, code = without("manage.py", "bench", "--only", "pd_ors_decision")
     assert (errors, code) == ("", 0)

@@ -43,6 +43,7 @@ def problems_of(stages, events):
 
 
 @pytest.mark.parametrize(("profile", "name"), CASES)
+@pytest.mark.thorough
 def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
     found = 0
     for seed in range(cases(24, 5)):

@@ -56,6 +56,7 @@ def test_a_window_has_what_ran_waited_and_arrived_in_it(lab):
     assert any("3 jobs had not ended" in sentence for sentence in window.sentences)
 
 
+@pytest.mark.thorough
 def test_every_scheduler_that_can_gets_an_ordinary_run_and_its_figures():
     of = computed(busy_cluster())
     assert of.status == ShadowSet.FINISHED
@@ -98,6 +99,7 @@ def test_differences_are_over_the_jobs_that_completed_in_both(monkeypatch):
     assert shadow.deltas["mean_wait_ms"] == pytest.approx(shadow.figures["mean_wait_ms"] - waited)
 
 
+@pytest.mark.thorough
 def test_shadows_on_beliefs_know_what_was_known():
     """Jobs of 10 minutes with limits of 60; the first one ends 602 s after the beginning, when six have arrived."""
     of = computed(busy_cluster())

@@ -40,6 +40,7 @@ def fail(at_ms):
 
 
 @pytest.mark.parametrize(("profile", "name"), CASES)
+@pytest.mark.thorough
 def test_a_start_is_the_begin_of_the_first_worker_bar_that_ran(profile, name):
     edited = 0
     for seed in range(8):
@@ -58,6 +59,7 @@ def test_a_start_is_the_begin_of_the_first_worker_bar_that_ran(profile, name):
         ("oasis", [change_bandwidth(74_000_000), fail(78_118_840)]),
     ],
 )
+@pytest.mark.thorough
 def test_a_kept_plan_keeps_its_start(scheduler, edits):
     stages = staged(ScenarioState(*FlashCrowd.workload(), scheduler, {}), edits)
     check_starts(list(played(stages, FlashCrowd.seed).events()), scheduler)

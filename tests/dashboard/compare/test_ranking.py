@@ -106,6 +106,7 @@ def four(make_scenario, layer) -> list[Run]:
     return runs
 
 
+@pytest.mark.thorough
 def test_proved_shares_are_ranked_by_one_bound(viewer, four):
     """The least upper bound of all holds for all; no ranking comes from one run having a looser bound than another."""
     loose = four[1]
@@ -123,6 +124,7 @@ def test_proved_shares_are_ranked_by_one_bound(viewer, four):
     )
 
 
+@pytest.mark.thorough
 def test_proved_shares_of_other_jobs_servers_or_moments_are_not_ranked(viewer, four, make_scenario):
     """A bound on other jobs, on another cluster, or on a part of the run says nothing about this one."""
     first, other_jobs, other_cluster, earlier = four

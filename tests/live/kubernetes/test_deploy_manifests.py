@@ -30,6 +30,7 @@ def taken(cluster: Any, objects: list[dict[str, Any]]) -> int:
     return len(objects)
 
 
+@pytest.mark.thorough
 def test_the_check_finds_what_is_wrong(cluster):
     """A type, a value, and a selector that does not select its own pods."""
     text = (CHART.parent / "kubernetes" / "twin.yaml").read_text()

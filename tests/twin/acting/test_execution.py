@@ -245,6 +245,7 @@ def killed_after(monkeypatch: pytest.MonkeyPatch, steps: int) -> Iterator[Callab
 
 @pytest.mark.parametrize("kind", [ORDER, PLACEMENT])
 @pytest.mark.parametrize("also_undo", [False, True])
+@pytest.mark.thorough
 def test_killed_between_any_two_steps_the_cluster_is_as_it_was_or_as_planned(lab, monkeypatch, kind, also_undo):
     """Every step of a plan of four jobs, and of its undo."""
     before, planned = {job.key: job for job in JOBS}, {}

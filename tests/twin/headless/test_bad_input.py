@@ -14,6 +14,7 @@ from twin.management.commands.verify import problems_of
 
 
 @pytest.mark.parametrize("scheduler", ["oasis", "fifo"])
+@pytest.mark.thorough
 def test_any_job_is_simulated_or_refused_with_its_line(inputs, tmp_path, scheduler):
     """150 changed inputs: exit 0 and a result that verifies, or exit 2, one line, and nothing left."""
     files = {name: (inputs / name).read_bytes() for name in ("cluster.json", "jobs.jsonl")}

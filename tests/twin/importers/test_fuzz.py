@@ -104,6 +104,7 @@ def test_no_variant_fails(tmp_path):
     assert (done.stdout, done.stderr, done.returncode) == ("10,000 variants, 0 faults\n", "", 0)
 
 
+@pytest.mark.thorough
 def test_the_address_space_is_limited(tmp_path):
     """A reader that takes more memory than the limit gets a MemoryError, which is a fault."""
     code = (

@@ -28,6 +28,7 @@ def finished(make_run, **scenario) -> Run:
 
 
 @pytest.mark.parametrize("scheduler", ["oasis", "fifo"])
+@pytest.mark.thorough
 def test_a_finished_run_is_certified_from_its_log(make_run, layer, scheduler):
     run = finished(make_run, scheduler=scheduler, jobs=30, servers=20)
     assert certificate_task.refresh() == run.pk

@@ -42,6 +42,7 @@ def stored_run() -> Run:
     )
 
 
+@pytest.mark.thorough
 def test_a_locked_database_holds_the_run_up_until_it_takes_a_write(layer, database, monkeypatch):
     run = stored_run()
     monkeypatch.setattr("twin.infra.database.lock_wait_s", lambda: 12.3)
@@ -97,6 +98,7 @@ def test_a_write_that_waited_long_for_a_lock_is_reported_and_the_clock_stood_sti
     assert (live.status, live.held_since) == (Run.RUNNING, None)
 
 
+@pytest.mark.thorough
 def test_the_watch_tells_since_when_the_database_is_locked(layer, database):
     from twin.infra import database as infra
     from twin.processes import vitals
