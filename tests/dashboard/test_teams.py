@@ -143,7 +143,7 @@ def test_the_refusal_to_delete_does_not_name_what_another_team_uses(of_red, bob,
     assert [answer.status_code for answer in answers] == [409, 409]
     assert [answer.json()["detail"] for answer in answers] == [
         "Still used by a scenario of another team; delete those first.",
-        f"Still used by scenario {scenario.pk}; delete those first.",
+        f"Still used by scenario {scenario.pk} ({scenario.name}); delete those first.",
     ]
 
 

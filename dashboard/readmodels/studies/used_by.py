@@ -12,12 +12,13 @@ from twin.models import Run, Scenario, Sweep, SweepPoint
 
 SHOWN = 5  # numbers of each type
 NOUNS: dict[type[Model], str] = {Scenario: "scenario", Run: "run", Sweep: "sweep"}
+NAMES = {Scenario: ("pk", "name"), Run: ("pk",), Sweep: ("pk", "name")}  # fields by which lists show them
 
 
 def used_by(objects: Iterable[Model], user: Any) -> str:
-    """Numbers as in the addresses of pages, 'scenarios 1, 2 and sweep 3'; a sweep stands for its own scenarios.
+    """Numbers as in the addresses of pages, with names: 'scenarios 1 (Demo), 2 (Edge) and run 3'.
 
-    Objects that the user does not see are not named.
+    A sweep stands for its own scenarios. Objects that the user does not see are not named.
     """
     found: dict[type[Model], set[int]] = {model: set() for model in NOUNS}
     others: set[str] = set()
@@ -29,10 +30,11 @@ def used_by(objects: Iterable[Model], user: Any) -> str:
     _sweeps_for_their_scenarios(found)
     parts = []
     for model, noun in NOUNS.items():
-        seen = set(visible(model._default_manager.filter(pk__in=found[model]), user).values_list("pk", flat=True))
+        objects_of = visible(model._default_manager.filter(pk__in=found[model]), user)
+        seen = [_named(*fields) for fields in objects_of.order_by("pk").values_list(*NAMES[model])]
         if seen:
-            parts.append(_listed(noun, sorted(seen)))
-        if found[model] - seen:
+            parts.append(_listed(noun, seen))
+        if len(seen) < len(found[model]):
             others.add(f"a {noun} of another team")
     return " and ".join([*parts, *sorted(others)])
 
@@ -44,7 +46,11 @@ def _sweeps_for_their_scenarios(found: dict[type[Model], set[int]]) -> None:
         found[Sweep].add(sweep)
 
 
-def _listed(noun: str, numbers: list[int]) -> str:
-    more = len(numbers) - SHOWN
-    shown = ", ".join(str(number) for number in numbers[:SHOWN])
-    return f"{noun}{'s' if len(numbers) > 1 else ''} {shown}{f' and {more:,} more' if more > 0 else ''}"
+def _named(number: int, name: str = "") -> str:
+    return f"{number} ({name})" if name else str(number)
+
+
+def _listed(noun: str, names: list[str]) -> str:
+    more = len(names) - SHOWN
+    shown = ", ".join(names[:SHOWN])
+    return f"{noun}{'s' if len(names) > 1 else ''} {shown}{f' and {more:,} more' if more > 0 else ''}"
