@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.boxes import box_at_rest
 from tests.browser.conftest import posted
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -45,12 +46,10 @@ def shown(page: Page, path: str) -> None:
 
 def framed(page: Page, start: float, end: float) -> None:
     """Frames the first servers with Alt; start and end are shares of the plot's width."""
-    page.locator("#gantt").scroll_into_view_if_needed()
-    box = page.locator("#gantt").bounding_box()
+    box = box_at_rest(page.locator("#gantt"))
     area = page.evaluate(
         "() => { const { left, right, top } = window.twin.gantt.chart.chartArea; return [left, right, top]; }"
     )
-    assert box is not None
     left, right, top = box["x"] + area[0], box["x"] + area[1], box["y"] + area[2]
     page.keyboard.down("Alt")
     page.mouse.move(left + start * (right - left), top + 4)

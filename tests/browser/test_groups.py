@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, StorageState, expect
 
+from tests.browser.boxes import box_at_rest
 from tests.browser.conftest import open_controls
 from tests.browser.contexts import Contexts
 
@@ -39,9 +40,8 @@ def finished(page: Page) -> None:
 
 def point_at(page: Page, index: int, at_ms: float) -> None:
     """The mouse over the row of a server or job at a moment."""
+    box = box_at_rest(page.locator("#gantt"))
     x, y = page.evaluate(ROW, [index, at_ms])
-    box = page.locator("#gantt").bounding_box()
-    assert box is not None
     page.mouse.move(box["x"] + x - 1, box["y"] + y)
     page.mouse.move(box["x"] + x, box["y"] + y)
 

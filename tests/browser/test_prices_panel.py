@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.boxes import box_at_rest
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LOADED = "() => window.twin?.store.finished"
 
@@ -21,10 +23,8 @@ def test_a_heat_map_has_a_colour_bar_with_ends_unit_and_mark(open_page: Callable
     expect(high).to_have_text(re.compile(r"^[\d.,]+ per GPU$"))
     expect(key.locator("b")).to_have_text(re.compile(r"^[\d.e-]+$"))
     canvas = page.locator("#prices")
-    canvas.scroll_into_view_if_needed()
+    box = box_at_rest(canvas)
     before = mark.get_attribute("style")
-    box = canvas.bounding_box()
-    assert box
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 30)
     expect(mark).not_to_have_attribute("style", before or "")
     page.select_option("#prices-layout", "")
@@ -39,9 +39,7 @@ def test_layouts_of_the_prices_and_who_holds_a_resource(open_page: Callable[...,
     expect(plot).to_have_class(re.compile("several"))
     assert "prices=resource" in page.url
     canvas = page.locator("#prices")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    assert box
+    box = box_at_rest(canvas)
     assert box["height"] > 300
     page.mouse.click(box["x"] + box["width"] * 0.4, box["y"] + 30)  # in the plot of the first resource
     holders = page.locator("#prices-holders")

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.boxes import box_at_rest
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAX_STOPS = 150  # of Tab, to reach a control of a page
 LOADED = "() => window.twin?.store.finished && document.querySelector('#jobs tr[data-job]')"
@@ -94,9 +96,7 @@ def test_a_what_if_with_a_failed_server_takes_four_clicks(open_page: Callable[..
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
     picture = page.locator("canvas.picture")
     expect(picture).to_have_attribute("aria-label", re.compile("^80 servers"))
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    assert box
+    box = box_at_rest(picture)
     page.mouse.click(box["x"] + 8, box["y"] + 28)
     mouse.clicks += 1
     expect(page.locator("[data-parameter=servers]")).not_to_have_value("")

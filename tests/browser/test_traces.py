@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from scheduling.model.measured_speed import MeasuredSpeed
+from tests.browser.boxes import box_at_rest
 from twin.files.speed_json import dump_speed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -59,8 +60,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     page.locator("#arrivals-table").click()
     expect(page.locator("#arrivals-numbers tbody tr")).to_have_count(120)
     page.locator("#arrivals-table").click()
-    plot = page.locator("#arrivals").bounding_box()
-    assert plot is not None
+    plot = box_at_rest(page.locator("#arrivals"))
     page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 80)
     page.mouse.down()
     page.mouse.move(plot["x"] + plot["width"] - 2, plot["y"] + 90, steps=4)

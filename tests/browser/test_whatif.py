@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.boxes import box_at_rest
 from tests.browser.conftest import open_controls, posted
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -49,9 +50,7 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     expect(page.locator("#about")).to_contain_text(f"continues run {run['id']}")
     picture = page.locator("canvas.picture")
     expect(picture).to_have_attribute("aria-label", re.compile("^10 servers, 0 servers changed"))
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    assert box is not None
+    box = box_at_rest(picture)
     page.mouse.move(box["x"] + 1, box["y"] + 22)
     page.mouse.down()
     page.mouse.move(box["x"] + 300, box["y"] + 36, steps=3)  # all servers of the edge
