@@ -17,6 +17,7 @@ from dashboard.http.field_sentences import in_own_words, with_values
 from dashboard.readmodels.studies.used_by import used_by
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
+from twin.eventlog.large_runs import TooLarge
 from twin.infra import disk
 from twin.mirror.connecting.errors import FieldError
 from twin.runs.commands import Refused
@@ -37,6 +38,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Exception handler of DRF, extended by errors of the lower layers."""
     if isinstance(error, FieldError):
         error = ValidationError({error.field: [str(error)]})
+    if isinstance(error, TooLarge):
+        return Response({"detail": str(error), "code": error.code}, status=400)
     if isinstance(error, SAID):
         return Response({"detail": str(error)}, status=400)
     if isinstance(error, ProtectedError):

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import BrowserContext, Page, StorageState, ViewportSize, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, Playwright, StorageState, ViewportSize, expect, sync_playwright
 
 from benchmarks._stack import environment, stack
 from tests.browser.contexts import VIEWPORT, Contexts
@@ -58,11 +58,19 @@ def twin(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tw
 
 
 @pytest.fixture(scope="session")
-def contexts(chromium: str, twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contexts]:
-    with sync_playwright() as playwright:
-        made = Contexts(playwright.chromium, chromium, tmp_path_factory.mktemp("profiles"), twin.url, PATIENCE_MS)
-        yield made
-        made.close()
+def playwright() -> Iterator[Playwright]:
+    """Playwright's driver: a process can have one."""
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def contexts(
+    playwright: Playwright, chromium: str, twin: Twin, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Contexts]:
+    made = Contexts(playwright.chromium, chromium, tmp_path_factory.mktemp("profiles"), twin.url, PATIENCE_MS)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

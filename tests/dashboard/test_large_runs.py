@@ -15,6 +15,7 @@ from twin.eventlog import event_log, large_runs, stored_states
 from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
 from twin.models import FoldedState, Run
 from twin.runs import runner
+from twin.scenarios import store
 
 pytestmark = pytest.mark.django_db
 MODELS = {"fifo": {}, "oasis": {"scheduler": "oasis"}, "drf": {"scheduler": "drf"}, "srtf": {"scheduler": "srtf"}}
@@ -72,6 +73,8 @@ def test_a_short_window_is_read_from_the_log_and_has_exactly_its_bars(viewer, la
         if run.sim_ms > middle + 20:
             assert found["source"] == "log"
             assert sorted(zip(*(found["bars"][name] for name in page_of.SHOWN), strict=True)) == expected
+            servers = store.of_run(run)[0].servers
+            assert found["bars"]["server_name"] == [servers[index].name for index in found["bars"]["server"]]
 
 
 def test_jobs_are_counted_and_listed_from_the_levels(viewer, large, settings):
@@ -99,6 +102,7 @@ def test_views_that_need_the_whole_state_say_so_and_what_is_complete(viewer, lar
         assert (answer.status_code, answer.json()["detail"]) == (400, str(_refusal(run)))
     assert get(viewer, run, "jobs", at_ms=1).json()["detail"] == str(_refusal(run))
     assert len(downloaded(viewer.get(f"/api/runs/{run.pk}/events.jsonl")).splitlines()) == run.last_seq
+    assert get(viewer, run, "snapshot").json() == {"detail": str(_refusal(run)), "code": "large_run"}
     small = get(viewer, run, "thumbnail").json()
     assert (small["seq"], small["columns"]) == (run.last_seq, 96)
     page = viewer.get(f"/runs/{run.pk}/").content.decode()

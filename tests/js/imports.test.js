@@ -1,47 +1,66 @@
-// The arrows between the folders of static/js: no circle, and nothing imports a page.
+// Imports of the browser's modules: each names a file that exists and something that it exports.
 
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join, dirname } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../static/js/', import.meta.url));
-const MAX_DEPTH = 18; // dashboard/http/static_storage.py renames at most this many levels in one collectstatic
-
-const imports = new Map(
-  readdirSync(ROOT, { recursive: true })
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => {
-      const found = readFileSync(join(ROOT, name), 'utf8').matchAll(/(?:from|import) '(\.[^']+)'/g);
-      return [name, [...found].map(([, path]) => join(dirname(name), path)).filter((path) => !path.startsWith('..'))];
-    }),
+const ROOT = new URL('../../static/js', import.meta.url).pathname;
+const ts = await import('typescript').then(
+  (module) => module.default,
+  () => null,
 );
+const skip = ts ? false : "npm's packages are not installed";
 
-/** The longest chain of imports that begins with a module; a circle is an error that names it. */
-function depthOf(name, known, chain = []) {
-  assert.ok(!chain.includes(name), `a circle of imports: ${[...chain.slice(chain.indexOf(name)), name].join(' > ')}`);
-  if (!known.has(name)) {
-    known.set(name, 1 + Math.max(0, ...imports.get(name).map((other) => depthOf(other, known, [...chain, name]))));
-  }
-  return known.get(name);
-}
-
-test('there is no circle of imports, and no chain is too long to be renamed', () => {
-  const known = new Map();
-  for (const name of imports.keys()) assert.ok(depthOf(name, known) <= MAX_DEPTH, name);
-});
-
-const MAY_IMPORT = { core: ['core', 'util'], util: ['core', 'util'] };
-test('core and util import no other folder, and no module imports a page', () => {
-  for (const [name, others] of imports) {
-    for (const other of others) {
-      assert.ok(
-        !other.startsWith('pages/') || other === 'pages/common.js' || name === other,
-        `${name} imports ${other}`,
-      );
-      const allowed = MAY_IMPORT[dirname(name)];
-      if (allowed) assert.ok(allowed.includes(dirname(other)), `${name} imports ${other}`);
+/** Faults of the imports, as 'file: what is missing'. sources: {file: text} of files that are not on disk. */
+function faults(files, sources = {}) {
+  const options = { allowJs: true, noLib: true, types: [], module: ts.ModuleKind.ESNext };
+  options.moduleResolution = ts.ModuleResolutionKind.Bundler;
+  const host = ts.createCompilerHost(options);
+  const { fileExists, getSourceFile } = host;
+  host.fileExists = (name) => name in sources || fileExists(name);
+  host.getSourceFile = (name, ...rest) =>
+    name in sources
+      ? ts.createSourceFile(name, sources[name], ts.ScriptTarget.ES2024, true)
+      : getSourceFile(name, ...rest);
+  const program = ts.createProgram(files, options, host);
+  const checker = program.getTypeChecker();
+  const found = [];
+  for (const file of files) {
+    for (const statement of program.getSourceFile(file).statements) {
+      if (!statement.moduleSpecifier) continue;
+      const module = checker.getSymbolAtLocation(statement.moduleSpecifier);
+      const known = module ? checker.getExportsOfModule(module).map(({ name }) => name) : null;
+      if (!known) found.push(`${file}: ${statement.moduleSpecifier.text}`);
+      for (const name of known ? named(statement) : []) if (!known.includes(name)) found.push(`${file}: ${name}`);
     }
   }
+  return found;
+}
+
+/** Names that an import or an export takes from another module. */
+function named({ importClause, exportClause }) {
+  const elements = (importClause?.namedBindings ?? exportClause)?.elements ?? []; // none of `* as name`
+  const names = elements.map(({ propertyName, name }) => (propertyName ?? name).text);
+  return importClause?.name ? ['default', ...names] : names;
+}
+
+test('every import names what a module exports', { skip }, () => {
+  const names = readdirSync(ROOT, { recursive: true }).filter((name) => name.endsWith('.js'));
+  assert.ok(names.length > 100);
+  assert.deepEqual(faults(names.map((name) => join(ROOT, name))), []);
+});
+
+test('an import of something that is not there is found', { skip }, () => {
+  const [a, b] = ['made-up-a.js', 'made-up-b.js'].map((name) => join(ROOT, name));
+  const text = `
+    import { url, query as other } from './made-up-b.js';
+    import first, * as all from './made-up-b.js';
+    import './made-up-c.js';
+    export { none } from './made-up-b.js';`;
+  const found = faults([a, b], { [a]: text, [b]: 'export const query = 1;' });
+  assert.deepEqual(
+    found.map((fault) => fault.replace(`${a}: `, '')),
+    ['url', 'default', './made-up-c.js', 'none'],
+  );
 });

@@ -55,7 +55,7 @@ function page(last = 3) {
   const store = new Store();
   const stream = new Stream(7, store, world, server);
   const events = [];
-  for (const name of ['data', 'status', 'connection', 'deleted']) {
+  for (const name of ['data', 'status', 'connection', 'deleted', 'large']) {
     stream.addEventListener(name, ({ detail }) => events.push(name === 'connection' ? stream.state : (detail ?? name)));
   }
   return { world, server, store, stream, events };
@@ -139,6 +139,14 @@ test('a page that was too slow takes a new snapshot, and asks for what came afte
   assert.equal(server.asked.length, 2); // of the start and one of these
   assert.equal(store.lastSeq, 20);
   assert.deepEqual(world.socket.sent.at(-1), { type: 'after', seq: 20 });
+});
+
+test('a run that has become too large for a snapshot is reported', async () => {
+  const { world, server, events } = await live();
+  server.problem = Object.assign(refusal(400, 'Run 7 has 90 events ...'), { body: { code: 'large_run' } });
+  world.socket.hear({ type: 'snapshot_needed' });
+  await settled();
+  assert.ok(events.includes('large'));
 });
 
 test('a snapshot older than what the page has is left alone', async () => {

@@ -10,7 +10,9 @@ from twin.models import Run
 
 
 class TooLarge(ModelError):
-    """Refusal to fold the whole state of a large run."""
+    """Refusal to fold the whole state of a large run. code: by which programs recognise it."""
+
+    code = "large_run"
 
 
 def is_large(run: Run) -> bool:

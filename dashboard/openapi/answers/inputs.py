@@ -6,7 +6,14 @@ from dashboard.openapi.answers.notation import INTEGER, NUMBER, STRING, Plain, S
 from dashboard.openapi.answers.runs import SITE
 from scheduling.model.values import RESOURCES
 
-REFUSED = Plain(type="object", properties={"detail": {"type": "string"}}, required=["detail"])
+REFUSED = Plain(
+    type="object",
+    properties={
+        "detail": {"type": "string"},
+        "code": {"type": "string", "description": "`large_run` if the view needs the whole state of a large run"},
+    },
+    required=["detail"],
+)
 
 SHAPES: dict[str, Shape] = {
     "TraceCard": {

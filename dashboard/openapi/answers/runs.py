@@ -172,7 +172,8 @@ SHAPES: dict[str, Shape] = {
             "total_jobs": INTEGER,
             "jobs": noted(COUNTS, "Number of jobs in each state"),
             "bars": noted(
-                nullable({name: [INTEGER] for name in SHOWN} | {"id": [STRING]}), "Null where they are too many to list"
+                nullable({name: [INTEGER] for name in SHOWN} | {"id": [STRING], "server_name": [STRING]}),
+                "Null where they are too many to list",
             ),
             "job_columns": [{"key": STRING, "title": STRING, "format": STRING}],
             "phases": noted([{"model": STRING}], "Execution models, from the first scheduler on"),

@@ -76,14 +76,15 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _listed(run: Run, bars: np.ndarray | None) -> dict[str, Any] | None:
-    """The bars one by one, with the names of their jobs; None for none or too many."""
+    """The bars one by one, with the names of their jobs and servers; None for none or too many."""
     if bars is None or len(bars) > MAX_LISTED:
         return None
-    _, jobs = store.of_run(run)
+    cluster, jobs = store.of_run(run)
     own = np.unique(bars[:, 0])
     names = {index: job.id for index, job in zip(own.tolist(), some_of(jobs, own.tolist()), strict=True)}
     columns = {name: bars[:, BAR_FIELDS.index(name)].tolist() for name in SHOWN}
-    return {**columns, "id": [names[index] for index in columns["job"]]}
+    servers = [cluster.servers[index].name for index in columns["server"]]
+    return {**columns, "id": [names[index] for index in columns["job"]], "server_name": servers}
 
 
 def thumbnail(run: Run) -> dict[str, Any]:

@@ -18,6 +18,13 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * True if a run has become so large that only its page by level of detail shows it.
+ *
+ * @param {any} error
+ */
+export const isOfLargeRun = (error) => error.body?.code === 'large_run';
+
 /** @type {(path: string) => Promise<any>} */
 export const get = (path) => request('GET', path);
 /** @type {(path: string, body?: unknown) => Promise<any>} */

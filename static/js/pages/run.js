@@ -3,7 +3,7 @@
 import { wireRows } from '../gantt/row-controls.js';
 import { banner } from '../ui/banner.js';
 import { confirmed, informed } from '../ui/confirm.js';
-import { get, post } from '../core/api.js';
+import { get, isOfLargeRun, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, setText } from '../ui/dom.js';
@@ -78,6 +78,7 @@ const bench = new Workbench($('#bench'), $('#panels'), {
 });
 
 main().catch((error) => {
+  if (isOfLargeRun(error)) return location.reload(); // which shows the page by level of detail
   logError(error);
   notice(error.message, true);
 });
@@ -270,6 +271,7 @@ async function main() {
     following?.status(detail);
     if (drawer.job !== null) drawer.open(drawer.job);
   });
+  stream.addEventListener('large', () => location.reload());
   stream.addEventListener('deleted', ({ detail }) => {
     notice(`${detail} This page shows the data that it had already loaded.`, true);
     deleted = true;

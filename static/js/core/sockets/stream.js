@@ -14,7 +14,8 @@ export class Stream extends EventTarget {
   /**
    * Events: 'data' after the store changed, 'status' with .detail the status message, 'connection' when .state changed,
    * 'deleted' with .detail a sentence after the run was deleted, the last event; 'unknown' with .detail a sentence
-   * for each kind of event that the store does not know, once.
+   * for each kind of event that the store does not know, once; 'large' when the server no longer has a snapshot of a
+   * run that has become too large.
    *
    * @param {number | string} runId
    * @param {import('../store.js').Store} store
@@ -74,6 +75,7 @@ export class Stream extends EventTarget {
   async #load() {
     const payload = await this.api.getColumns(`/api/runs/${this.runId}/snapshot/`).catch((error) => {
       if (error.status === 404) this.#gone(error.message);
+      if (http.isOfLargeRun(error)) this.#emit('large');
       throw error;
     });
     if (payload.meta.last_seq >= this.store.lastSeq) this.store.load(payload);

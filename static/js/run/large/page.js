@@ -3,7 +3,7 @@
 import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
 import { metricTable } from '../../core/metric-table.js';
-import { url } from '../../core/ranges/time-range.js';
+import { url } from '../../ui/address/query.js';
 import { hasMetrics, paintMetrics } from '../figures/metrics-panel.js';
 import { JobsTable } from '../jobs-table.js';
 import { Raster, cellText } from './raster.js';
@@ -29,7 +29,7 @@ const bars = new DataTable($('#bars'), {
   name: 'large-run-bars',
   columns: [
     { title: 'Job', cell: (row) => row.id, value: (row) => row.id },
-    { title: 'Server', number: true, cell: (row) => number(row.server, 0), value: (row) => row.server },
+    { title: 'Server', cell: (row) => row.server_name, value: (row) => row.server_name },
     { title: 'Role', cell: (row) => ROLES[row.role] ?? '–', value: (row) => row.role },
     { title: 'Count', number: true, cell: (row) => number(row.count, 0), value: (row) => row.count },
     { title: 'Start', number: true, cell: (row) => exactClock(row.start_ms), value: (row) => row.start_ms },
@@ -131,7 +131,7 @@ $('#raster').addEventListener(
   { passive: false },
 );
 
-const [from, to] = [url.number('from'), url.number('to')];
+const [from, to] = ['from', 'to'].map((name) => url.number(name, { instead: 'The whole run is shown.' }));
 if (from !== null && to !== null && to > from) shown = within([from, to], [0, Number.MAX_SAFE_INTEGER]);
 load().catch(failed);
 showMetrics().catch(logError);
