@@ -100,8 +100,14 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
       h(
         'th',
         { scope: 'row' },
-        term(row.title, row),
-        row.direction ? h('span', { class: 'way-short', 'aria-hidden': 'true' }, ` ${WORDS[row.direction][0]}`) : null,
+        h(
+          'span',
+          { class: 'named' },
+          term(row.title, row),
+          row.direction
+            ? h('span', { class: 'way-short', 'aria-hidden': 'true' }, ` ${WORDS[row.direction][0]}`)
+            : null,
+        ),
         explained ? h('span', { class: 'help' }, row.definition) : null,
       ),
       h('td', { class: 'muted nowrap way' }, WORDS[row.direction] ?? '–'),

@@ -1,0 +1,57 @@
+"""Texts of the pages at 390 px: nothing is cut, and the arrow of a metric stands beside its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import posted
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PHONE = {"width": 390, "height": 800}
+# Names in legends, selected options and placeholders that are wider than their places; runs have names of any length.
+CUT = """() => {
+  const width = (element, text) => {
+    const probe = document.createElement('span');
+    probe.style.cssText = 'position: absolute; white-space: nowrap';
+    probe.style.font = getComputedStyle(element).font;
+    probe.textContent = text;
+    document.body.append(probe);
+    const found = probe.getBoundingClientRect().width;
+    probe.remove();
+    return found;
+  };
+  const [PADDING, ARROW] = [16, 12];
+  const seen = (selector) => [...document.querySelectorAll(`main ${selector}`)].filter((e) => e.offsetParent);
+  const names = seen('button.key span').filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent);
+  const fields = [...seen('select:not(#present-run)'), ...seen('input[placeholder]')];
+  const texts = fields.filter((e) => !e.placeholder || !e.value).map((e) => {
+    const text = e.placeholder ?? e.selectedOptions[0]?.textContent.trim() ?? '';
+    const room = e.clientWidth - PADDING - (e.placeholder ? 0 : ARROW);
+    return width(e, text) > room ? text : null;
+  });
+  return [...names, ...texts.filter(Boolean)]; }"""
+ARROWS = """() => [...document.querySelectorAll('#figures .way-short')].map((arrow) => {
+  const name = arrow.closest('th').querySelector('.term').getBoundingClientRect();
+  return arrow.getBoundingClientRect().top < name.top + 10; })"""
+
+
+def test_no_text_is_cut_on_a_phone(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/", viewport=PHONE)
+    expect(page.locator("#present-by option").first).to_be_attached()
+    cut = {"/": page.evaluate(CUT)}
+    for path in (f"/runs/{finished_run}/", f"/runs/{finished_run}/servers/5/?t=150000000"):
+        page.goto(path)
+        expect(page.locator("#prices-legend button.key").first).to_be_visible()
+        cut[path] = page.evaluate(CUT)
+    assert {path: texts for path, texts in cut.items() if texts} == {}
+
+
+def test_the_arrow_of_a_metric_is_beside_its_name(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/", viewport=PHONE)
+    other = posted(page, "/api/scenarios/1/race/", {"schedulers": ["fifo", "drf"]})["runs"][0]["id"]
+    page.goto(f"/compare/?runs={finished_run},{other}")
+    expect(page.locator("#figures .way-short").first).to_be_visible()
+    assert all(page.evaluate(ARROWS))
