@@ -31,6 +31,16 @@ test('squares of a large site stand for several servers each, and for all of the
   assert.equal(squares.at(-1).shade, 2);
 });
 
+test('kinds with one server each do not make a square each', () => {
+  const kinds = Array.from({ length: 900 }, (_, i) => ({ servers: 1, gpu: i < 600 ? 8 : 2, cpu: 64 }));
+  const squares = tiles({ servers: 900, kinds });
+  assert.ok(squares.length <= 51, `${squares.length} squares`);
+  assert.equal(
+    squares.reduce((sum, { servers }) => sum + servers, 0),
+    900,
+  );
+});
+
 test('a card says how many jobs its scheduler can run, and why not all', () => {
   const fit = { jobs: 80, schedulers: { fifo: 80, drf: 60, pd_ors: 0 }, reasons: { drf: '20 lack epochs.' } };
   assert.deepEqual(verdict('fifo', fit), ['Can run all 80 jobs', 'good']);

@@ -37,7 +37,7 @@ export function arrivals(id) {
 export const arrivalsText = (span) => (span > 0 ? `arrivals over ${duration(span)}` : 'all arrive at once');
 
 /**
- * Squares of a site: {shade (0 to SHADES - 1), servers} of each; a square is `each` servers, the last of a kind fewer.
+ * Squares of a site: {shade (0 to SHADES - 1), servers} of each; a square is `each` servers, the last of a shade fewer.
  *
  * @param {{ servers: number, kinds: { servers: number, gpu: number, cpu: number }[] }} site
  */
@@ -45,13 +45,15 @@ export function tiles({ servers, kinds }) {
   const each = Math.ceil(servers / MAX_TILES);
   const amounts = kinds.some(({ gpu }) => gpu) ? kinds.map(({ gpu }) => gpu) : kinds.map(({ cpu }) => cpu);
   const most = Math.max(...amounts, 1e-9);
-  return kinds.flatMap((kind, i) => {
-    const shade = Math.min(SHADES - 1, Math.floor((amounts[i] / most) * SHADES));
-    return Array.from({ length: Math.ceil(kind.servers / each) }, (_, n) => ({
-      shade,
-      servers: Math.min(each, kind.servers - n * each),
-    }));
+  const shadeOf = (amount) => Math.min(SHADES - 1, Math.floor((amount / most) * SHADES));
+  const counts = new Map(); // shade -> servers: sampled kinds can have one server each
+  kinds.forEach((kind, i) => {
+    const shade = shadeOf(amounts[i]);
+    counts.set(shade, (counts.get(shade) ?? 0) + kind.servers);
   });
+  return [...counts].flatMap(([shade, count]) =>
+    Array.from({ length: Math.ceil(count / each) }, (_, n) => ({ shade, servers: Math.min(each, count - n * each) })),
+  );
 }
 
 /** The servers of a cluster by site: {picture, line}. @param {number} id */
