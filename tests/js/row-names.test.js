@@ -14,6 +14,11 @@ test('a heading that has no room loses the unit of its count, not the count', ()
   assert.equal(inRoom('▸ cloud · 1,200 servers', 13), '▸ cloud 1,200');
 });
 
+test('a count is whole or left out', () => {
+  assert.equal(inRoom('▾ edge · 304 servers', 9), '▾ edge');
+  assert.equal(inRoom('▸ cloud · 1,200 servers', 12), '▸ cloud');
+});
+
 test('a heading that is too long even so is truncated at its end', () => {
   assert.equal(inRoom('▾ production-queue · 12 jobs', 10), '▾ product…');
   assert.equal(inRoom('unlimited cloud', 10), 'unlimited…');
