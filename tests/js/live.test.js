@@ -231,3 +231,12 @@ test('a cluster without a running job has 0 of them, and before the first poll n
   const cell = (counts) => running.cell({ condition: { counts } });
   assert.deepEqual([cell({ nodes: 2, waiting: 1 }), cell({ nodes: 2, running: 3 }), cell({})], ['0', '3', '–']);
 });
+
+test('the state, a line of its own on a card, comes first and leaves no gap before it', () => {
+  assert.deepEqual(
+    columns(() => 0)
+      .slice(0, 3)
+      .map(({ title }) => title),
+    ['Cluster', 'State', 'Connector'],
+  );
+});

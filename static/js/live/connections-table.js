@@ -16,8 +16,8 @@ export function columns(elapsed, act = null) {
       value: (row) => row.name,
       cell: (row) => [h('a', { href: `/live/${row.name}/` }, row.name), teamChip(row)],
     },
-    { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
     { title: 'State', value: (row) => row.condition.state, wide: true, cell: (row) => stateCell(row.condition) },
+    { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
     {
       title: 'Data age',
       number: true,
