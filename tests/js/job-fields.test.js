@@ -9,7 +9,9 @@ import { TITLES, fieldText, fieldTitle } from '../../static/js/util/job-fields.j
 test('the titles are those of the sentences', () => {
   assert.deepEqual(TITLES, JSON.parse(readFileSync(new URL('../fixtures/job_fields.json', import.meta.url), 'utf8')));
   assert.equal(fieldTitle('gradient_mb'), 'Gradient size');
-  assert.equal(fieldTitle('worker.gpu'), 'worker.gpu', 'a field without a title');
+  assert.equal(fieldTitle('colour'), 'colour', 'a field without a title');
+  assert.equal(fieldTitle('worker.cpu'), 'vCPU of a worker');
+  assert.equal(fieldTitle('ps.memory'), 'Memory of a parameter server');
 });
 
 test('a long list of times has the least and the longest one', () => {

@@ -2,7 +2,7 @@
 // fields.
 
 import { fill, h } from '../ui/dom.js';
-import { fieldText, fieldTitle, originText } from '../util/job-fields.js';
+import { fieldText, fieldTitle, originText, partName } from '../util/job-fields.js';
 import { capital, duration, number, plural } from '../util/format.js';
 import { empty, shown, table } from '../ui/data-table.js';
 import { tile } from '../ui/tile.js';
@@ -21,7 +21,6 @@ const FIRST = [
   'gradient_mb',
   'utility',
 ];
-const PARTS = { gpu: 'GPU', cpu: 'vCPU' };
 const MAX_ROWS = 200;
 
 /** How many rows were skipped. */
@@ -150,8 +149,8 @@ function cell(name, value, origins = {}) {
       : [mark(own, originText(own))]
     : ['derived', 'drawn'].map((origin) => {
         const parts = Object.keys(origins).filter((field) => field.startsWith(`${name}.`) && origins[field] === origin);
-        const partName = (field) => PARTS[field.slice(name.length + 1)] ?? field.slice(name.length + 1);
-        return parts.length ? mark(origin, `${originText(origin)}: ${parts.map(partName).join(', ')}`) : null;
+        const names = parts.map((field) => partName(field.slice(name.length + 1)));
+        return parts.length ? mark(origin, `${originText(origin)}: ${names.join(', ')}`) : null;
       });
   return h('span', { class: 'nowrap' }, fieldText(name, value), marks);
 }

@@ -1,6 +1,6 @@
 // Display of a job's fields: the value with its unit.
 
-import { clock, duration, number, plural } from './format.js';
+import { capital, clock, duration, number, plural } from './format.js';
 
 const UNITS = [
   ['_mb', 'MB'],
@@ -45,12 +45,24 @@ export const TITLES = {
   utility: 'Utility',
 };
 
+/** @type {Record<string, string>} */
+const WHOLES = { worker: 'a worker', ps: 'a parameter server' };
+/** @type {Record<string, string>} */
+const PARTS = { gpu: 'GPU', cpu: 'vCPU' };
+
+/** The name of a resource within a text. @param {string} part */
+export const partName = (part) => PARTS[part] ?? part;
+
 /**
- * The label of a field; a field that has no title keeps its name.
+ * The label of a field or of a resource of it, such as worker.gpu; a field that has no title keeps its name.
  *
  * @param {string} name
  */
-export const fieldTitle = (name) => /** @type {Record<string, string>} */ (TITLES)[name] ?? name;
+export function fieldTitle(name) {
+  const [whole, part] = name.split('.');
+  if (part && whole in WHOLES) return `${capital(partName(part))} of ${WHOLES[whole]}`;
+  return /** @type {Record<string, string>} */ (TITLES)[name] ?? name;
+}
 
 /**
  * @param {string} name
