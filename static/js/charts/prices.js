@@ -8,6 +8,9 @@ import { Curves } from './line-panel.js';
 
 const SITES = ['edge', 'cloud'];
 
+/** A price in a legend, with its unit where there is room. */
+export const priceText = (v, { unit }) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${unit.slice(4)}`);
+
 /** Curves of one server from the API's {server, slot_ms, prices: {resource: [price by slot]}}. */
 export function serverCurves(answer, info) {
   if (!serverLong.has(answer))
@@ -152,7 +155,7 @@ export function pricesChart(
     legend,
     compute,
     exact,
-    format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`),
+    format: priceText,
     bare: significant,
     y,
     onClick,

@@ -132,7 +132,7 @@ export class Present {
     select.parentElement.hidden = measure !== 'resources';
     fill(
       select,
-      h('option', { value: MOST }, 'most allocated resource'),
+      h('option', { value: MOST }, 'most allocated'), // the legend below says of what
       scale.map((name) => h('option', { value: name }, scaleTitle(name))),
     );
   }

@@ -18,7 +18,7 @@ import { trueAt } from '../core/bars.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { roleName } from '../gantt/roles.js';
-import { serverCurves } from '../charts/prices.js';
+import { priceText, serverCurves } from '../charts/prices.js';
 import { Stack } from '../charts/resource-stack.js';
 import { Curves } from '../charts/line-panel.js';
 import { banner } from '../ui/banner.js';
@@ -102,7 +102,7 @@ async function main() {
     legend: $('#prices-legend'),
     // without the name of the server, which is in the title of the page
     compute: () => (priced ? serverCurves(priced, info).map((one) => ({ ...one, name: info.names[one.group] })) : []),
-    format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`,
+    format: priceText,
     y: {
       type: 'linear',
       min: 0,
