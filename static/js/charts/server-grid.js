@@ -122,6 +122,11 @@ export class ServerPicture {
       const filled = this.loads.size ? (load?.share > 0 ? stepOf(load.share) : color('band')) : color('same');
       ctx.fillStyle = mark && (!this.loads.size || mark === 'removed') ? fills[mark] : filled;
       ctx.fillRect(x, top, TILE, TILE);
+      if (this.loads.size && !(load?.share > 0) && mark !== 'removed') {
+        ctx.strokeStyle = color('same');
+        ctx.lineWidth = 1;
+        ctx.strokeRect(x + 0.5, top + 0.5, TILE - 1, TILE - 1);
+      }
       if (mark && mark !== 'removed' && this.loads.size) {
         ctx.fillStyle = fills[mark];
         ctx.fillRect(x, top + TILE - MARK, TILE, MARK);

@@ -6,6 +6,7 @@ import { STEPS, colors, onTheme } from '../util/colors.js';
 import { capital, percent, plural } from '../util/format.js';
 
 const SIZES = [18, 14, 10, 7, 5, 3]; // px of a square: the largest with which the grid is low enough
+const OUTLINED = 5; // px of a square, above which it can have an outline
 const MAX_HEIGHT = 300;
 const HEAD = 20;
 const PER_MILLE = 1000;
@@ -119,7 +120,7 @@ export class ServerMap {
     this.canvas.height = Math.round(places.height * ratio);
     this.canvas.style.height = `${places.height}px`;
     const ctx = this.canvas.getContext('2d');
-    const { steps, band, muted, bad } = colors();
+    const { steps, band, same, muted, bad } = colors();
     ctx.scale(ratio, ratio);
     ctx.font = '12px system-ui, sans-serif';
     ctx.textBaseline = 'middle';
@@ -129,6 +130,7 @@ export class ServerMap {
     places.at.forEach(([x, y], i) => {
       ctx.fillStyle = shares[i] > 0 ? steps[classOf(shares[i])] : band;
       ctx.fillRect(x, y, places.size, places.size);
+      if (shares[i] <= 0 && places.size > OUTLINED) outline(ctx, x, y, places.size, same);
       if (servers.state[i] === AWAY) cross(ctx, x, y, places.size, bad);
     });
   }
@@ -149,6 +151,13 @@ export class ServerMap {
     const box = this.canvas.getBoundingClientRect();
     this.tip.show(serverLines(this.load, found), event.clientX - box.left, event.clientY - box.top, this.canvas);
   }
+}
+
+/** Of a server without load, whose fill is close to that of the panel. */
+function outline(ctx, x, y, size, color) {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
 }
 
 function cross(ctx, x, y, size, color) {
