@@ -50,6 +50,7 @@ export class Present {
       table.setAttribute('aria-pressed', String(open));
       $('#present-numbers', section).hidden = !open;
       this.#paintTable();
+      if (!open && this.table) this.table.choice.button.hidden = true;
     });
     setInterval(() => document.hidden || !ACTIVE.includes(this.run?.status) || this.#ask(), EACH_MS);
   }
@@ -165,6 +166,7 @@ export class Present {
     const { scale } = this.found.load;
     this.table ??= new DataTable(box, {
       name: 'present-servers',
+      tools: $('.present-map .bar', this.section),
       columns: [
         { title: 'Server', value: (i) => this.#servers().name[i], cell: (i) => this.#servers().name[i] },
         { title: 'Site', value: (i) => this.#servers().site[i], cell: (i) => this.#servers().site[i] },
