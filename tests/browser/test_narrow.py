@@ -1,4 +1,4 @@
-"""Texts of the pages at 390 px: nothing is cut, and the arrow of a metric stands beside its name."""
+"""Texts of the pages at 390 px: nothing is cut or covered, and the arrow of a metric stands beside its name."""
 
 from __future__ import annotations
 
@@ -55,3 +55,42 @@ def test_the_arrow_of_a_metric_is_beside_its_name(open_page: Callable[..., Page]
     page.goto(f"/compare/?runs={finished_run},{other}")
     expect(page.locator("#figures .way-short").first).to_be_visible()
     assert all(page.evaluate(ARROWS))
+
+
+def test_the_list_of_keys_fits_a_phone(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page(f"/runs/{finished_run}/", viewport=PHONE)
+    page.wait_for_function("() => window.twin?.store.lastSeq > 0")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_be_visible()
+    assert keys.evaluate("(dialog) => dialog.scrollWidth <= dialog.clientWidth")
+
+
+def test_a_time_in_the_past_is_not_covered_by_the_button_beside_it(
+    open_page: Callable[..., Page], finished_run: int
+) -> None:
+    page = open_page(f"/runs/{finished_run}/?t=120000000", viewport=PHONE)
+    moment = page.locator("#moment")
+    expect(moment).to_have_text("1d 09:20:00")
+    assert moment.evaluate("(time) => time.scrollWidth <= time.clientWidth && time.clientHeight < 30")
+    assert page.locator("#scrub").bounding_box()["width"] >= 50
+
+
+def test_a_chosen_run_keeps_its_mark_off_its_name(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/compare/", viewport=PHONE)
+    row = page.locator("#choose-list tr", has=page.locator(f"#pick-{finished_run}"))
+    row.locator("input").check()
+    expect(row.locator("[data-order]")).to_have_text("baseline")
+    name = row.locator("label").evaluate("(label) => Math.max(...[...label.getClientRects()].map((r) => r.right))")
+    assert name <= row.locator("input").bounding_box()["x"]
+
+
+def test_the_menu_of_columns_is_beside_the_servers_of_the_overview(open_page: Callable[..., Page]) -> None:
+    """While their table is open; the card has other tools in its header."""
+    page = open_page("/")
+    page.locator("#present-table").click()
+    columns = page.locator("#present").get_by_role("button", name="Columns")
+    expect(columns).to_be_visible()
+    assert columns.evaluate("(button) => button.parentElement.contains(document.querySelector('#present-by'))")
+    page.locator("#present-table").click()
+    expect(columns).to_be_hidden()
