@@ -23,13 +23,13 @@ CUT = """() => {
     probe.remove();
     return found;
   };
-  const [PADDING, ARROW] = [16, 12];
+  const [PADDING, ARROW, CANCEL] = [16, 12, 16];
   const seen = (selector) => [...document.querySelectorAll(`main ${selector}`)].filter((e) => e.offsetParent);
   const names = seen('button.key span').filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent);
   const fields = [...seen('select:not(#present-run)'), ...seen('input[placeholder]')];
   const texts = fields.filter((e) => !e.placeholder || !e.value).map((e) => {
     const text = e.placeholder ?? e.selectedOptions[0]?.textContent.trim() ?? '';
-    const room = e.clientWidth - PADDING - (e.placeholder ? 0 : ARROW);
+    const room = e.clientWidth - PADDING - (e.type === 'search' ? CANCEL : e.placeholder ? 0 : ARROW);
     return width(e, text) > room ? text : null;
   });
   return [...names, ...texts.filter(Boolean)]; }"""
@@ -94,3 +94,10 @@ def test_the_menu_of_columns_is_beside_the_servers_of_the_overview(open_page: Ca
     assert columns.evaluate("(button) => button.parentElement.contains(document.querySelector('#present-by'))")
     page.locator("#present-table").click()
     expect(columns).to_be_hidden()
+
+
+def test_a_long_source_takes_the_whole_card_of_a_cluster(open_page: Callable[..., Page]) -> None:
+    page = open_page("/clusters/", viewport=PHONE)
+    source = page.locator("#list td[data-label=Source]").first
+    expect(source).to_be_visible()
+    assert source.bounding_box()["width"] > 300

@@ -25,6 +25,7 @@ const columns = [
   { title: 'GPUs', value: (c) => c.gpus, number: true, cell: (c) => number(c.gpus, 1) },
   {
     title: 'Source',
+    wide: true,
     cell: (c) => (c.trace ? h('a', { href: `/traces/${c.trace}/` }, c.source || `trace ${c.trace}`) : c.source || '–'),
   },
   { title: 'Slot', value: (c) => c.slot_ms, number: true, cell: (c) => duration(c.slot_ms) },

@@ -21,6 +21,7 @@ const columns = [
   },
   {
     title: 'Axes',
+    wide: true,
     cell: (s) =>
       s.axes
         .map((axis, i) => `${s.titles[i]}: ${axis.values.map(named(axis, '', s.choices[i]).text).join(', ')}`)
