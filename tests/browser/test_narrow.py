@@ -55,6 +55,8 @@ def test_the_arrow_of_a_metric_is_beside_its_name(open_page: Callable[..., Page]
     page.goto(f"/compare/?runs={finished_run},{other}")
     expect(page.locator("#figures .way-short").first).to_be_visible()
     assert all(page.evaluate(ARROWS))
+    states = page.locator("#differences td:has(> .state)")
+    assert states.first.bounding_box()["width"] < 150, "three facts a line"
 
 
 def test_the_list_of_keys_fits_a_phone(open_page: Callable[..., Page], finished_run: int) -> None:
