@@ -172,13 +172,18 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
         return f"server {servers[data['server']]} becomes {became}"
     if kind == "job_completed":
         return (
-            f"completed with utility {data['utility']:.4g}"
+            f"completed with utility {utility_text(data['utility'])}"
             if job is not None and job.utility is not None
             else "completed"
         )
     if kind == "priced":
         return "prices of all slots" if data["slots"] == "all" else f"prices of {counted(len(data['slots']), 'slot')}"
     return kind.replace("_", " ")
+
+
+def utility_text(utility: float) -> str:
+    """A utility as people read it: one of a late job can be 1e-158."""
+    return "≈ 0" if 0 < abs(utility) < 0.0001 else f"{utility:.4g}"
 
 
 def _decision_text(kind: str, sentence: str) -> str:

@@ -2,6 +2,7 @@
 
 import orjson
 
+from dashboard.readmodels.event_table import utility_text
 from tests.dashboard.builders import downloaded
 from twin.eventlog import event_log
 
@@ -39,6 +40,10 @@ def test_it_is_filtered_by_kind_decision_and_job(viewer, finished_run):
     first = rows_of(viewer, finished_run, kind="decided")[-1]
     assert first["text"].startswith(("Admitted: ", "Rejected: "))
     assert first["id"]
+
+
+def test_a_tiny_utility_is_about_zero():
+    assert [utility_text(value) for value in (32.9421, 0.00012, 2.082e-158, 0.0)] == ["32.94", "0.00012", "≈ 0", "0"]
 
 
 def test_an_unknown_kind_is_said(viewer, finished_run):
