@@ -1,4 +1,4 @@
-"""Every page of the demo from a click to its first and its largest paint, in a browser that has never been here."""
+"""Every page of the demo from a click to its first and its largest paint, in a browser with an empty cache."""
 
 from __future__ import annotations
 

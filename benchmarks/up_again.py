@@ -1,4 +1,4 @@
-"""`manage.py up` on a folder where it has been before: from the command to the first page."""
+"""`manage.py up` on a data folder that an earlier start has filled: from the command to the first page."""
 
 from __future__ import annotations
 

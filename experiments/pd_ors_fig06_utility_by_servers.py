@@ -1,4 +1,4 @@
-"""Total utility of PD-ORS and four others by number of servers."""
+"""Total utility of PD-ORS and five others by number of servers."""
 
 from __future__ import annotations
 

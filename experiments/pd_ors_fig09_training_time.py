@@ -1,4 +1,4 @@
-"""Training time of jobs under PD-ORS and four others."""
+"""Training time of jobs under PD-ORS and five others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts of a live cluster, and how true they have come."""
+"""Forecasts of a live cluster, and their accuracy."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One scheduler per file; listing this folder is the menu."""
+"""Schedulers, one per file; the registry finds them in this folder."""

@@ -4,14 +4,14 @@ On arrival, each chunk of a job goes to the worker where it raises the sum of co
 worker runs its chunks highest average processing rate first; a job that runs holds one parameter server.
 
 Differs from the paper:
-- Workers are work-conserving. The paper's plan shifts what is postponed (Algorithm 4, lines 3 to 7), leaves idle
-  holes and collides with chunks that are still uploading; with no upload in flight both are the same, otherwise this
-  is never later for a chunk.
+- Workers are work-conserving. The paper's plan shifts what is postponed (Algorithm 4, lines 3 to 7), leaves gaps
+  and collides with chunks that are still uploading; with no upload in flight both are the same, otherwise no chunk is
+  later under this rule.
 - The cloud for the first chunk means the whole job in the cloud, at the rate of one place (zeta = 1); for a later
   chunk it means all that are left, at the other rate. The cloud's cost is constant and the edge's only grow, so that
   is the greedy result.
 - Of equal costs, in 1/1000 ms, the edge goes before the cloud and the first worker before others.
-- When no parameter server of its type is free, a job takes another one of the edge, and at last one in the cloud.
+- When no parameter server of its type is free, a job takes another one at the edge, otherwise one in the cloud.
 - Section VI leaves out what happens without a cloud when storage is full: a job is dispatched when all of its chunks
   fit, in the order of arrival, with those that fit going ahead of those that do not; dispatched one by one, chunks
   that hold storage could block each other.

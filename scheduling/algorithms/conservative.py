@@ -37,7 +37,7 @@ class ConservativeParameters(BackfillParameters):
         "Number of jobs at the head of the queue that may get an earlier reservation when a job ends early",
         low=1,
         high=1_000_000,
-        title="Replanning depth",
+        title="Rescheduling depth",
     )
 
 

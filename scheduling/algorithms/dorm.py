@@ -1,6 +1,6 @@
 """Dorm (Sun et al. 2017), a baseline of OASiS and PD-ORS.
 
-An integer program shares out the cluster whenever jobs come or go.
+An integer program divides the cluster whenever a job arrives or ends.
 
 The method of Sun et al. as far as it is known; their program is restated for jobs with chunks or samples. Of all ways
 to give the active jobs workers and parameter servers on types of servers, the program takes the one that uses most,

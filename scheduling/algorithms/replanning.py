@@ -5,11 +5,11 @@ until it pays, and plans change:
 
 - Quotes are those of OASiS (slotted/oasis/quote.py) with a discount for near slots (slotted/replanning/lead_quote.py).
 - In each slot that begins with waiting jobs, they are offered in the order of utility density, the best utility that a
-  job can still have by the cost of its remaining work at the price floor.
+  job can still have, divided by the cost of its remaining work at the price floor.
 - With new arrivals two more candidates are tried: all jobs that are not denser than the densest arrival planned again,
   and those of them without a promise. Denser jobs keep their plans (warm start): they would be planned first. The
   candidate with the highest total utility of all plans is taken; of equal ones the first, which changes least.
-- A promised finish is never made worse (parameter `promise`): the job is planned again by then, at any cost, or the
+- No new plan moves a promised finish later (parameter `promise`): the job is planned again by then, at any cost, or the
   candidate is dropped. Without a promise a job can lose its plan; it keeps its work, and waits.
 - A waiting job is rejected when it would not pay on an empty cluster: by today's price bounds it never will.
 
@@ -43,8 +43,8 @@ class ReplanningParameters(OasisParameters):
 
     promise: str = parameter(
         START,
-        "Time from which the planned finish of a job never gets worse: start (its start), arrival (its first plan), or "
-        "never (a job can lose its plan at any time)",
+        "Time from which no new plan moves the planned finish of a job later: start (its start), arrival (its first "
+        "plan), or never (a job can lose its plan at any time)",
         choices={START: "From its start", FIRST_PLAN: "From its first plan", NEVER: "Never"},
         title="Promise of the planned finish",
     )
@@ -72,8 +72,8 @@ class Replanning(Oasis):
     title = "Re-planning"
     paper = "Ours, on the prices of Bao, Peng, Wu, Li: OASiS, INFOCOM 2018"
     summary = (
-        "Prices resources as OASiS does, lets jobs wait until they pay, and plans unfinished jobs again as others "
-        "arrive."
+        "Prices resources as OASiS does, lets jobs wait until their utility exceeds their cost, and plans unfinished "
+        "jobs again as others arrive."
     )
     reasons = REASONS
     Parameters = ReplanningParameters
@@ -209,7 +209,7 @@ class Replanning(Oasis):
         return LeadQuote(row, left, most, slot, end, self.books, self.training, late, self.parameters.lead_slots)
 
     def _density(self, now_ms: int, slot: int, job: int) -> float:
-        """Best utility of the job from now on, by the cost of its remaining work at the price floor."""
+        """Best utility of the job from now on, divided by the cost of its remaining work at the price floor."""
         quote = self._quote(now_ms, slot, job)
         return 0.0 if isinstance(quote, Reason) else quote.density()
 

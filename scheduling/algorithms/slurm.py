@@ -81,7 +81,7 @@ class Slurm(BackfillScheduler):
     """The queue, and what the next passes have to do. Reservations last for one pass."""
 
     name = "slurm"
-    title = "Slurm's main and backfill scheduler"
+    title = "Slurm's main and backfill schedulers"
     paper = "Jette and Wickberg: Architecture of the Slurm Workload Manager, JSSPP 2023"
     summary = "Starts jobs in order, queue by queue; at intervals it backfills around reservations of whole servers."
     reasons = sentences("slurm")

@@ -2,11 +2,11 @@
 
 The baseline of A_online (Section V).
 
-Read in its public code, whose text defines it here: service is workers
-x executed time. A new job comes into the first queue and moves to the next when its service reaches the queue's limit.
-The jobs of a queue run in the order of their first start, those that run before those that wait, jobs that never ran
-last and by arrival. With a knob > 0 a job that waits in a later queue, having run, comes back to the first with its
-service forgotten, once it has waited for knob x what it executed.
+Follows its public code: service is workers x executed time. A new job enters the first queue and moves to the next when
+its service reaches the queue's limit. The jobs of a queue run in the order of their first start, those that run before
+those that wait, jobs that never ran last and by arrival. With a promotion factor above 0 (the paper's knob) a job that
+waits in a later queue, having run, returns to the first one with its service forgotten, once it has waited for this
+factor x its executed time.
 
 Differs from the code: the time at which a running job reaches a limit is (limit - service) / workers, where the code
 subtracts the executed time from the limit before dividing. The limits of the code, thousands of GPU seconds, mean

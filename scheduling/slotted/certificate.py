@@ -11,7 +11,7 @@ most as many workers are fast in a slot as fit on one server with their paramete
 
     trivial         D(0): every job ends as early as it could alone
     repaired_dual   D of the scheduler's own prices, the cheapest server of a slot standing for all (the papers' D is
-                    not a bound: 4.3)
+                    no bound: docs/papers/primal_dual.md)
     pooled_lp       the optimum of the linear relaxation in which all servers of a role are one, as the solver gives it
     lp_priced_dual  D of that relaxation's prices: rechecked without the solver that found them
     branched_dual   all schedules divided by the completions of jobs, and the greatest D of the parts, each with prices

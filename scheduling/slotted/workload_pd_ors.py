@@ -1,12 +1,12 @@
 """The workload generator of the PD-ORS paper (Section V): shared servers, and jobs that train on samples.
 
 Where the paper leaves something open, this is chosen:
-- 2: `literal` draws K from [20,000, 500,000] samples, so that most jobs cannot finish within 20 slots; `calibrated`
+- `literal` draws K from [20,000, 500,000] samples, so that most jobs cannot finish within 20 slots; `calibrated`
   (the default) takes 0.3 of that, which gives the scale of the paper's figures.
-- 4: every server has 18 times what a worker needs on average, after Amazon's C5n; `spread` makes them differ.
-- 5: external bandwidth, for which the paper has no range, is OASiS's; internal bandwidth is KAPPA times that.
-- 15: gamma is an integer.
-- 29: timestamps of a trace are mapped linearly onto the slots; scheduling class 0 is time-insensitive, 1 and 2 are
+- Every server has 18 times what a worker needs on average, after Amazon's C5n; `spread` makes them differ.
+- External bandwidth, for which the paper has no range, is OASiS's; internal bandwidth is KAPPA times that.
+- Gamma is an integer.
+- Timestamps of a trace are mapped linearly onto the slots; scheduling class 0 is time-insensitive, 1 and 2 are
   sensitive, 3 critical.
 
 Jobs arrive as slots begin, with probability 1/3 in an odd slot (the first is odd) and 2/3 in an even one, as the paper

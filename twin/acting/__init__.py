@@ -1,1 +1,1 @@
-"""Acting on a real cluster: plans that an operator approves, and the process that carries them out and undoes them."""
+"""Acting on a real cluster: plans that approvers approve, and the process that carries them out and undoes them."""

@@ -1,4 +1,4 @@
-"""Proposals: plans that operators request, approve and undo. Each step is an entry of the audit list."""
+"""Proposals: plans that operators request and undo, and approvers approve. Each step is an entry of the audit list."""
 
 from __future__ import annotations
 

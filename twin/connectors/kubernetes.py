@@ -57,7 +57,9 @@ class Kubernetes(Connector):
             title="Token source",
         )
         kubeconfig: str = parameter(
-            "", "File of kubectl, instead of API server, CA certificate and token", title="Kubeconfig file"
+            "",
+            "Configuration file of kubectl, instead of API server, CA certificate and token",
+            title="Kubeconfig file",
         )
         context: str = parameter("", "Context of the kubeconfig file; empty: its current one", title="Context")
         namespaces: str = parameter("", "Names of namespaces, separated by commas; empty: all", title="Namespaces")

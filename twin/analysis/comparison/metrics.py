@@ -1,4 +1,4 @@
-"""The metrics of a run at an instant, and which of two values is better. In the end as by reporting/metrics.py."""
+"""The metrics of a run at an instant, and which of two values is better. At the end: reporting/metrics.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One trace format per file; `sniff` says which formats fit, `read` imports. The folder is the menu."""
+"""Trace formats, one per file; `sniff` says which formats fit, `read` imports."""
 
 from twin.traces.importing.choice import Choice
 from twin.traces.importing.drafts import ImportCancelled, ImportRefused

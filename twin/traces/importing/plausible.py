@@ -1,4 +1,4 @@
-"""Doubts about the unit of a trace's times: span, run times, and load on its own machines."""
+"""Warnings about the unit of a trace's times: span, run times, and load on its own machines."""
 
 from __future__ import annotations
 

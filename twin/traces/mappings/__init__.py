@@ -1,1 +1,1 @@
-"""Column mappings of tables of one's own: guessed, previewed, saved and remembered."""
+"""Column mappings of users' own tables: guessed, previewed, saved and remembered."""
