@@ -106,7 +106,7 @@ METRICS = (
     Metric("groups.mean_parallelism", "Degree of parallelism", "", None,
            "Mean over groups and time of the number of machines of a group."),
     Metric("groups.regroupings", "Regroupings", "", LOWER, "Number of regrouping decisions."),
-    Metric("groups.moves", "Migrations", "", LOWER,
+    Metric("groups.moves", "Moves", "", LOWER,
            "Number of times at which a running job changed its group, or its group changed machines."),
     *(
         Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,

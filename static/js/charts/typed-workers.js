@@ -91,7 +91,7 @@ export function typedWorkerCurves(store, info) {
     return rows.map((row, i) => ({
       key: row.key,
       name: row.name,
-      unit: row.key === 'cloud' ? '% of the workers of servers' : '% of the available workers',
+      unit: row.key === 'cloud' ? '% of the workers on servers' : '% of the available workers',
       x,
       y: shares(sums[i], row, bins),
       color: row.key === 'cloud' ? c.warn : row.type === null ? c.accent : c.jobs[row.type % c.jobs.length],

@@ -83,7 +83,7 @@ function lastText(last) {
 async function start() {
   const { rows, last } = await load(); // what the question states is what is due now
   if (!rows.length) return;
-  if (!(await confirmed(`Remove this for ever? ${capital(listed(rows))}.`, 'Remove'))) return;
+  if (!(await confirmed(`Remove this permanently? ${capital(listed(rows))}.`, 'Remove'))) return;
   run.disabled = true;
   await post('/api/retention/');
   const until = Date.now() + PATIENCE_MS;
