@@ -83,11 +83,11 @@ test('an origin that all first jobs share is said once, in the head of the colum
 
 test('recognized formats are named by their titles, as in the list of formats', () => {
   const formats = [
-    ['philly_derived', 'derived Philly CSV'],
+    ['philly_derived', 'Derived Philly CSV'],
     ['swf', 'Standard Workload Format'],
   ];
   assert.equal(titlesOf('swf', formats), 'Standard Workload Format');
-  assert.equal(titlesOf('philly_derived + swf', formats), 'derived Philly CSV + Standard Workload Format');
+  assert.equal(titlesOf('philly_derived + swf', formats), 'Derived Philly CSV + Standard Workload Format');
   assert.equal(titlesOf('of_a_newer_version', formats), 'of_a_newer_version');
 });
 

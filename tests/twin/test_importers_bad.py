@@ -69,7 +69,7 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         ("\ufefftimestamp".encode("utf-16"), "UTF-16; save it as UTF-8"),
         (GOOD + "2017-10-01,5,1,5,café\n".encode("latin-1"), "line 4, column 21: byte 0xe9 is not UTF-8"),
         (zipped(("a.csv", GOOD), ("b.jsonl", JOB)),
-         "a.csv (derived Philly CSV) and b.jsonl (native jobs.jsonl) both list jobs"),
+         "a.csv (Derived Philly CSV) and b.jsonl (Native jobs.jsonl) both list jobs"),
         (tarred(("a.csv", GOOD), ("notes.txt", b"Dear reader")), "notes.txt: line 1: no known format matches"),
         (zipped(("a.zip", zipped(("a.csv", GOOD)))), "a.zip: an archive inside an archive"),
         (zipped(("a.tar.gz", tarred(("a.csv", GOOD)))), "a.tar.gz: an archive inside an archive"),

@@ -184,7 +184,7 @@ def _ended_sessions(now: datetime, days: float, gone: set[int]) -> Sequence[str]
 NAMED = (_remove_runs, _remove_uploads)
 RULES = (
     Rule("runs", "KEEP_RUNS_DAYS", _old_runs(mirrored=False), _remove_runs),
-    Rule("histories of clusters", "KEEP_HISTORY_DAYS", _old_runs(mirrored=True), _remove_runs),
+    Rule("histories of live clusters", "KEEP_HISTORY_DAYS", _old_runs(mirrored=True), _remove_runs),
     Rule("oldest runs beyond the size of all logs", "KEEP_LOGS_GB", _largest, _remove_runs),
     Rule("uploads without an import", "KEEP_UPLOADS_DAYS", _old_uploads, _remove_uploads),
     Rule("forecasts", "KEEP_FORECASTS_DAYS", _old_rows(Forecast), _remove_rows(Forecast)),

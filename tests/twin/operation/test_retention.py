@@ -72,7 +72,7 @@ def test_histories_of_clusters_go_by_their_own_setting(settings):
     old, followed = ended(31 * DAY, mode=Run.MIRROR), ended(31 * DAY, mode=Run.MIRROR)
     simulated = ended(31 * DAY)
     Connection.objects.create(name="lab", connector="push", run_id=followed)
-    assert told() == [f"histories of clusters (KEEP_HISTORY_DAYS): 1 removed: {old}"]
+    assert told() == [f"histories of live clusters (KEEP_HISTORY_DAYS): 1 removed: {old}"]
     assert set(Run.objects.values_list("pk", flat=True)) == {followed, simulated}
 
 

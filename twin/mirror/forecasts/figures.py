@@ -14,7 +14,7 @@ from twin.mirror.forecasts.scores import SYSTEM, TWIN
 from twin.models import Score
 
 MAX_SCORES = 20_000  # of one kind and method
-TITLES = {TWIN: "Twin", SYSTEM: "The cluster's own"}
+TITLES = {TWIN: "Twin", SYSTEM: "The cluster's estimate"}
 
 
 def figures(connection: int, tournament: Tournament, now_ms: int) -> dict[str, Any]:

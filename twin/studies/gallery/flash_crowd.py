@@ -14,7 +14,7 @@ class FlashCrowd(Template):
     """Workload with a flash crowd, whose hours have 30 times the arrivals of other hours."""
 
     name, title = "flash_crowd", "Flash crowd"
-    about = "150 jobs in two days on 80 servers; more than half of them come within two hours."
+    about = "150 jobs in two days on 80 servers; more than half of them arrive within two hours."
     shows = "Compares OASiS, FIFO and DRF during and after the crowd."
     scheduler, rivals = "oasis", ("fifo", "drf")
 

@@ -12,7 +12,7 @@ class HarmonyPaper(Template):
 
     name, title = "harmony_paper", "Harmony: jobs share machines"
     about = "80 jobs of eight models on 100 machines, all at once (Harmony, Fig. 10)."
-    shows = "Compares completion times with jobs on machines of their own and naive sharing."
+    shows = "Compares completion times with dedicated machines for each job and with naive co-location."
     scheduler, rivals = "harmony", ("isolated", "naive_colocation")
 
     @classmethod

@@ -18,7 +18,7 @@ from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipp
 from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "cluster_spec"
-TITLE = "simulator cluster spec (CSV) or Gavel cluster spec (JSON)"
+TITLE = "Simulator cluster specification (CSV) or Gavel cluster specification (JSON)"
 ROW_IS_LINE = False  # a JSON spec may have several
 COLUMNS = ("num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node")
 NEEDED = COLUMNS[:3]
@@ -60,7 +60,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             specs = _specs(source.stream.read(LONGEST))
             if not specs:
                 raise ImportRefused(
-                    f'{source.name}: line 1: not a Gavel cluster spec, which has the form {{"philly": ["300:300:300"]}}'
+                    f"{source.name}: line 1: not a Gavel cluster specification, which has the form "
+                    '{"philly": ["300:300:300"]}'
                 )
             rows += 1
             machines += _of_gpus(specs[0][1], len(machines))

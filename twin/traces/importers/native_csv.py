@@ -17,7 +17,7 @@ from twin.traces.synthesis import MAX_JOBS
 from twin.traces.uploads.tables import Chunk, Table, closeness, header
 
 FORMAT = "jobs_csv"
-TITLE = "native jobs.csv"
+TITLE = "Native jobs.csv"
 NEEDED = ("id", "arrival_ms")
 LARGEST = 2**53
 FROM_ZERO = ("arrival_ms", "cloud_upload_ms")  # the other integers count from 1

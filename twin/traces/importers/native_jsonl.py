@@ -12,7 +12,7 @@ from twin.files.jobs_jsonl import load_jobs
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 
 FORMAT = "jobs_jsonl"
-TITLE = "native jobs.jsonl"
+TITLE = "Native jobs.jsonl"
 ROW_IS_LINE = False  # a file with a faulty line is refused
 MAX_JOBS = 250_000  # as objects on their way to columns: 1 kB each
 TICK_EVERY = 2_000

@@ -10,7 +10,7 @@ from twin.traces.importers import swf
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 
 FORMAT = "jobs_swf"
-TITLE = "native jobs.swf"
+TITLE = "Native jobs.swf"
 ROW_IS_LINE = False  # the jobs are in comments
 
 

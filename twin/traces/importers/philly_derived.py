@@ -15,7 +15,7 @@ from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Sou
 from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "philly_derived"
-TITLE = "derived Philly CSV"
+TITLE = "Derived Philly CSV"
 COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
 MAX_RUN_S = 100 * 366 * 86_400  # a century
 

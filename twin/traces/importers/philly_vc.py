@@ -9,7 +9,7 @@ from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipp
 from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "philly_vc"
-TITLE = "nodes of the Philly virtual clusters"
+TITLE = "Nodes of the Philly virtual clusters"
 COLUMNS = ("vc", "node num")
 GPUS = 8  # of a node
 
