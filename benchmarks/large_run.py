@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import orjson
 from django.conf import settings
 
 from benchmarks import Figure, Skip
+from benchmarks._chromium import chromium
 from benchmarks._stack import environment, family, proportional_bytes, web_server
 
 JOBS = int(os.environ.get("LARGE_JOBS", "1000000"))
@@ -32,14 +34,19 @@ def run() -> list[Figure]:
     """Figures of one web process that has not seen the run before."""
     if sys.platform != "linux":
         raise Skip("memory is read from /proc, which only Linux has")
-    with tempfile.TemporaryDirectory(prefix="twin-bench-") as name, web_server(Path(name), {}) as url:
-        made = orjson.loads(_output(Path(name), "-c", "from benchmarks.large_run import prepare; prepare()"))
+    with ExitStack() as ending:
+        folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="twin-bench-")))
+        _output(folder, "manage.py", "collectstatic", "--noinput")
+        url = ending.enter_context(web_server(folder, {}))
+        made = orjson.loads(_output(folder, "-c", "from benchmarks.large_run import prepare; prepare()"))
         web = next(pid for pid in family(os.getpid()) if b"uvicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
         seconds = {what: _answer_s(f"{url}/{path.format(made['run'])}", made["cookie"]) for what, path in PATHS.items()}
+        drawn_s = _drawn_s(url, made["run"], made["cookie"])
         memory = proportional_bytes(web) / 1e6
     page_s = seconds["page"] + seconds["schedule and totals"]
     return [
         Figure("page with its schedule", page_s, "s", MAX_PAGE_S),
+        Figure("page in Chromium, schedule and jobs drawn", drawn_s, "s", MAX_PAGE_S),
         *(Figure(what, took, "s") for what, took in seconds.items()),
         Figure("memory of the web process", memory, "MB", MAX_MB),
         Figure("levels made, processor time", made["levels_s"], "s"),
@@ -53,9 +60,6 @@ def prepare() -> None:
     import django
 
     django.setup()
-    from django.core.management import call_command
-
-    call_command("collectstatic", verbosity=0, interactive=False)
     from benchmarks._large_run import make_run
     from benchmarks.viewers import session_of_a_viewer
     from twin.analysis import stored_levels
@@ -76,6 +80,18 @@ def _answer_s(address: str, cookie: str) -> float:
     with urllib.request.urlopen(request, timeout=600) as answer:
         answer.read()
     return time.perf_counter() - began
+
+
+def _drawn_s(url: str, run: int, cookie: str) -> float:
+    """Time from the address to the drawn schedule and the first jobs, in a browser that has never been here."""
+    with chromium() as browser:
+        page = browser.new_page(base_url=url, viewport={"width": 1280, "height": 900})
+        page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])
+        began = time.perf_counter()
+        page.goto(f"/runs/{run}/")
+        page.locator("#raster[aria-label]").wait_for()
+        page.locator("#jobs tr[data-job]").first.wait_for()
+        return time.perf_counter() - began
 
 
 def _output(folder: Path, *words: str) -> str:
