@@ -6,20 +6,16 @@ pace of the demo. TWIN_TRACES names the folder of the public traces; the row nee
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
 from benchmarks import Figure, Skip
+from benchmarks._client import Client, wait
 from benchmarks._demo import OVER, login_link
 from benchmarks._stack import stack
 
@@ -29,50 +25,7 @@ CLUSTER_FILE = "philly_derived/philly_vc.csv"
 SCHEDULERS = ("fifo", "srtf", "oasis", "harmony")
 WATCHED_S = 60.0  # the runs are watched for at most so long
 MAX_PAGE_S, MAX_CANCEL_S, MIN_PACE = 1.0, 2.0, 0.95
-PATIENCE_S = 180.0
 BETWEEN_S = 0.06  # between two requests: an account may send 1,200 in a minute (docs/api.md)
-
-
-class Client:
-    """An operator without a browser."""
-
-    def __init__(self, url: str, link: str) -> None:
-        self.url = url
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        self.get(link)
-        found = re.search(rb'name="csrf-token" content="([^"]+)"', self.get("/"))
-        assert found is not None
-        self.token = found[1].decode()
-
-    def get(self, path: str) -> bytes:
-        return self._open(self.url + path)
-
-    def json(self, path: str) -> Any:
-        return json.loads(self.get(path))
-
-    def post(self, path: str, body: Any) -> Any:
-        return self._send(path, json.dumps(body).encode(), "application/json")
-
-    def upload(self, files: list[Path], **fields: str) -> Any:
-        """Trace imported from these files; returns its number."""
-        mark = "----------------------------four-at-once"
-        parts = [_part(mark, name, value.encode()) for name, value in fields.items()]
-        parts += [_part(mark, "file", file.read_bytes(), file.name) for file in files]
-        return self._send(
-            "/api/traces/", b"".join(parts) + f"--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
-        )
-
-    def _send(self, path: str, body: bytes, kind: str) -> Any:
-        headers = {"Content-Type": kind, "X-CSRFToken": self.token}
-        return json.loads(self._open(urllib.request.Request(self.url + path, body, headers)))
-
-    def _open(self, request: str | urllib.request.Request) -> bytes:
-        try:
-            with self.opener.open(request, timeout=PATIENCE_S) as answer:
-                return bytes(answer.read())
-        except urllib.error.HTTPError as error:
-            body = error.read().decode(errors="replace")[:500]
-            raise RuntimeError(f"{error.url}: {error.code} {body}") from None
 
 
 def run() -> list[Figure]:
@@ -81,7 +34,7 @@ def run() -> list[Figure]:
         client = Client(url, login_link(Path(folder)))
         demo = client.json("/api/runs/?size=1")["results"][0]["id"]
         runs = [_start(client, scenario) for scenario in _scenarios(client, files)]
-        _wait(lambda: all(client.json(f"/api/runs/{run}/")["status"] != "queued" for run in runs), "all four run")
+        wait(lambda: all(client.json(f"/api/runs/{run}/")["status"] != "queued" for run in runs), "all four run")
         pace, seconds = _watch(client, demo, runs)
         cancel_s = _cancel(client, runs[-1])
         states = [client.json(f"/api/runs/{run}/") for run in runs[:-1]]
@@ -98,7 +51,7 @@ def run() -> list[Figure]:
 
 def _scenarios(client: Client, files: list[Path]) -> Iterator[int]:
     trace = client.upload(files, format="auto", seed="1", name="Philly window")["id"]
-    _wait(lambda: client.json(f"/api/traces/{trace}/")["status"] == "ready", "the trace is imported")
+    wait(lambda: client.json(f"/api/traces/{trace}/")["status"] == "ready", "the trace is imported")
     cluster = next(c["id"] for c in client.json("/api/clusters/?size=50")["results"] if c["trace"] == trace)
     for scheduler in SCHEDULERS:
         made = {"name": scheduler, "cluster": cluster, "trace": trace, "scheduler": scheduler, "horizon_slots": 2_000}
@@ -136,21 +89,8 @@ def _clock(client: Client, demo: int) -> tuple[int, float]:
 def _cancel(client: Client, run: int) -> float:
     began = time.monotonic()
     client.post(f"/api/runs/{run}/cancel/", {})
-    _wait(lambda: client.json(f"/api/runs/{run}/")["status"] in OVER, "the run has ended")
+    wait(lambda: client.json(f"/api/runs/{run}/")["status"] in OVER, "the run has ended")
     return time.monotonic() - began
-
-
-def _wait(holds: Any, what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"not within {PATIENCE_S:g} s: {what}")
-        time.sleep(0.1)
-
-
-def _part(mark: str, name: str, value: bytes, file: str = "") -> bytes:
-    named = f'; filename="{file}"' if file else ""
-    return f'--{mark}\r\nContent-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode() + value + b"\r\n"
 
 
 def _files() -> list[Path]:
