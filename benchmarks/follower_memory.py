@@ -72,7 +72,7 @@ def _feed(process: subprocess.Popen[bytes], cluster: BusySlurm) -> tuple[float, 
 def _resident(pid: int, field: str) -> float:
     """VmRSS or VmHWM of a process, in MB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1_000
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) * 1_024 / 1e6
 
 
 def follow() -> None:
