@@ -36,19 +36,15 @@ def _sweep_s(client: Client) -> float:
     made = client.post("/api/workloads/", WORKLOAD)
     scenario = client.post("/api/scenarios/", {
         "name": "Busier and busier", "cluster": made["cluster"]["id"], "trace": made["trace"]["id"],
-        "scheduler": "oasis", "edits": [{"verb": "scale_arrivals", "factor": 1.0}],
+        "scheduler": "oasis", "edits": [{"verb": "scale_arrivals", "factor": 1.5}],
     })["id"]  # fmt: skip
-    axes = [{"edit": 1, "field": "factor", "values": [round(0.8 + 0.01 * step, 2) for step in range(RUNS)]}]
+    axes = [{"edit": 1, "field": "factor", "values": [round(1.01 + 0.01 * step, 2) for step in range(RUNS)]}]
     began = time.monotonic()
     sweep = client.post("/api/sweeps/", {"scenario": scenario, "name": f"{RUNS} runs", "axes": axes})["id"]
 
-    def over() -> bool:
-        answer = client.json(f"/api/sweeps/{sweep}/")
-        return bool(answer["total"] == RUNS and not answer["active"])
-
-    wait(over, f"all {RUNS} runs have ended", PATIENCE_S)
+    wait(lambda: not client.json(f"/api/sweeps/{sweep}/")["active"], "all runs have ended", PATIENCE_S)
     took = time.monotonic() - began
-    finished = client.json("/api/runs/?status=finished&size=1")["count"]
-    if finished != RUNS:
-        raise RuntimeError(f"{finished} of {RUNS} runs finished")
+    answer = client.json(f"/api/sweeps/{sweep}/")
+    if (answer["finished"], answer["total"]) != (RUNS, RUNS):
+        raise RuntimeError(f"{answer['finished']} of {answer['total']} runs finished")
     return took
