@@ -31,6 +31,7 @@ class Mouse:
 def reach(page: Page, target: Locator) -> None:
     """Presses Tab until the target has the focus."""
     expect(target).to_be_visible()
+    page.wait_for_load_state()  # the modules have run: the target has its listeners
     for _ in range(MAX_STOPS):
         if target.evaluate("(element) => element === document.activeElement"):
             return
