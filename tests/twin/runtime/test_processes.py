@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
+import pytest
 
 from twin.processes.supervisor import Child, Family
 
@@ -23,6 +25,21 @@ def test_a_dead_child_is_started_again_and_said(tmp_path):
     child.process.wait()
     wait_until(lambda: family.watch() or (child.alive and child.process.pid != first), "it is back", 20)
     assert reports == [f"sleeper exited (code -9); restarting. Log: {tmp_path / 'log'}"]
+    family.stop()
+
+
+def test_a_child_has_its_niceness_against_other_sessions_each_time_it_starts(tmp_path):
+    family = Family(report=lambda line: None)
+    child = family.add(Child("sleeper", SLEEPER, os.environ, tmp_path / "log", niceness=7, pause=0.0))
+    first = child.process.pid
+    if not Path(f"/proc/{first}/autogroup").exists():
+        family.stop()
+        pytest.skip("this kernel has no autogroups")
+    assert Path(f"/proc/{first}/autogroup").read_text().endswith(" nice 7\n")
+    child.process.kill()
+    child.process.wait()
+    wait_until(lambda: family.watch() or (child.alive and child.process.pid != first), "it is back", 20)
+    assert Path(f"/proc/{child.process.pid}/autogroup").read_text().endswith(" nice 7\n")
     family.stop()
 
 

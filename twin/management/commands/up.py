@@ -35,6 +35,7 @@ MAX_WORKERS = 256
 # Settings of glibc's allocator for the web server: memory that its threads free goes back to the system.
 GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
 PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
+NICENESS = {"worker": 5, "long": 10, "background": 10}  # pages come first, then quick runs
 BACKGROUND_WORKERS = 2  # without those of experiments; certificates are computed one at a time: one is for imports
 
 
@@ -164,7 +165,8 @@ class Command(BaseCommand):
             ("ticker", [*manage, "ticker", *(["--demo"] if options["demo"] else [])]),
             ("follower", [*manage, "follower"]),
         ):
-            family.add(Child(name, command, env, settings.VAR_DIR / "logs" / f"{name}.log"))
+            log = settings.VAR_DIR / "logs" / f"{name}.log"
+            family.add(Child(name, command, env, log, niceness=NICENESS.get(name, 0)))
 
     def _broker(self, family: Family, env: dict[str, str], logs: Path) -> None:
         """Start of the embedded server unless URLs are given; children and this process learn its address."""
