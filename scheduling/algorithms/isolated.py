@@ -97,10 +97,8 @@ class Isolated(GroupedScheduler):
 
         def gain(job: int) -> float:
             comp, comm, most = times[job]
-            before, after = (
-                m * comp / max(comp + m * comm, 1e-9) for m in (min(counts[job], most), min(counts[job] + 1, most))
-            )
-            return after - before
+            before, after = min(counts[job], most), min(counts[job] + 1, most)
+            return after * comp / max(comp + after * comm, 1e-9) - before * comp / max(comp + before * comm, 1e-9)
 
         heap = [(-gain(job), place) for place, job in enumerate(jobs)]
         heapq.heapify(heap)
