@@ -14,8 +14,8 @@ discount RPT):
 
 Differs from that: RPT is by the external rate with the training model of PD-ORS, since the placement is not known
 before; a gang that cannot fit even the empty cluster is rejected. Equal rewards: in order of arrival. The rule knows no
-horizon; a job that it cuts off is worth nothing. A job without a utility is worth nothing, so it is rejected. Ours: the
-round-robin pointers start at the first server in every slot, so that unaffected jobs stay in place.
+horizon; a job that it cuts off is worth nothing. Ours: the round-robin pointers start at the first server in every
+slot, so that unaffected jobs stay in place.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Rrh(GangScheduler):
         "Admits a job if its utility exceeds the loss of the other jobs, and runs the "
         "jobs with the highest utility per slot."
     )
-    needs = (*GangScheduler.needs, "requested_workers")
+    needs = (*GangScheduler.needs, "requested_workers", "utility")
     Parameters = RrhParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:

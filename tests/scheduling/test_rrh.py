@@ -104,7 +104,7 @@ def test_a_server_that_leaves_pauses_its_jobs_before_it_goes():
         ({"workers": 5}, "gang_too_large"),
         ({"requested_workers": None}, "missing_part"),
         ({"worker": (3_000, 0, 0, 0, 1_000)}, "fits_nowhere"),
-        ({"utility": None}, "reward_too_low"),
+        ({"utility": None}, "missing_part"),
         (
             {"utility": Utility(1.0, 2.0**53, 0.0), "slots": 2},
             "reward_too_low",

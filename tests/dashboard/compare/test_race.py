@@ -1,11 +1,15 @@
 """Races: a run of each scheduler that can, on one scenario."""
 
+from dataclasses import replace
+
 from scheduling.kernel.registry import schedulers
+from scheduling.workloads import generate
 from tests.dashboard.builders import post
 from tests.dashboard.compare.builders import address
 from tests.twin.runtime.conftest import messages, work
 from twin.models import AuditEntry, Run, Scenario
 from twin.runs import runner
+from twin.scenarios import store
 from twin.studies import races
 
 
@@ -69,3 +73,14 @@ def test_a_race_names_what_is_wrong(operator, viewer, make_scenario, layer):
     assert post(viewer, where, {}).status_code == 403
     assert viewer.get(where).status_code == 200
     assert operator.post("/api/scenarios/999999/race/", {}, content_type="application/json").status_code == 404
+
+
+def test_a_race_without_utilities_leaves_out_who_decides_by_them(operator, layer):
+    """RRH weighs utilities: without them it would reject every job as one whose utility is 0."""
+    cluster, jobs = generate("oasis", variant="calibrated", num_jobs=6, num_servers=6, seed=2)
+    spec, trace = store.store_generated("without", cluster, [replace(job, utility=None) for job in jobs], 2)
+    scenario = Scenario.objects.create(name="fifo", cluster=spec, trace=trace, scheduler="fifo", seed=1)
+    race = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
+    left_out = {row["scheduler"]: row["reason"] for row in race["left_out"]}
+    for name in ("oasis", "replanning", "rrh"):
+        assert left_out[name] == "no job of the trace has utility, which it requires"
