@@ -32,7 +32,7 @@ def test_bad_rows_are_skipped(tmp_path):
     result = found(tmp_path, "vc,node num\na,1\na,2\nb b,1\n,1\nc,-1\nd,1e400\ne,1.5\nf,0\n")
     assert [(row["line"], row["reason"]) for row in result.skipped.listed] == [
         (3, "duplicate_id"), (4, "unreadable_name"), (5, "unreadable_name"), (6, "unreadable_nodes"),
-        (7, "unreadable_nodes"), (8, "unreadable_nodes"),
+        (7, "unreadable_nodes"), (8, "unreadable_nodes"), (9, "no_nodes"),
     ]  # fmt: skip
     assert [server.name for server in result.cluster.servers] == ["a-1"]
 

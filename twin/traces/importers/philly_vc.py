@@ -36,6 +36,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
                     skipped.add(line, "duplicate_id", vc)
                 elif not (0 <= nodes < 2**31 and nodes == int(nodes)):  # NaN fails each comparison
                     skipped.add(line, "unreadable_nodes", cell)
+                elif nodes == 0:
+                    skipped.add(line, "no_nodes", vc)
                 else:
                     seen.add(vc)
                     if len(machines) + nodes > MAX_SERVERS:

@@ -59,17 +59,18 @@ def in_unit(drafts: Drafts, factor: float) -> Drafts:
     def scaled(column: np.ndarray) -> np.ndarray:
         return np.rint(column * factor).astype(np.int64)
 
-    run_ms = np.maximum(1, scaled(drafts.run_ms))
-    if run_ms.max() > MAX_RUN_MS or drafts.arrival_ms[-1] * factor > LARGEST:
+    longest_ms, last_ms = (float(column.max()) * factor for column in (drafts.run_ms, drafts.arrival_ms))
+    if longest_ms > MAX_RUN_MS or last_ms > LARGEST:  # before any of them is an int64
         raise ImportRefused(
-            f"in this unit a job runs for {run_ms.max() / YEAR_MS:,.0f} years and the arrivals span "
-            f"{drafts.arrival_ms[-1] * factor / YEAR_MS:,.0f}; select a smaller unit"
+            f"in this unit a job runs for {longest_ms / YEAR_MS:,.0f} years and the arrivals span "
+            f"{last_ms / YEAR_MS:,.0f}; select a smaller unit"
         )
     known = {
         name: np.where(column >= 0, np.maximum(1, np.rint(column * factor)), column)
         if name in ("limit_ms", "target_ms") else column
         for name, column in drafts.known.items()
     }  # fmt: skip
+    run_ms = np.maximum(1, scaled(drafts.run_ms))
     return replace(drafts, arrival_ms=scaled(drafts.arrival_ms), run_ms=run_ms, known=known)
 
 
