@@ -1,6 +1,11 @@
 """Tasks of workers: each takes an id and calls one function. State is in the database, never in a result."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from celery import shared_task
+from django.db import InterfaceError, OperationalError
 
 from twin.acting import planning_task
 from twin.alerts import evaluation_task
@@ -16,81 +21,93 @@ from twin.studies.experiments import task as experiment_task
 from twin.studies.shadows import task as shadow_task
 from twin.traces import import_task
 
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def task(what: str) -> Iterator[None]:
+    """The present work of this process. The ticker requests work again for which the database did not answer."""
+    try:
+        with doing(what):
+            yield
+    except (OperationalError, InterfaceError) as error:
+        log.warning("%s waits: %s", what, str(error).strip())
+
 
 @shared_task(name="twin.tasks.advance_run")
 def advance_run(run_id: int) -> None:
     """Slice of a run."""
-    with doing(f"run {run_id}"):
+    with task(f"run {run_id}"):
         runner.advance(run_id)
 
 
 @shared_task(name="twin.tasks.step_run")
 def step_run(run_id: int) -> None:
     """The next step of a paused live run."""
-    with doing(f"run {run_id}"):
+    with task(f"run {run_id}"):
         runner.step(run_id)
 
 
 @shared_task(name="twin.tasks.import_trace")
 def import_trace(trace_id: int) -> None:
     """Import of an upload."""
-    with doing(f"import of trace {trace_id}"):
+    with task(f"import of trace {trace_id}"):
         import_task.work(trace_id)
 
 
 @shared_task(name="twin.tasks.certify_run")
 def certify_run(run_id: int) -> None:
     """The certificate of a run up to now, then those of other runs that are due."""
-    with doing("certificates"):
+    with task("certificates"):
         certificate_task.work_off(run_id)
 
 
 @shared_task(name="twin.tasks.store_state")
 def store_state(run_id: int) -> None:
     """The folded state of a run up to now, then those of other runs that are due."""
-    with doing("folded states of runs"):
+    with task("folded states of runs"):
         state_task.work_off(run_id)
 
 
 @shared_task(name="twin.tasks.audit_mirror")
 def audit_mirror(connection_id: int) -> None:
     """Comparison of a live cluster with its log."""
-    with doing("an audit of a live cluster"):
+    with task("an audit of a live cluster"):
         drift_task.work(connection_id)
 
 
 @shared_task(name="twin.tasks.forecast_mirror")
 def forecast_mirror(connection_id: int) -> None:
     """Forecast of the waiting jobs of a live cluster."""
-    with doing("a forecast of a live cluster"):
+    with task("a forecast of a live cluster"):
         forecast_task.work(connection_id)
 
 
 @shared_task(name="twin.tasks.plan_proposal")
 def plan_proposal(proposal_id: int) -> None:
     """Plan of a proposal whose run has ended."""
-    with doing(f"plan {proposal_id}"):
+    with task(f"plan {proposal_id}"):
         planning_task.work(proposal_id)
 
 
 @shared_task(name="twin.tasks.shadow_set")
 def shadow_set(set_id: int) -> None:
     """A turn of a set of shadows."""
-    with doing("shadows of a live cluster"):
+    with task("shadows of a live cluster"):
         shadow_task.work(set_id)
 
 
 @shared_task(name="twin.tasks.experiment_part")
 def experiment_part(part_id: int) -> None:
     """A part of an experiment, then others for some seconds."""
-    with doing("an experiment"):
+    with task("an experiment"):
         experiment_task.work(part_id)
 
 
 @shared_task(name="twin.tasks.measure_mirror")
 def measure_mirror(run_id: int) -> None:
     """Metrics of an ended run of a live cluster."""
-    with doing(f"metrics of run {run_id}"):
+    with task(f"metrics of run {run_id}"):
         closing_metrics.work(run_id)
 
 
@@ -101,21 +118,21 @@ def measure_mirror(run_id: int) -> None:
 )
 def evaluate_alerts(_: int) -> None:
     """Evaluation of the rules of alerts."""
-    with doing("the evaluation of alerts"):
+    with task("the evaluation of alerts"):
         evaluation_task.work()
 
 
 @shared_task(name="twin.tasks.apply_retention")
 def apply_retention(by: int) -> None:
     """Removal of what is older than its setting allows; packing of the logs that stay. by: who asked, 0 for nobody."""
-    with doing("retention"):
+    with task("retention"):
         retention.apply(retention.now(), by)
-    with doing("the packing of logs"):
+    with task("the packing of logs"):
         packing.pack_ended()
 
 
 @shared_task(name="twin.tasks.deliver_alerts")
 def deliver_alerts(_: int) -> None:
     """Delivery of notices of alerts."""
-    with doing("the delivery of alerts"):
+    with task("the delivery of alerts"):
         delivery_task.work()

@@ -6,7 +6,6 @@ import logging
 import time
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import DatabaseError
 
 from twin.alerts import evaluation
 from twin.models import AlertWork
@@ -46,8 +45,6 @@ def work() -> None:
         return
     try:
         evaluation.evaluate()
-    except DatabaseError as error:
-        log.warning("the evaluation of alerts waits: %s", error)
     except SoftTimeLimitExceeded:
         log.error("the evaluation of alerts was stopped after %s s; the next one continues", SOFT_LIMIT_S)
     finally:

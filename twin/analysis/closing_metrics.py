@@ -6,7 +6,6 @@ import logging
 from functools import partial
 from typing import Any
 
-from django.db import DatabaseError
 from django.db.models import Exists, OuterRef
 
 from scheduling.reporting.metrics import summarize
@@ -58,8 +57,8 @@ def measure(run_id: int) -> None:
         cluster, jobs, events = history_of(mirror, run.scenario.cluster.name)
         found = summarize(events, with_all_outages(cluster, mirror), jobs)
         _store(run_id, {name: value for name, value in found.items() if name not in UNKNOWN})
-    except (DatabaseError, Run.DoesNotExist) as error:
-        log.warning("run %s: its metrics wait: %s", run_id, error)
+    except Run.DoesNotExist:
+        log.info("run %s was deleted before its metrics were computed", run_id)
 
 
 def _store(run_id: int, metrics: dict[str, Any]) -> None:

@@ -9,8 +9,6 @@ import logging
 import time
 from functools import partial
 
-from django.db import DatabaseError
-
 from twin.analysis import stored_levels
 from twin.analysis.certificate_task import QUEUE
 from twin.eventlog import stored_states
@@ -60,8 +58,6 @@ def run(run_id: int) -> None:
     except ValueError as error:
         log.warning("run %s: its log cannot be folded: %s", run_id, error)
         _give_up(run_id)
-    except DatabaseError as error:
-        log.warning("run %s: its state waits: %s", run_id, error)
 
 
 def _exists(run_id: int) -> bool:

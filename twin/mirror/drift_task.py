@@ -12,7 +12,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from django.db import DatabaseError
 from django.db.models import QuerySet
 
 from scheduling.kernel.parameters import UnknownName
@@ -76,8 +75,6 @@ def audit(pk: int) -> None:
         compared, found, longest_poll_ms = _compare(connection)
     except (ConnectorError, ModelError, UnknownName) as error:
         _store(connection, EVERY_S, error=str(error))
-    except DatabaseError as error:
-        log.warning("connection %s: its audit waits: %s", connection.name, error)
     else:
         _settle(connection, compared, found, max(AGAIN_S, longest_poll_ms / 1000 + POLL_S))
 

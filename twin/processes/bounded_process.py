@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, NoReturn
 
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 
 from twin.processes import shutdown
 from twin.processes.supervisor import die_with_parent
@@ -24,8 +24,9 @@ log = logging.getLogger(__name__)
 CHECK_S = 0.5  # between two checks whether the work is still needed
 NICENESS = 10  # below runs and pages
 MAX_MEMORY = 4 * 2**30  # bytes of data; beyond, the work gets a MemoryError
+RAISED, WAITS = 1, os.EX_TEMPFAIL  # exit codes of the child
 
-Outcome = Literal["done", "late", "unwanted", "failed", "killed"]
+Outcome = Literal["done", "late", "unwanted", "waits", "failed", "killed"]
 FAILURES: tuple[Outcome, ...] = ("late", "failed", "killed")
 
 
@@ -33,8 +34,8 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
     """Outcome of `work` in a child process, after its end.
 
     late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every CHECK_S, was false, or this
-    worker is stopping. failed: it raised (its log has the traceback). killed: by somebody else, as when the machine has
-    no memory left.
+    worker is stopping. waits: the database did not answer, or its disk is full; the work has to be repeated later.
+    failed: it raised (its log has the traceback). killed: by somebody else, as when the machine has no memory left.
     """
     connections.close_all()  # a connection must not be shared with the child
     reading, writing = os.pipe()
@@ -59,14 +60,20 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
             os.kill(child, signal.SIGKILL)
         os.close(reading)
         _, status = os.waitpid(child, 0)
-    if outcome == "done" and status:
-        return "killed" if os.WIFSIGNALED(status) else "failed"
-    return outcome
+    return _ended(status) if outcome == "done" else outcome
+
+
+def _ended(status: int) -> Outcome:
+    """Outcome of a child that has ended by itself."""
+    if os.WIFSIGNALED(status):
+        return "killed"
+    codes: dict[int, Outcome] = {0: "done", WAITS: "waits"}
+    return codes.get(os.WEXITSTATUS(status), "failed")
 
 
 def _work(work: Callable[[], object]) -> NoReturn:
     """Main function of the child; it never returns into the code that called `run`."""
-    code = 1
+    code = RAISED
     try:
         die_with_parent(signal.SIGKILL)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -78,6 +85,9 @@ def _work(work: Callable[[], object]) -> NoReturn:
         )
         work()
         code = 0
+    except (OperationalError, InterfaceError) as error:
+        log.warning("the task waits in its own process: %s", error)
+        code = WAITS
     except BaseException:
         log.exception("the task failed in its own process")
     finally:

@@ -6,6 +6,7 @@ import time
 
 import psutil
 import pytest
+from django.db import InterfaceError, OperationalError
 
 from twin.processes import bounded_process, shutdown
 
@@ -32,6 +33,16 @@ def test_it_is_done_in_another_process(tmp_path):
 def test_what_raises_or_is_killed_has_failed():
     assert bounded_process.run(lambda: 1 / 0, limit_s=30, wanted=lambda: True) == "failed"
     assert bounded_process.run(lambda: os.kill(os.getpid(), 9), limit_s=30, wanted=lambda: True) == "killed"
+
+
+@pytest.mark.parametrize("error", [OperationalError("database or disk is full"), InterfaceError("connection closed")])
+def test_what_the_database_did_not_answer_waits_and_has_not_failed(error):
+    def asks():
+        raise error
+
+    outcome = bounded_process.run(asks, limit_s=30, wanted=lambda: True)
+    assert outcome == "waits"
+    assert outcome not in bounded_process.FAILURES
 
 
 def test_its_memory_has_a_limit(monkeypatch):

@@ -6,7 +6,6 @@ import logging
 import time
 
 from django.conf import settings
-from django.db import DatabaseError
 
 from twin.alerts.webhook import outbox, receiver
 from twin.models import AlertWork
@@ -51,7 +50,5 @@ def work() -> None:
         return
     try:
         outbox.deliver(to)
-    except DatabaseError as error:
-        log.warning("the delivery of alerts waits: %s", error)
     finally:
         AlertWork.objects.filter(pk=1, delivering_until=mine).update(delivering_until=0)

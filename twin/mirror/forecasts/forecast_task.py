@@ -10,7 +10,7 @@ import logging
 import time
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
 from scheduling.forecast import values
 from scheduling.forecast.outlook import outlook
@@ -64,8 +64,6 @@ def work(pk: int) -> None:
         return
     try:
         forecast(pk)
-    except DatabaseError as error:
-        log.warning("the forecast of connection %s waits: %s", pk, error)
     finally:
         Forecasting.objects.filter(pk=pk).update(busy_until=0)
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -70,13 +70,10 @@ def work(part_id: int) -> None:
     """The part, then others that wait, for TURN_S."""
     until = time.monotonic() + TURN_S
     next_part: int | None = part_id
-    try:
-        while next_part is not None:
-            _turn(next_part)
-            more = time.monotonic() < until and not shutdown.asked()
-            next_part = next(iter(due()), None) if more else None
-    except DatabaseError as error:
-        log.warning("part %s of an experiment waits: %s", next_part, error)
+    while next_part is not None:
+        _turn(next_part)
+        more = time.monotonic() < until and not shutdown.asked()
+        next_part = next(iter(due()), None) if more else None
 
 
 def compute(part_id: int, owner: str) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -90,8 +90,6 @@ def work(set_id: int) -> None:
                     _fail(shadow.pk, outcome)
     except ShadowSet.DoesNotExist:
         return
-    except DatabaseError as error:
-        log.warning("the shadows %s wait: %s", set_id, error)
     ShadowSet.objects.filter(pk=set_id, owner=owner).update(owner="", lease_until=None)
 
 
