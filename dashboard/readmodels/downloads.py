@@ -51,8 +51,9 @@ def log(run: Run) -> StreamingHttpResponse:
 
 def schedule(run: Run) -> StreamingHttpResponse:
     """schedule.csv of the current plans, sorted by job and start."""
+    bars = _true_bars(run)
     cluster, jobs = store.of_run(run)
-    lines = (line.encode() for line in schedule_lines(cluster, jobs, _true_bars(run)))
+    lines = (line.encode() for line in schedule_lines(cluster, jobs, bars))
     return download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
 
 
@@ -60,8 +61,8 @@ def groups(run: Run) -> StreamingHttpResponse:
     """groups.csv as far as the log reaches now; ModelError for a run that has none."""
     if GROUPS not in model_files(run):
         raise ModelError(f"run {run.pk} has no {GROUPS}: only runs whose scheduler co-locates jobs in groups have it")
-    cluster, jobs = store.of_run(run)
     with Newest(run) as state:
+        cluster, jobs = store.of_run(run)
         spans = [
             (from_ms, state.sim_ms if until_ms == NEVER else until_ms, data) for from_ms, until_ms, data in state.groups
         ]
@@ -78,8 +79,9 @@ def model_files(run: Run) -> list[str]:
 
 def perfetto(run: Run) -> StreamingHttpResponse:
     """Bars for the Perfetto viewer."""
+    bars = _true_bars(run)
     cluster, jobs = store.of_run(run)
-    return download(trace_lines(cluster, jobs, _true_bars(run)), f"run-{run.pk}-perfetto.json", "application/json")
+    return download(trace_lines(cluster, jobs, bars), f"run-{run.pk}-perfetto.json", "application/json")
 
 
 def summary(run: Run) -> dict[str, Any]:

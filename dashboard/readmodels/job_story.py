@@ -24,11 +24,11 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
 
     With at_ms as known at that time. None if there is no such job. For a job in groups also `stretches`.
     """
-    cluster, jobs = store.of_run(run)
-    if index >= len(jobs):
-        return None
-    job = jobs[index]
     with Newest(run) as state:
+        cluster, jobs = store.of_run(run)
+        if index >= len(jobs):
+            return None
+        job = jobs[index]
         newest_ms = max(state.sim_ms, run.sim_ms)
         then = newest_ms if at_ms is None else min(at_ms, newest_ms)
         known = state.jobs.rows if at_ms is None else known_at(state, then)

@@ -55,10 +55,10 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     sort, falling = sort_of(asked, SORTS)
     if wanted and wanted not in STATES:
         raise ModelError(f"state must be one of {', '.join(STATES)}, got {wanted!r}")
-    _, jobs = store.of_run(run)
     if is_large(run):
-        return _of_large_run(run, jobs, asked, wanted, (sort, falling), size)
+        return _of_large_run(run, store.of_run(run)[1], asked, wanted, (sort, falling), size)
     with Newest(run) as state:
+        _, jobs = store.of_run(run)
         at_ms = moment_of(asked, max(state.sim_ms, run.sim_ms))
         codes, grouped = job_states(state, at_ms), members(state, at_ms)
         known = known_at(state, at_ms) if at_ms < state.sim_ms else state.jobs.rows

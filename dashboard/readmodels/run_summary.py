@@ -32,8 +32,8 @@ def now(run: Run) -> dict[str, Any]:
     Allocated are the limited resources under the current scheduler; none while jobs are on typed workers or share
     machines.
     """
-    cluster, jobs = store.of_run(run)
     with Newest(run) as state:
+        cluster, jobs = store.of_run(run)
         at_ms = max(state.sim_ms, run.sim_ms)
         codes = job_states(state, at_ms)
         counts = np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist()

@@ -43,8 +43,8 @@ def thumbnail(run: Run) -> dict[str, Any]:
 
 def _thumbnail(run: Run) -> dict[str, Any]:
     """Raster of the state; large runs have none (levels.py)."""
-    _, jobs = store.of_run(run)
     with Newest(run) as state:
+        _, jobs = store.of_run(run)
         at_ms = max(state.sim_ms, run.sim_ms)
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]
         from_ms, to_ms = _span(run, state, at_ms, cluster.slot_ms)

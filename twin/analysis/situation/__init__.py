@@ -70,8 +70,8 @@ def window_ms(run: Run, slot_ms: int) -> int:
 
 
 def _situation(run: Run) -> Situation:
-    _, jobs = store.of_run(run)
     with Newest(run) as state:
+        _, jobs = store.of_run(run)
         at_ms = max(state.sim_ms, run.sim_ms)
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]  # as edits have left it by now
         codes = job_states(state, at_ms)

@@ -45,7 +45,9 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         for number, line in accounts.lines(source, options, skipped):
             rows += 1
             cells = [quoted.replace('""', '"') or plain for quoted, plain in CELL.findall(line)]
-            if cells[0] != FINISH:
+            if not cells:
+                skipped.add(number, "too_few_cells", "0")
+            elif cells[0] != FINISH:
                 skipped.add(number, "not_of_a_job", cells[0][:60])
             elif entry := _entry(cells):
                 accounts.offer(number, entry, skipped)
