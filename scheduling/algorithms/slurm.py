@@ -3,9 +3,11 @@
 The main scheduler starts jobs in the order of the queue. The first job of a queue that does not fit ends the pass for
 this queue, and for the servers of this queue. It runs when a job arrives or ends, but not again within `main_ms`.
 
-A backfill pass considers the jobs in their order, with the time limits as run times: a job that fits beside the
-reservations of the jobs before it starts, every other one gets a reservation. A reservation holds whole servers, and
-its times are multiples of `resolution_ms`. Each pass makes all reservations again.
+A backfill pass runs one interval after the last one if something has changed, otherwise at the next change; where the
+passes of a real cluster are known, it runs at these (slotted/slurm/passes.py). It considers the jobs in their order,
+with the time limits as run times: a job that fits beside the reservations of the jobs before it starts, every other one
+gets a reservation. A reservation holds whole servers, and its times are multiples of `resolution_ms`. Each pass makes
+all reservations again.
 
 Queues are the groups of jobs; `Server.queues` says which queues a server takes. Licences, dependencies, reservations of
 administrators, preemption and limits of accounts are not modelled.
@@ -28,6 +30,7 @@ from scheduling.slotted.gang_queue import Units
 from scheduling.slotted.gangs.packing import WORKER
 from scheduling.slotted.slurm.best_fit import BestFit, bits
 from scheduling.slotted.slurm.ends import STEP_MS, Ending, Outlook
+from scheduling.slotted.slurm.passes import Passes, moments_of
 from scheduling.slotted.slurm.planned import Planned
 
 DAY_MS = 86_400_000
@@ -74,6 +77,12 @@ class SlurmParameters(BackfillParameters):
         high=1_000_000,
         title="Backfill depth",
     )
+    known_passes: str = parameter(
+        "",
+        "Times of backfill passes of a real cluster in ms of the run, separated by commas; FIRST*COUNT for COUNT "
+        "passes one interval apart; a pass that is not known runs one interval after the last one",
+        title="Known backfill passes",
+    )
     spread: bool = parameter(False, "Place each worker of a job on a separate server", title="Separate servers")
 
 
@@ -89,11 +98,13 @@ class Slurm(BackfillScheduler):
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         own, slot_ms = self.parameters, cluster.slot_ms
-        self.main, self.interval = own.main_ms // slot_ms, max(1, own.backfill_ms // slot_ms)
+        self.main, interval = own.main_ms // slot_ms, max(1, own.backfill_ms // slot_ms)
+        self.passes = Passes([-(-ms // slot_ms) for ms in moments_of(own.known_passes, own.backfill_ms)], interval)
         self.resolution, self.window = max(1, own.resolution_ms // slot_ms), max(1, own.window_ms // slot_ms)
         self.step = max(1, STEP_MS // slot_ms)
         self.main_at: int | None = None  # slot of the last pass of the main scheduler
         self.main_due: int | None = None  # slot of the first change since the last pass
+        self.backfill_at: int | None = None  # slot of the last backfill pass
         self.backfill_due: int | None = None
         self.takes: dict[str, int] = {}  # queue -> its servers
         self.empty = [GUARD | pack(server.capacity) for server in cluster.servers]
@@ -123,7 +134,7 @@ class Slurm(BackfillScheduler):
             self.main_at, self.main_due = slot, None
             self._main(starts, now_ms)
         if self._next_backfill() == slot:
-            self.backfill_due = None
+            self.backfill_at, self.backfill_due = slot, None
             self._backfill(starts, now_ms, slot)
         if starts.plan and self.backfill_due is None:
             self.backfill_due = slot + 1  # a start moves reservations
@@ -143,12 +154,13 @@ class Slurm(BackfillScheduler):
         return list(starts.plan)
 
     def state(self) -> dict[str, Any]:
-        passes = {"main_at": self.main_at, "main_due": self.main_due, "backfill_due": self.backfill_due}
-        return super().state() | passes
+        main = {"main_at": self.main_at, "main_due": self.main_due}
+        return super().state() | main | {"backfill_at": self.backfill_at, "backfill_due": self.backfill_due}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         self.main_at, self.main_due, self.backfill_due = state["main_at"], state["main_due"], state["backfill_due"]
+        self.backfill_at = state.get("backfill_at")  # absent in states of another version
 
     def _next_main(self) -> int | None:
         """Slot of the next pass of the main scheduler; None where nothing has changed."""
@@ -157,14 +169,14 @@ class Slurm(BackfillScheduler):
         return max(self.main_due, self.main_at + self.main)
 
     def _next_backfill(self) -> int | None:
-        return None if self.backfill_due is None else -(-self.backfill_due // self.interval) * self.interval
+        return None if self.backfill_due is None else self.passes.next(self.backfill_due, self.backfill_at)
 
     def _skip_idle(self, slot: int) -> None:
         """Passes before this slot that had no effect, as no job waited: they are only noted as done."""
         if (due := self._next_main()) is not None and due < slot:
             self.main_at, self.main_due = due, None
         if (due := self._next_backfill()) is not None and due < slot:
-            self.backfill_due = None
+            self.backfill_at, self.backfill_due = due, None
 
     def _name(self, job: int) -> LineName:
         return (*super()._name(job)[:-1], self.jobs[job].group, super()._name(job)[-1])

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import orjson
@@ -21,6 +22,12 @@ from twin.mirror import stored
 connection = Connection.objects.select_related("run").get(name="lab")
 jobs = stored.load(connection).jobs if connection.run else []
 print(sum(job.fact.state == "ended" for job in jobs))
+"""
+PASSES = """
+from twin.models import Connection
+from twin.mirror import stored
+run = Connection.objects.select_related("run").get(name="lab").run
+print(*stored.load_run(run).passes.between(0, run.sim_ms))
 """
 FIRST_POLL = """
 from twin.models import Connection
@@ -103,6 +110,9 @@ def test_every_scheduler_replays_what_slurm_did(cluster, stack):
     real = facts["real"]
     assert real["completed"] == JOBS
     assert real["mean_jct_ms"] - real["mean_wait_ms"] == pytest.approx(SECONDS * 1_000, abs=1_500)
+    passes = [int(ms) for ms in stack.manage(PASSES).split()]
+    assert passes, "sdiag has shown the backfill passes"
+    assert all(later - earlier >= 1_000 for earlier, later in pairwise(passes))
     for name in ("fifo", "easy", "conservative"):  # as fast as Slurm, but for its cycles and whole seconds
         figures = shadows[name][3]
         assert figures["completed"] == JOBS

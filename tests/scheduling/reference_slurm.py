@@ -212,7 +212,7 @@ class Reference:
 def slurm_starts(servers, queues, requests):
     """{job: (slot, servers)}"""
     of = Reference(servers, queues, requests)
-    slot, main_at, wanted, postponed = 0, None, False, False
+    slot, main_at, backfill_at, wanted, postponed = 0, None, None, False, False
     fits = [of.choose(r, set(queues[r.queue]), [list(amounts) for amounts in servers]) is not None for r in requests]
     while slot <= 2_000 and len(of.starts) < sum(fits):
         for job, (begin, places) in list(of.running.items()):
@@ -229,8 +229,8 @@ def slurm_starts(servers, queues, requests):
         if wanted and (main_at is None or slot - main_at >= MAIN):
             main_at, wanted = slot, False
             of.main(slot)
-        if postponed and slot % INTERVAL == 0:
-            postponed = False
+        if postponed and (backfill_at is None or slot - backfill_at >= INTERVAL):
+            backfill_at, postponed = slot, False
             of.backfill(slot)
         postponed = postponed or len(of.starts) > before
         slot += 1

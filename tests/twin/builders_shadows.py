@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def busy_cluster(name: str = "lab", jobs: int = JOBS) -> Connection:
     one = following(connection, polled(0))
     for each in (polled(0), poll(END_S, jobs)):
         one.apply(each)
+    return seen(connection)
+
+
+def busy_cluster_with_passes(interval_s: int, first_s: int) -> Connection:
+    """The same, polled every 15 s: each poll shows the last backfill pass."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    for second in range(0, END_S + 1, 15):
+        last = (second - first_s) // interval_s * interval_s + first_s
+        one.apply(replace(poll(second), backfilled_ms=EPOCH + last * S if last >= first_s else None))
     return seen(connection)
 
 

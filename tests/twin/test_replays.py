@@ -8,7 +8,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.twin.builders_shadows import END_S, MINUTE, busy_cluster, computed, poll, seen
+from scheduling.slotted.slurm.passes import moments_of
+from tests.twin.builders_shadows import (
+    END_S,
+    MINUTE,
+    busy_cluster,
+    busy_cluster_with_passes,
+    computed,
+    poll,
+    seen,
+)
 from tests.twin.mirror.builders import EPOCH, S, ended, job, polled, running
 from tests.twin.mirror.builders_stored import following
 from twin.connectors.constraints import Constraints
@@ -65,6 +74,27 @@ def test_a_slurm_that_reports_its_settings_is_replayed_by_its_own_model():
     assert any("main scheduler runs at most every 3 s" in text for text in of.facts["sentences"])
 
 
+def test_the_backfill_passes_that_the_cluster_reports_are_those_of_the_replay():
+    """A pass every 30 s from second 7 on. Jobs then hold their nodes no longer than they ran."""
+    connection = busy_cluster_with_passes(30, 7)
+    Forecasting.objects.create(
+        connection=connection, constraints=Constraints(backfill_ms=30_000, passes=PASSES).plain()
+    )
+    of = replayed(connection)
+    text = of.facts["parameters"]["known_passes"]
+    known = moments_of(text, 30_000)
+    first_ms = EPOCH + 7 * S - round(connection.run.clock_wall.timestamp() * 1000) + 500
+    assert text == f"{first_ms}*{len(known)}"
+    assert len(known) == 113, "up to the last event"
+    assert of.facts["pause_ms"] == 0
+    assert any(f"the moments of {len(known)} are known" in text for text in of.facts["sentences"])
+    assert of.facts["replay"]["jobs"] == 20
+    short = Constraints(backfill_ms=2_000, passes=PASSES | {"backfill_ms": 2_000})
+    Forecasting.objects.update(constraints=short.plain())
+    of = replayed(connection)
+    assert (of.facts["parameters"]["known_passes"], of.facts["pause_ms"]) == ("", 500), "too close for whole seconds"
+
+
 def test_a_start_that_the_model_would_have_made_earlier_does_not_agree():
     """The cluster takes 2 s for each start: too many with a tolerance of 1 s."""
     connection = busy_cluster()
@@ -118,6 +148,7 @@ def test_a_job_that_waits_for_a_dependency_arrives_when_it_became_eligible():
         ([(5, "waits", "Dependency"), (9, "waits", "Priority"), (12, "started", "")], {0: 9}),
         ([(5, "held", "JobHeldUser"), (9, "started", "")], {0: 9}),
         ([(5, "waits", "Resources"), (9, "started", "")], {}),
+        ([(5, "waits", "Nodes required for job are DOWN, DRAINED or reserved"), (9, "started", "")], {}),
         ([(5, "waits", "ReqNodeNotAvail, UnavailableNodes:n1"), (9, "waits", "")], {0: 9}),
         ([(5, "waits", "BeginTime"), (6, "waits", "None"), (7, "waits", "BeginTime"), (9, "started", "")], {0: 9}),
         ([(5, "waits", "Licenses")], {0: 100}),

@@ -165,6 +165,7 @@ class Snapshot:
               they are not in the snapshot
     partial   a snapshot of some jobs only (a stream's change): nothing is gone because it is not in it
     calls     milliseconds that each call to the cluster took, by name
+    backfilled_ms  when the last backfill pass ran, in the cluster's time; None where this poll did not read it
     """
 
     at_ms: int
@@ -176,6 +177,7 @@ class Snapshot:
     own: str = ""
     why: str = ""  # in one line: what is missing, where it is not complete; or what was left out, and why
     calls: Mapping[str, int] = field(default_factory=dict)
+    backfilled_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,7 @@ class SlurmConnector(Connector):
         ).found()
 
     def snapshot(self, *, nodes: bool = True) -> Snapshot:
-        if nodes or self._clock.low_ms is None:
-            self._diagnostics()
+        counts = self._diagnostics() if nodes or self._clock.low_ms is None else None
         at_ms = _now_ms() + self._clock.offset_ms
         separators = Separators()
         answer = self._commands.run("squeue", "-h", "-a", "-t", "all", "-O", separators.format(queue.COLUMNS))
@@ -123,7 +122,10 @@ class SlurmConnector(Connector):
             why = why or ("" if seen else "scontrol shows no nodes")
         spent = {call: self._commands.spent_ms[call] for call in calls}
         left_out = f"{rights.sees_own(own)}: {rights.grants(own)}" if own else self._queue.left_out
-        return Snapshot(at_ms, jobs, seen, reservations, complete=not why, own=own, why=why or left_out, calls=spent)
+        return Snapshot(
+            at_ms, jobs, seen, reservations, complete=not why, own=own, why=why or left_out, calls=spent,
+            backfilled_ms=counts.backfilled_ms if counts else None,
+        )  # fmt: skip
 
     def changes(self) -> Iterator[Snapshot]:
         """Polls every interval and after each hint; the nodes are polled when they are due."""

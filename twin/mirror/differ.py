@@ -30,6 +30,7 @@ from twin.mirror.jobs.identity import QUEUED_AGAIN, have_common_time, is_same, w
 from twin.mirror.nodes.known import KnownNode, Nodes
 from twin.mirror.nodes.reservations import Reservations, event_of
 from twin.mirror.nodes.sites import SiteRule
+from twin.mirror.passes import Passes
 
 HOUR_MS = 3_600_000
 RESOLUTION_MS = 1_000  # of the times that clusters tell
@@ -63,6 +64,7 @@ class Mirror:
     past: dict[tuple[str, int], int] = field(default_factory=dict)  # (key, a submit time) -> restarts: ended before it
     since_ms: int = 0  # the cluster's time at which the run before ended; 0: there is none
     reservations: Reservations = field(default_factory=Reservations)
+    passes: Passes = field(default_factory=Passes)
     uncertain: set[int] = field(default_factory=set)  # jobs whose attempts the accounting may know better
     complete_ms: int = 0  # the cluster's time of the newest poll that had all jobs
     changed_jobs: set[int] = field(default_factory=set)  # since `take_changed`
@@ -91,6 +93,8 @@ class Mirror:
                 event_of(known, indices, self.epoch_ms)
                 for known in self.reservations.apply(snapshot.reservations, self.at_ms)
             ]
+        if snapshot.backfilled_ms is not None:
+            self.passes.add(snapshot.backfilled_ms - self.epoch_ms)
         if snapshot.complete and not snapshot.partial:
             self.complete_ms = self.at_ms
             for index in self.missing(snapshot):

@@ -28,7 +28,7 @@ from twin.mirror.nodes.reservations import KnownReservation
 from twin.mirror.nodes.sites import SiteRule
 from twin.models import ClusterSpec, Connection, EventBatch, MirrorRecord, Run, Scenario, Trace
 
-JOB, NODE, RESERVATION = MirrorRecord.JOB, MirrorRecord.NODE, MirrorRecord.RESERVATION
+JOB, NODE, RESERVATION, PASSES = MirrorRecord.JOB, MirrorRecord.NODE, MirrorRecord.RESERVATION, MirrorRecord.PASSES
 RECORDS = 500  # that are in memory at a time
 MAX_BATCH = 2_000  # events; the first poll of a large cluster has more, and their encoding takes memory
 
@@ -55,7 +55,7 @@ class ReservationRecord:
 
 _encoder = msgspec.msgpack.Encoder()
 _jobs, _nodes = msgspec.msgpack.Decoder(JobRecord), msgspec.msgpack.Decoder(NodeRecord)
-_reservations = msgspec.msgpack.Decoder(ReservationRecord)
+_reservations, _passes = msgspec.msgpack.Decoder(ReservationRecord), msgspec.msgpack.Decoder(list[int])
 
 
 def sites_of(connection: Connection) -> SiteRule:
@@ -185,6 +185,8 @@ def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
         elif kind == RESERVATION:
             reservation = _reservations.decode(bytes(payload))
             mirror.reservations.known.append(KnownReservation(index, reservation.fact, reservation.over))
+        elif kind == PASSES:
+            mirror.passes.parts[index] = _passes.decode(bytes(payload))
         else:
             node = _nodes.decode(bytes(payload))
             mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away, node.site)
@@ -203,7 +205,10 @@ class Writer:
             Event(run.last_seq + place, log_ms, kind, data) for place, (kind, data) in enumerate(changes, start=1)
         ]
         self.seq = events[-1].seq
-        records = self._records(*self.mirror.take_changed(), self.mirror.reservations.take_changed())
+        mirror = self.mirror
+        records = self._records(
+            *mirror.take_changed(), mirror.reservations.take_changed(), mirror.passes.take_changed()
+        )
         with transaction.atomic():
             written = [
                 event_log.append(run.pk, run.epoch, events[first : first + MAX_BATCH])
@@ -221,7 +226,11 @@ class Writer:
             pubsub.publish(pubsub.run_channel(run.pk), payload)
 
     def _records(
-        self, jobs: Sequence[KnownJob], nodes: Sequence[KnownNode], reservations: Sequence[KnownReservation]
+        self,
+        jobs: Sequence[KnownJob],
+        nodes: Sequence[KnownNode],
+        reservations: Sequence[KnownReservation],
+        passes: Sequence[tuple[int, list[int]]],
     ) -> Iterator[MirrorRecord]:
         for job in jobs:
             record = self._record(JOB, job.index, JobRecord(job.name, job.fact, job.attempts))
@@ -231,6 +240,10 @@ class Writer:
             yield self._record(NODE, node.index, NodeRecord(node.fact, node.away, node.site))
         for known in reservations:
             yield self._record(RESERVATION, known.index, ReservationRecord(known.fact, known.over))
+        for part, moments in passes:
+            yield self._record(PASSES, part, moments)
 
-    def _record(self, kind: str, index: int, value: JobRecord | NodeRecord | ReservationRecord) -> MirrorRecord:
+    def _record(
+        self, kind: str, index: int, value: JobRecord | NodeRecord | ReservationRecord | list[int]
+    ) -> MirrorRecord:
         return MirrorRecord(run=self.run, kind=kind, index=index, payload=_encoder.encode(value), seq=self.seq)

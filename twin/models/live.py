@@ -34,9 +34,12 @@ class Connection(Owned):
 
 
 class MirrorRecord(models.Model):
-    """State of one job, node or reservation of a mirror, from which it continues after a restart (mirror/stored.py)."""
+    """State of one job, node or reservation of a mirror, from which it continues after a restart (mirror/stored.py).
 
-    JOB, NODE, RESERVATION = "job", "node", "resv"
+    Also the backfill passes of ten minutes of it.
+    """
+
+    JOB, NODE, RESERVATION, PASSES = "job", "node", "resv", "pass"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="mirror_records")
     kind = models.CharField(max_length=4)

@@ -1,5 +1,7 @@
 """sdiag's figures, and the clock that they give."""
 
+import re
+
 import pytest
 
 from tests.twin.connectors.slurm_texts import VERSIONS, recorded
@@ -13,6 +15,8 @@ def test_recorded_diagnostics_of_each_version_are_read(version):
     counts = read_diagnostics(recorded(version, "sdiag"))
     assert counts.since_ms < counts.at_ms < counts.since_ms + 60_000
     assert counts.since_ms <= counts.counted_ms <= counts.at_ms
+    assert counts.backfilled_ms is not None
+    assert counts.since_ms <= counts.backfilled_ms <= counts.at_ms
     # counted every 30 s
     assert (counts.pending, counts.running, set(counts.spent)) == (14 if version == "22.05" else 0, 0, {0})
     calls, ms = counts.spent[0]
@@ -28,6 +32,12 @@ def test_calls_and_time_are_those_of_the_user():
     counts = read_diagnostics(text)
     assert counts.pending == 144
     assert counts.spent[1001] == (12, 6.0)
+
+
+@pytest.mark.parametrize("when", ["N/A", "Thu Jan 01 00:00:00 1970 (0)"])
+def test_a_controller_without_a_backfill_pass_has_no_moment_of_one(when):
+    text = re.sub(r"Last cycle when: .*", f"Last cycle when: {when}", recorded("22.05", "sdiag"))
+    assert read_diagnostics(text).backfilled_ms is None
 
 
 def test_another_answer_gives_one_clear_sentence():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.db import DatabaseError
 
-from tests.twin.mirror.builders import S, job, polled
+from tests.twin.mirror.builders import EPOCH, S, job, polled
 from tests.twin.mirror.builders_stored import POLLS, following
 from twin.eventlog import event_log
 from twin.eventlog.additions import of_run
@@ -54,6 +56,21 @@ def test_a_first_look_at_many_jobs_is_stored_whole():
     mirror = stored.load(connection)
     assert tuple(known.fact for known in mirror.jobs) == first.jobs
     assert list(mirror.nodes) == [node.name for node in first.nodes]
+
+
+def test_backfill_passes_are_stored_with_the_next_event():
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    first = replace(polled(10, job("1")), backfilled_ms=EPOCH + 5 * S)
+    one = following(connection, first)
+    for each in (first, replace(polled(40, job("1")), backfilled_ms=EPOCH + 35 * S), polled(45, job("1"))):
+        one.apply(each)
+    connection.refresh_from_db()
+    late = EPOCH - round(connection.run.clock_wall.timestamp() * 1000)
+    assert list(stored.load(connection).passes.between(0, late + 50 * S)) == [late + 5 * S]
+    one.apply(replace(polled(700, job("1"), job("2")), backfilled_ms=EPOCH + 695 * S))
+    passes = stored.load(connection).passes
+    assert list(passes.between(0, late + 700 * S)) == [late + 5 * S, late + 35 * S, late + 695 * S]
+    assert list(passes.between(late + 35 * S, late + 694 * S)) == [late + 35 * S]
 
 
 def test_a_write_that_fails_leaves_neither_events_nor_records(monkeypatch):

@@ -1,4 +1,4 @@
-"""The controller's own counts, from `sdiag`: its clock, how many jobs it has, and what each user's calls cost it."""
+"""The controller's own counts, from `sdiag`: clock, jobs, last backfill pass, and the cost of each user's calls."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class Diagnostics:
     """One answer of sdiag; counts of jobs are those of counted_ms, as slurmctld counts every 30 s.
 
     spent  {uid: (calls, ms)} since since_ms
+    backfilled_ms  when the last backfill pass ran, in whole seconds; None before the first one
     """
 
     at_ms: int
@@ -23,11 +24,13 @@ class Diagnostics:
     pending: int
     running: int
     spent: dict[int, tuple[int, float]]
+    backfilled_ms: int | None = None
 
 
 def read_diagnostics(text: str) -> Diagnostics:
     """The figures of an answer of sdiag."""
     users = text.partition("Remote Procedure Call statistics by user")[2]
+    last = re.search(r"^\s*Last cycle when: .*\((\d+)\)", text, re.MULTILINE)
     return Diagnostics(
         at_ms=_number(text, r"sdiag output at .*\((\d+)\)") * 1000,
         since_ms=_number(text, r"Data since .*\((\d+)\)") * 1000,
@@ -35,6 +38,7 @@ def read_diagnostics(text: str) -> Diagnostics:
         pending=_number(text, r"Jobs pending:\s*(\d+)"),
         running=_number(text, r"Jobs running:\s*(\d+)"),
         spent={int(uid): (int(calls), int(micros) / 1000) for uid, calls, micros in BY_USER.findall(users)},
+        backfilled_ms=int(last[1]) * 1000 if last and int(last[1]) else None,
     )
 
 

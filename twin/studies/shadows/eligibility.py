@@ -15,6 +15,7 @@ from twin.models import Run
 COMPETING = frozenset({
     "", "None", "Priority", "Resources", "Prolog", "Cleaning", "NonZeroExitCode", "RaisedSignal", "NodeDown",
     "FrontEndDown", "SystemFailure", "Unschedulable", "SchedulerError", "Pending",
+    "Nodes required for job are DOWN",  # "..., DRAINED or reserved for jobs in higher priority partitions"
 })  # fmt: skip
 Decided = tuple[int, int, str, str]  # (ms of the log, job, code of the decision, reason)
 

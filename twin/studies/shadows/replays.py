@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -23,6 +23,7 @@ from scheduling.model.training_models import training_model_of
 from scheduling.model.values import LARGEST, LEAST, Cluster, Job
 from scheduling.reporting.quantities import count, duration
 from scheduling.slotted.backfilling import LIMITS, UTILITY
+from scheduling.slotted.slurm.passes import as_text
 from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.outcomes import FOREVER, outcomes_of
 from twin.connectors.constraints import Constraints, from_plain
@@ -50,17 +51,31 @@ LEAST_MS = 3_600_000  # of the first run of a cluster, before its first replay
 MOST_JOBS, MOST_SLOTS = 20_000, 100_000
 HALF_SECOND_MS = 500
 WITHIN_MS = 30_000  # backfill interval of a cluster that does not report one
+LEAST_INTERVAL_MS = 10_000  # of passes whose whole seconds say when they ran: shorter ones would change their order
 RETRY = timedelta(hours=1)
 
 
-def cut(of: ShadowSet, pause_ms: int) -> Window:
-    """The window of a replay, with the priorities of its jobs, each of which holds its nodes for pause_ms more."""
+class Replayed(NamedTuple):
+    """The window of a replay with the priorities of its jobs, each of which holds its nodes for pause_ms more.
+
+    passes: moments of the cluster's backfill passes in ms of the log; empty where they are not known
+    """
+
+    window: Window
+    pause_ms: int
+    passes: list[int]
+
+
+def cut(of: ShadowSet) -> Replayed:
+    """The window of a replay."""
     known = constraints_of(of.connection)
     window = window_of(
         of.connection, of.length_ms, of.until_ms, of.run, most_jobs=MOST_JOBS, most_slots=MOST_SLOTS,
         least_slot_ms=HALF_SECOND_MS if known.passes else 1_000, every=bool(known.passes),
     )  # fmt: skip
     made = window.made
+    passes = passes_of(window, known)
+    pause_ms = 0 if passes else pause_of(of.connection)
     late = eligible_ms(made.moment.run, window.from_ms, window.until_ms)
     parts = [part._replace(run_ms=part.run_ms + pause_ms) for part in made.cut.parts]
     parts = sorted((_when_eligible(part, late, made.moment.mirror) for part in parts), key=turn)
@@ -68,9 +83,21 @@ def cut(of: ShadowSet, pause_ms: int) -> Window:
     cluster = with_queues(made.cluster, made.moment.mirror) if known.passes else made.cluster
     queues = {part.known.fact.queue for part in parts}
     blocked = sum(part.known.index in late and part.state != RUNNING for part in parts)
-    sentences = [*window.sentences, *assumptions(known, len(queues), pause_ms, blocked)]
+    sentences = [*window.sentences, *assumptions(known, len(queues), pause_ms, blocked, len(passes))]
     made = replace(made, cut=replace(made.cut, parts=parts), table=table, cluster=cluster, purpose=of.purpose)
-    return replace(window, made=made, sentences=tuple(sentences))
+    return Replayed(replace(window, made=made, sentences=tuple(sentences)), pause_ms, passes)
+
+
+def passes_of(window: Window, known: Constraints) -> list[int]:
+    """Moments of the cluster's backfill passes, where they are long enough apart; on average in the middle of a second.
+
+    They begin two intervals before the window.
+    """
+    interval_ms = known.passes.get("backfill_ms", 0)
+    if interval_ms < LEAST_INTERVAL_MS:
+        return []
+    seen = window.made.moment.mirror.passes.between(max(0, window.from_ms - 2 * interval_ms), window.until_ms)
+    return [at_ms + HALF_SECOND_MS for at_ms in seen]
 
 
 def _when_eligible(part: Part, late: Mapping[int, int], mirror: Mirror) -> Part:
@@ -82,8 +109,11 @@ def _when_eligible(part: Part, late: Mapping[int, int], mirror: Mirror) -> Part:
     return part._replace(arrival_ms=max(part.arrival_ms, min(late[part.known.index], first)))
 
 
-def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0) -> list[str]:
-    """Assumptions of the model for users, in sentences. blocked: jobs that were not eligible at once."""
+def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0, passes: int = 0) -> list[str]:
+    """Assumptions of the model for users, in sentences.
+
+    blocked: jobs that were not eligible at once. passes: number of backfill passes whose moments are known.
+    """
     interval_ms = known.backfill_ms or WITHIN_MS
     found = [
         f"Jobs are backfilled every {duration(interval_ms)}, which is also the tolerance of starts.",
@@ -108,8 +138,12 @@ def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0
     if known.passes:
         found.append(
             f"The main scheduler runs at most every {duration(known.passes['main_ms'])}, and the partitions have the "
-            "nodes that they have now. The moments of the passes are not known: a start at the next pass changes those "
-            "that follow."
+            "nodes that they have now."
+        )
+        found.append(
+            f"Backfill passes run when the cluster ran them: the moments of {passes:,} are known, to the second."
+            if passes
+            else "The moments of the passes are not known: a start at the next pass changes those that follow."
         )
         found.append("Reservations of nodes, requested nodes and preemption are not simulated.")
     elif queues > 1:
@@ -131,14 +165,15 @@ def with_priorities(table: JobTable, parts: Sequence[Part]) -> JobTable:
     return replace(table, utility=np.array(rows, dtype=float))
 
 
-def entrant(cluster: Cluster, known: Constraints) -> Entrant:
+def entrant(cluster: Cluster, known: Constraints, passes: Sequence[int] = ()) -> Entrant:
     """The model of the cluster's policy, in the order of priorities and with time limits as run times.
 
-    It is Slurm's own where the cluster reports its settings, else EASY backfilling.
+    It is Slurm's own where the cluster reports its settings, else EASY backfilling. passes: moments of backfill passes.
     """
     own: dict[str, Any] = {"order": UTILITY, "estimates": LIMITS}
     if known.passes:
-        return Entrant(Slurm, trained_by(Slurm, training_model_of(cluster)) | own | {"spread": True, **known.passes})
+        own |= {"spread": True, "known_passes": as_text(passes, known.passes["backfill_ms"]), **known.passes}
+        return Entrant(Slurm, trained_by(Slurm, training_model_of(cluster)) | own)
     own["backfill_ms"] = known.backfill_ms or WITHIN_MS
     return Entrant(Easy, trained_by(Easy, training_model_of(cluster)) | own)
 

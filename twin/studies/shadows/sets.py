@@ -87,12 +87,17 @@ def end(of: ShadowSet, status: str, message: str = "") -> None:
 def prepare(of: ShadowSet) -> Window:
     """The cut of the window, stored with one shadow for each scheduler that can; Refused where none can."""
     replay = of.purpose == ShadowSet.REPLAY
-    pause_ms = replays.pause_of(of.connection) if replay else 0
-    window = replays.cut(of, pause_ms) if replay else window_of(of.connection, of.length_ms, of.until_ms)
+    if replay:
+        window, pause_ms, passes = replays.cut(of)
+    else:
+        window, pause_ms, passes = window_of(of.connection, of.length_ms, of.until_ms), 0, []
     table, cluster = window.made.table, window.made.cluster
     jobs = list(table.jobs())
     history = history_of(window, jobs)
-    known = [replays.entrant(cluster, replays.constraints_of(of.connection))] if replay else entrants(cluster, table)
+    if replay:
+        known = [replays.entrant(cluster, replays.constraints_of(of.connection), passes)]
+    else:
+        known = entrants(cluster, table)
     able = [entrant for entrant in known if not entrant.reason]
     if not able:
         raise Refused(f"no scheduler can run the window; the reason of {known[0].scheduler.title}: {known[0].reason}")
