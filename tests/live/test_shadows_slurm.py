@@ -72,7 +72,7 @@ def stack(cluster):
 
 def connect(stack, cluster):
     """Follows the cluster as "lab"."""
-    parameters = ("--param", f"conf={cluster.conf}", "--param", "interval_ms=500")
+    parameters = ("--param", f"conf={cluster.conf}", "--param", "interval_ms=500", "--param", "nodes_interval_ms=1000")
     command = [sys.executable, str(ROOT / "manage.py"), "connect", "slurm", "--name", "lab", *parameters]
     connected = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=120)
     assert connected.returncode == 0, connected.stdout + connected.stderr
