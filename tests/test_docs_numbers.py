@@ -21,7 +21,7 @@ from twin.push import bodies, events, storage
 from twin.runs import lease
 from twin.studies import demo
 from twin.studies.experiments import task as experiment_task
-from twin.studies.shadows import in_step, sets
+from twin.studies.shadows import in_step, replays, sets
 from twin.traces import synthesis
 from twin.traces.importers import native_jsonl
 from twin.traces.uploads import openfile
@@ -47,6 +47,7 @@ STATED = [
     ("forecasting.md", f"at most every {forecast_task.EVERY_S:g} s"),
     ("forecasting.md", f"the {bands.NEAREST} forecasts, among the last {bands.LAST} scored ones"),
     ("forecasting.md", f"*learning* below {scoring.LEAST} scored starts"),
+    ("forecasting.md", f"if its interval is at least {replays.LEAST_INTERVAL_MS // 1_000} s"),
     ("forecasting.md", f"windows of up to {in_step.MOST_JOBS:,} jobs"),
     ("acting.md", f"`ACTING_LEASE_S` ({settings.ACTING_LEASE_S} s)"),
     ("acting.md", f"the plan is older than {gates.MAX_AGE_S / 60:g} minutes"),
