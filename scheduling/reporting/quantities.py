@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 LEAST_MS = 0.01  # two decimals
+MINUS = "−"
 
 
 def duration(ms: float) -> str:
@@ -29,7 +30,7 @@ def count(number: int, noun: str) -> str:
 def value_text(value: float, unit: str) -> str:
     """Metric value as pages display it (valueText of static/js/core/metric-table.js)."""
     if unit == "share":
-        return f"{_rounded(Decimal(value * 100), 1):.1f} %"
+        return _signed(f"{_rounded(Decimal(value * 100), 1):.1f} %")
     if unit == "x":
         return f"{_grouped(value)} ×"
     if unit != "ms":
@@ -43,7 +44,12 @@ def value_text(value: float, unit: str) -> str:
 
 def _grouped(value: float) -> str:
     """Number with thousands separators and at most two decimals: 1,234.5."""
-    return _plain(_rounded(Decimal(repr(float(value))), 2))
+    return _signed(_plain(_rounded(Decimal(repr(float(value))), 2)))
+
+
+def _signed(text: str) -> str:
+    """Text of a number with a minus sign instead of a hyphen."""
+    return text.replace("-", MINUS, 1) if text.startswith("-") else text
 
 
 def _plain(value: Decimal) -> str:

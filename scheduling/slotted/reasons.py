@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import MINUS, count, duration
 from scheduling.reporting.sentences import ROLE, UNIT, Sentences, Values
 
 CENT = 0.01  # smallest amount of utility that is written with two decimals
@@ -66,7 +66,7 @@ def _adding_up(utility: float, cost: float, payoff: float) -> tuple[str, str, st
     digits = _digits(payoff)
     while digits < MAX_DIGITS and round(round(utility, digits) - round(cost, digits), digits) != round(payoff, digits):
         digits += 1
-    shown = (f"{round(value, digits) + 0:.{digits}f}" for value in (utility, cost, payoff))
+    shown = (f"{round(value, digits) + 0:.{digits}f}".replace("-", MINUS) for value in (utility, cost, payoff))
     return next(shown), next(shown), next(shown)
 
 

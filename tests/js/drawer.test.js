@@ -48,7 +48,7 @@ test('what is written as 0.00 is not listed among what costs', () => {
 test('the drawer says it, marks the finish and lists what costs; a bar is the share itself', needsPage, async () => {
   open('/runs/1/', '<main><dialog id="drawer"></dialog></main>');
   const { Drawer } = await import('../../static/js/run/drawer/job-drawer.js');
-  const sentence = 'Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff -1.10).';
+  const sentence = 'Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff −1.10).';
   const decision = { seq: 3, at_ms: 0, kind: 'rejected', code: 'payoff_not_positive', values: VALUES, sentence };
   const story = { id: 'j6', state: 'rejected', arrived_ms: 0, worth: WORTH, decisions: [decision], utility: 0 };
   serve([
@@ -67,7 +67,7 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   const reason = await until(() => element.querySelector('.reason'), 'the story has come');
   assert.equal(
     reason.firstChild.textContent + reason.childNodes[1].textContent,
-    'Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff -1.10).',
+    'Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff −1.10).',
   );
   assert.equal(
     reason.querySelector('.found').textContent,
@@ -124,7 +124,7 @@ test('the cost of a job that was admitted again is that of its newest plan', nee
   assert.match(again.textContent, /What would have changed the first decision/);
   const refused = { ...admitted(5, HOUR, 30), kind: 'rejected', code: 'payoff_not_positive', sentence: 'Rejected.' };
   const rejected = await drawn([admitted(3, 0, 1.58), lost, refused], 'rejected');
-  assert.deepEqual(sum(rejected).slice(1), ['Cost at current prices30.00', 'Payoff = utility − cost-7.83']);
+  assert.deepEqual(sum(rejected).slice(1), ['Cost at current prices30.00', 'Payoff = utility − cost−7.83']);
   const taken = { seq: 5, at_ms: HOUR, kind: 'started', code: 'in_order', values: {}, sentence: 'Started in order.' };
   const other = await drawn([admitted(3, 0, 1.58), lost, taken], 'running');
   assert.deepEqual(sum(other), [], 'a scheduler without prices has started it');

@@ -49,7 +49,7 @@ test('small and large values keep three digits', () => {
   ]);
   assert.deepEqual(
     [percent(0.456, 1), percent(-1e-12), percent(-1e-12, 1), percent(-0.02)],
-    ['45.6 %', '0 %', '0.0 %', '-2 %'],
+    ['45.6 %', '0 %', '0.0 %', '−2 %'],
   );
   assert.deepEqual([plural(1, 'job'), plural(1200, 'job')], ['1 job', '1,200 jobs']);
 });

@@ -18,11 +18,11 @@ PAYOFF = {
 
 EXAMPLES = [
     ("payoff_not_positive", PAYOFF,
-     "Rejected: its utility of 3.20 does not exceed its cost of 7.85 (payoff -4.65). Best schedule found: slots 4 to "
+     "Rejected: its utility of 3.20 does not exceed its cost of 7.85 (payoff −4.65). Best schedule found: slots 4 to "
      "9, at most 1 worker. Highest cost: GPU on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("payoff_not_positive",
      PAYOFF | {"utility": 3e-13, "cost": 1.1, "payoff": -1.1, "cells": [[1, 2, 6, 2.6e-5, 0.004]]},
-     "Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff -1.10). Best schedule found: slots 4 to "
+     "Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff −1.10). Best schedule found: slots 4 to "
      "9, at most 1 worker."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.0, "cost": 0.0, "payoff": 0.0, "cells": []},
      "Rejected: its utility of 0.00 does not exceed its cost of 0.00 (payoff 0.00). Best schedule found: slots 4 "
@@ -31,7 +31,7 @@ EXAMPLES = [
      "Admitted: its utility of 5.00000 exceeds its cost of 4.99960 (payoff 0.00040). Best schedule found: slots 4 "
      "to 9, at most 2 workers. Highest cost: GPU on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.004, "cost": 0.138, "payoff": -0.134, "cells": []},
-     "Rejected: its utility of 0.004 does not exceed its cost of 0.138 (payoff -0.134). Best schedule found: slots 4 "
+     "Rejected: its utility of 0.004 does not exceed its cost of 0.138 (payoff −0.134). Best schedule found: slots 4 "
      "to 9, at most 1 worker."),
     ("fits_nowhere", {"role": "ps", "resource": "memory", "need": 64.0, "most": 60.0},
      "Rejected: one parameter server needs 64 GB of memory; the largest server has 60 GB."),

@@ -100,6 +100,13 @@ function pair(ms, big, bigUnit, small, smallUnit) {
 }
 
 /**
+ * The text of a number with a minus sign instead of a hyphen.
+ *
+ * @param {string} text
+ */
+const signed = (text) => text.replace(/^-/, '−');
+
+/**
  * 1234.5 -> '1,234.5', with at most `digits` decimals.
  *
  * @param {number | null | undefined} value
@@ -107,7 +114,7 @@ function pair(ms, big, bigUnit, small, smallUnit) {
  */
 export function number(value, digits = 2) {
   if (!isNumber(value)) return '–';
-  return value.toLocaleString('en-US', { maximumFractionDigits: digits, signDisplay: 'negative' });
+  return signed(value.toLocaleString('en-US', { maximumFractionDigits: digits, signDisplay: 'negative' }));
 }
 
 /**
@@ -118,7 +125,7 @@ export function number(value, digits = 2) {
  */
 export function fixed(value, digits = 2) {
   if (!isNumber(value)) return '–';
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return signed(value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 }
 
 /**
@@ -138,9 +145,9 @@ export function significant(value) {
  */
 export function rounded(value, digits) {
   if (!isNumber(value)) return '–';
-  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(digits - 1);
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return signed(value.toExponential(digits - 1));
   if (Math.abs(value) >= 1000) return number(value, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
-  return String(Number(value.toPrecision(digits)));
+  return signed(String(Number(value.toPrecision(digits))));
 }
 
 /**
@@ -175,7 +182,7 @@ export function telling(values) {
  * @param {number} digits
  */
 export function percent(share, digits = 0) {
-  return isNumber(share) ? `${(share * 100).toFixed(digits).replace(/^-(?=[0.]+$)/, '')} %` : '–';
+  return isNumber(share) ? `${signed((share * 100).toFixed(digits).replace(/^-(?=[0.]+$)/, ''))} %` : '–';
 }
 
 /**
