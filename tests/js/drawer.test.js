@@ -130,6 +130,19 @@ test('the cost of a job that was admitted again is that of its newest plan', nee
   assert.deepEqual(sum(other), [], 'a scheduler without prices has started it');
 });
 
+test('of many decisions the first and the last are shown, and the others on request', needsPage, async () => {
+  const round = (seq) => ({ seq, at_ms: seq, kind: 'started', code: 'x', values: {}, sentence: `Round ${seq}.` });
+  const rounds = Array.from({ length: 98 }, (_, seq) => round(seq));
+  const element = await drawn(rounds, 'running');
+  const texts = () => [...element.querySelectorAll('.reason')].map((one) => /Round \d+/.exec(one.textContent)[0]);
+  assert.deepEqual(texts(), ['Round 0', 'Round 1', 'Round 95', 'Round 96', 'Round 97']);
+  const button = [...element.querySelectorAll('button')].find((one) => one.textContent === 'Show 93 more decisions');
+  button.click();
+  assert.deepEqual(texts().length, 98);
+  assert.equal(document.activeElement.id, 'drawer-close');
+  assert.equal((await drawn(rounds.slice(0, 8), 'running')).querySelectorAll('.reason').length, 8);
+});
+
 test('the kind of a decision is not repeated by its sentence', async () => {
   const { leadOf } = await import('../../static/js/run/drawer/job-drawer.js');
   assert.deepEqual(leadOf('rejected', 'Rejected: no samples.'), ['Rejected:', ' no samples.']);

@@ -9,6 +9,7 @@ import { JOB_COLORS } from '../../util/colors.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { capital, clock } from '../../util/format.js';
 import { barsTable } from './bars-table.js';
+import { decisionList } from './decisions.js';
 import { fieldsTable } from './fields-table.js';
 import { finishOf, finishSentence } from './found-schedule.js';
 import { finder } from '../../ui/focus.js';
@@ -68,6 +69,7 @@ export class Drawer {
     Object.assign(this, { element, runId, info, onShow, onPick, onClose, then, shownMs, goTo });
     this.clock = () => null; // {sim_ms, wall_ms, speed} of a live cluster or run
     this.job = null;
+    this.unfolded = null; // the job of which all decisions are shown
     this.ahead = (_job) => null; // what is expected of a job, as nodes; of a live cluster
     this.opener = () => null; // the element that had the focus before
     addEventListener('keydown', ({ key, target }) => {
@@ -80,6 +82,7 @@ export class Drawer {
     const fresh = this.job !== job;
     this.job = job;
     if (fresh) {
+      this.unfolded = null;
       if (!this.element.contains(document.activeElement)) this.opener = finder(document.activeElement);
       fill(this.element, this.#head(this.#titleOf(job), ''), h('p', { class: 'muted' }, 'Loading …'));
       if (!this.element.open) this.element.show();
@@ -155,7 +158,12 @@ export class Drawer {
         null,
         first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
         this.then() === null ? this.ahead(this.job) : null,
-        decisions.map((decision) => this.#reason(decision, story)),
+        decisionList(
+          decisions,
+          (decision) => this.#reason(decision, story),
+          this.unfolded === this.job,
+          () => this.#unfold(story),
+        ),
         worth ? payoffParts(worth, this.info, price !== null, serverOf) : null,
         story.worth ? utilityCurve(story.worth, { ...finishShown(story, priced), price }) : null,
       ),
@@ -164,6 +172,13 @@ export class Drawer {
       isPriced(first) || NO_ROOM.includes(first?.code) ? this.#flips(first.seq, decisions.length > 1) : null,
       fieldsTable(story),
     );
+  }
+
+  /** All decisions of the job, while it is shown. */
+  #unfold(story) {
+    this.unfolded = this.job;
+    this.#paint(story);
+    this.element.querySelector('#drawer-close').focus({ preventScroll: true }); // the button is gone
   }
 
   /** A moment of the job, as in story.js. */
