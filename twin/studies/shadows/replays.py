@@ -75,7 +75,7 @@ def cut(of: ShadowSet) -> Replayed:
     )  # fmt: skip
     made = window.made
     passes = passes_of(window, known)
-    pause_ms = 0 if passes else pause_of(of.connection)
+    pause_ms = pause_of(of.connection)
     late = eligible_ms(made.moment.run, window.from_ms, window.until_ms)
     parts = [part._replace(run_ms=part.run_ms + pause_ms) for part in made.cut.parts]
     parts = sorted((_when_eligible(part, late, made.moment.mirror) for part in parts), key=turn)
