@@ -6,8 +6,8 @@ from hypothesis import strategies as some
 
 from scheduling.model.values import ModelError
 from scheduling.slotted.slurm.passes import SPREAD_MS, Passes, as_text, moments_of
+from tests.scheduling.builders_slurm import machines, node, places, request
 from tests.scheduling.rivals import events_of
-from tests.scheduling.test_slurm import machines, node, places, request
 
 
 def test_a_pass_follows_one_interval_after_the_last_or_with_the_next_change():
