@@ -21,9 +21,7 @@ export class Palette {
       'aria-controls': 'palette-list',
       'aria-expanded': 'true',
       'aria-autocomplete': 'list',
-      placeholder: this.run
-        ? 'Page, action, run, scenario, trace; job or server of this run'
-        : 'Page, action, run, scenario, trace, live cluster',
+      placeholder: this.run ? 'Page, action, run, trace, job, server' : 'Page, action, run, trace, live cluster',
       autocomplete: 'off',
       spellcheck: 'false',
       autofocus: true,
