@@ -9,7 +9,7 @@ from experiments._single import NOTE, alone, row
 
 TITLE = "iteration time and utilization of one job by its number of machines"
 PAPER = "Harmony, Fig. 3"
-CLAIM = "More machines shorten the execution time and lower the CPU utilization; resources stay idle either way"
+CLAIM = "more machines shorten the execution time and lower the CPU utilization; resources stay idle either way"
 MACHINES, JOB = (4, 8, 12, 16, 24, 32), "lda-pubmed"
 SETTING = f"{JOB}; {NOTE}"
 SEEDS = 1

@@ -22,7 +22,7 @@ from experiments._groups import (
 TITLE = "completion times, makespan and utilization of 80 jobs on 100 machines"
 PAPER = "Harmony, Fig. 10, 11"
 CLAIM = (
-    "Makespan 1.60x and mean completion time 2.11x shorter than Isolated, CPU 93.2 % and network 83.1 % busy, 27.2 "
+    "makespan 1.60x and mean completion time 2.11x shorter than Isolated, CPU 93.2 % and network 83.1 % busy, 27.2 "
     "jobs in 6.7 groups, moves below 2 %; naive co-location 1.09x and 1.11x, in the worst case slower"
 )
 SETTING = (

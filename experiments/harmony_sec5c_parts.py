@@ -8,7 +8,7 @@ from experiments._groups import NAIVE_CASES, SEEDS, of, outcomes_of, parts_of, r
 
 TITLE = "subtasks alone, with grouping, with spilling"
 PAPER = "Harmony, Section V-C"
-CLAIM = "Subtasks alone give 32 % of the gain, with grouping 81 %, with reloading 100 %"
+CLAIM = "subtasks alone give 32 % of the gain, with grouping 81 %, with reloading 100 %"
 SETTING = (
     "subtasks alone: naive partitions with the subtasks of Harmony, mean over the cases; grouping: no "
     "spilling, so memory limits the groups. Variants: grouping with one fixed share of each input on disk"

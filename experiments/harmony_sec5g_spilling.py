@@ -17,7 +17,7 @@ from scheduling.colocation.workload import COMBINATIONS
 TITLE = "iteration time of the 8 combinations on 32 machines by the share of input on disk; ratios in a whole run"
 PAPER = "Harmony, Section V-G"
 CLAIM = (
-    "The best fixed ratio is 0.3 with 52.9 s, an adaptive ratio 44.3 s; in the main run ratios "
+    "the best fixed ratio is 0.3 with 52.9 s, an adaptive ratio 44.3 s; in the main run ratios "
     "are 0.34 on average, from 0.11 to 1"
 )
 SETTING = (

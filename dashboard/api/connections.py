@@ -205,7 +205,6 @@ class TrialSerializer(serializers.Serializer[Any]):
 class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Connection]):
     """Real clusters that are followed."""
 
-    noun = "connection"
     queryset = Connection.objects.select_related("run", "team")
     serializer_class = ConnectionSerializer
     lookup_field = "name"

@@ -47,7 +47,6 @@ STATUSES = (*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED)
 class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
     """Runs of scenarios."""
 
-    noun = "run"
     queryset = Run.objects.select_related("scenario__team", "scenario__trace").defer(
         "scenario__trace__jobs", "scenario__trace__report"
     )

@@ -73,7 +73,6 @@ class SweepSerializer(KnownFields, serializers.ModelSerializer):
 class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Sweep]):
     """Sweeps of scenarios."""
 
-    noun = "sweep"
     serializer_class = SweepSerializer
     queryset = Sweep.objects.all()
 

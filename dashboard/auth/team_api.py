@@ -67,7 +67,6 @@ class MoveSerializer(KnownFields):
 class TeamViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Team]):
     """Teams, by name."""
 
-    noun = "team"
     queryset = Team.objects.all()
     serializer_class = TeamSerializer
     permission_classes = (AdminsOnly, KnownQuery)

@@ -188,7 +188,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_RENDERER_CLASSES": ["dashboard.http.renderers.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["dashboard.http.parsers.OrjsonParser"],
-    "DEFAULT_SCHEMA_CLASS": "dashboard.openapi.schema.Schema",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "dashboard.http.paging.Paging",
     "EXCEPTION_HANDLER": "dashboard.api.errors.handler",
     "NUM_PROXIES": env.int("NUM_PROXIES", default=1 if HTTPS else 0),  # whose X-Forwarded-For is believed when counting

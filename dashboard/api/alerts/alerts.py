@@ -35,9 +35,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
     title = RuleTitle(source="rule", read_only=True)
     sentence = serializers.SerializerMethodField()
     address = serializers.SerializerMethodField()
-    acknowledged_by = serializers.SlugRelatedField[Any](
-        slug_field="username", read_only=True, allow_null=True, help_text="Account that acknowledged the alert"
-    )
+    acknowledged_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
 
     class Meta:
         model = Alert
@@ -85,7 +83,6 @@ class AlertStatusSerializer(serializers.Serializer[Any]):
 class AlertViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Alert]):
     """Alerts, newest first; among open ones, serious ones come first."""
 
-    noun = "alert"
     queryset = Alert.objects.select_related("acknowledged_by")
     serializer_class = AlertSerializer
     lookup_value_regex = r"\d+"

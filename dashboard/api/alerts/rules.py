@@ -70,7 +70,6 @@ class NewAlertRuleSerializer(AlertRuleChangeSerializer):
 class AlertRuleViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[AlertRule]):
     """Rules with their thresholds."""
 
-    noun = "rule with its thresholds"
     queryset = AlertRule.objects.select_related("created_by")
     serializer_class = AlertRuleSerializer
     lookup_value_regex = r"\d+"

@@ -36,7 +36,7 @@ class ScenarioViewSet(
     mixins.DestroyModelMixin,
     viewsets.GenericViewSet[Scenario],
 ):
-    """Scenarios: a cluster, a trace, a scheduler with its parameters, and edits."""
+    """Scenarios; another slot length or horizon creates a copy of the cluster."""
 
     queryset = Scenario.objects.filter(unlisted=False).select_related("cluster", "trace", "team").defer("trace__jobs")
     serializer_class = ScenarioSerializer
@@ -45,10 +45,6 @@ class ScenarioViewSet(
     def filter_queryset(self, queryset: QuerySet[Scenario]) -> QuerySet[Scenario]:
         found = super().filter_queryset(queryset)
         return listed.scenarios(found) if self.action == "list" else found
-
-    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Creates a scenario; another slot length or horizon creates a copy of the cluster."""
-        return super().create(request, *args, **kwargs)
 
     def perform_create(self, serializer: BaseSerializer[Any]) -> None:
         given = serializer.validated_data
