@@ -51,7 +51,7 @@ class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
         fields = ("id", "at", "user", "action", "subject", "detail", "gone")
 
     def get_gone(self, entry: AuditEntry) -> str | None:
-        """Description of the subject if it was deleted, else None."""
+        """Description of the subject if it was deleted, else null."""
         was = self.context["missing"].get(entry.subject)
         return str(was) if was else None
 
@@ -70,13 +70,13 @@ class AuditViewSet(OfTeams, mixins.ListModelMixin, viewsets.GenericViewSet[Audit
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("user", str, description="name of an account"),
+            OpenApiParameter("user", str, description="Name of an account"),
             OpenApiParameter(
-                "action", str, description="action such as run.start, or its first part for all its actions: run"
+                "action", str, description="Action such as run.start, or its first part for all actions on runs: run"
             ),
-            OpenApiParameter("q", str, description="part of the subject or of its name"),
-            OpenApiParameter("since", str, description="first day, YYYY-MM-DD, UTC"),
-            OpenApiParameter("until", str, description="last day, YYYY-MM-DD, UTC"),
+            OpenApiParameter("q", str, description="Part of the subject or of its name"),
+            OpenApiParameter("since", str, description="First day, YYYY-MM-DD, UTC"),
+            OpenApiParameter("until", str, description="Last day, YYYY-MM-DD, UTC"),
         ]
     )
     def list(self, request: Request) -> Response:

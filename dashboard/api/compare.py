@@ -25,17 +25,17 @@ RUNS = OpenApiParameter(
     "runs",
     str,
     required=True,
-    description="2 to 24 run ids, for example 1,2,3. The first run is the baseline; the first six are compared in "
-    "full. Runs that were deleted are left out, which a note states; 404 if none is left",
+    description="2 to 24 numbers of runs, for example 1,2,3. The first run is the baseline; the first six are compared "
+    "in full. Deleted runs are left out, and a note names them; 404 if none is left",
 )
 FILTERS = [
-    OpenApiParameter("run", int, description="run to compare with the baseline; default: the second"),
-    OpenApiParameter("kind", str, enum=list(KINDS), description="filter by kind of difference"),
-    OpenApiParameter("q", str, description="filter by part of the job's id or model"),
+    OpenApiParameter("run", int, description="Run to compare with the baseline; by default the second"),
+    OpenApiParameter("kind", str, enum=list(KINDS), description="Kind of difference"),
+    OpenApiParameter("q", str, description="Part of the job's id or model"),
     OpenApiParameter(
         "sort",
         str,
-        description=f"{', '.join(SORTS)}: value of the other run minus the baseline; prefix - for descending order",
+        description=f"{', '.join(SORTS)}: value of the other run minus the baseline; a leading - sorts descending",
     ),
 ]
 
@@ -55,7 +55,7 @@ class CompareViewSet(viewsets.ViewSet):
         responses={200: answer("ComparedJobs")},
     )
     def jobs(self, request: Request) -> Response:
-        """Jobs that differ from the baseline, searched, filtered, sorted and paged by the server."""
+        """Page of the jobs that differ from the baseline, with search, filters and sorting."""
         return Response(job_differences.page(_runs(request), request.query_params))
 
     @extend_schema(

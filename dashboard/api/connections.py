@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -202,6 +202,7 @@ class TrialSerializer(serializers.Serializer[Any]):
     seconds = serializers.FloatField()
 
 
+@extend_schema_view(retrieve=extend_schema(description="One connection with its condition."))
 class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Connection]):
     """Real clusters that are followed."""
 
@@ -226,7 +227,7 @@ class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixi
 
     @extend_schema(request=ChangeSerializer, responses=ConnectionSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
-        """Other parameters, site rule, interval or sampler; name and connector cannot be changed."""
+        """Changes parameters, site rule, interval or sampler; name and connector cannot be changed."""
         connection, given = self.get_object(), body(ChangeSerializer, request)
         before = connection.parameters
         wanted = {**before, **given.get("parameters", {})}
@@ -299,7 +300,7 @@ class ConnectionViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixi
     @extend_schema(request=PreviewSerializer, responses={200: answer("NodeSites")})
     @action(detail=False, methods=["post"], url_path="sites")
     def sites(self, request: Request) -> Response:
-        """{sites: [edge | cloud]} of the nodes, in their order, by another rule, without a request to a cluster."""
+        """{sites: [edge | cloud]}: the site of each node by the given rule, in the order of the nodes."""
         given = body(PreviewSerializer, request)
         rule = connections.checked_sites(given["sites"])
         facts = (NodeFact(node["name"], queues=tuple(node["queues"]), labels=node["labels"]) for node in given["nodes"])

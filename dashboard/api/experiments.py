@@ -17,7 +17,7 @@ from dashboard.readmodels.studies import experiments as shown
 from twin.models import Trace
 from twin.studies.experiments import starting
 
-NAME = OpenApiParameter("experiment", str, OpenApiParameter.PATH, description="id, as oasis_fig03_utility_by_jobs")
+NAME = OpenApiParameter("experiment", str, OpenApiParameter.PATH, description="Id, such as oasis_fig03_utility_by_jobs")
 
 
 class StartSerializer(KnownFields):

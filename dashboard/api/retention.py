@@ -57,7 +57,7 @@ class CleanUpSerializer(serializers.Serializer[Any]):
 
 
 class RetentionSerializer(serializers.Serializer[Any]):
-    """kinds of data, what is due now, the newest clean-up, bytes of the database, and bytes free in the data folder."""
+    """Kinds of data, what is due now, the newest clean-up, bytes of the database, and bytes free in the data folder."""
 
     kinds = UsageSerializer(many=True)
     due = DueSerializer(many=True)
@@ -78,7 +78,7 @@ class RetentionView(APIView):
 
     @extend_schema(request=None, responses={202: RetentionSerializer})
     def post(self, request: Request) -> Response:
-        """Starts a clean-up in a background worker; its result becomes `last`. The answer is that before it."""
+        """Starts a clean-up in a background worker; its result becomes `last`. The answer is from before it."""
         if not send("apply_retention", request.user.pk, queue="io", expires=EXPIRES_S):
             raise Refused("The broker does not accept the clean-up; try again, or run manage.py prune.")
         audit(request.user, "retention.request", "retention", {})

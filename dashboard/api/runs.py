@@ -56,17 +56,17 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(
         parameters=[
             OpenApiParameter(
-                "q", str, description="filter by part of the name of the scenario, the trace or a scheduler of the run"
+                "q", str, description="Part of the name of the scenario, the trace or a scheduler of the run"
             ),
-            OpenApiParameter("scenario", int, description="filter by scenario"),
-            OpenApiParameter("status", str, enum=STATUSES, description="filter by status"),
-            OpenApiParameter("scheduler", str, description="filter by the scheduler that runs begin with"),
+            OpenApiParameter("scenario", int, description="Number of a scenario"),
+            OpenApiParameter("status", str, enum=STATUSES, description="Status of a run"),
+            OpenApiParameter("scheduler", str, description="First scheduler of a run"),
         ]
     )
     def list(self, request: Request) -> Response:
-        """Runs, newest first; by_status and by_scheduler: number of runs with each value that the other filters leave.
+        """Runs, newest first; by_status and by_scheduler: number of runs with each value under the other filters.
 
-        by_scheduler has the schedulers that runs begin with.
+        by_scheduler counts the first scheduler of each run.
         """
         answer = super().list(request)
         asked = self._asked(self.get_queryset()).order_by()
@@ -212,7 +212,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     )
     @action(detail=True)
     def jobs(self, request: Request, pk: str) -> Response:
-        """Arrived jobs, searched, filtered, sorted and paged by the server; at_ms selects a past time."""
+        """Page of the arrived jobs, with search, filters and sorting; at_ms selects a past time."""
         return Response(job_table.page(self.get_object(), request.query_params))
 
     @extend_schema(
@@ -251,7 +251,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     )
     @action(detail=True, url_path="events/table")
     def table(self, request: Request, pk: str) -> Response:
-        """Events as sentences, newest first, filtered by the server."""
+        """Events as sentences, newest first, with filters."""
         return Response(event_table.page(self.get_object(), request.query_params))
 
     @extend_schema(parameters=[OpenApiParameter("after", int)], responses={200: answer("RunPayoffs")})

@@ -19,13 +19,15 @@ class SearchView(APIView):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("q", str, description="part of a name or scheduler, or the number of a run"),
-            OpenApiParameter("run", int, description="the run whose jobs and servers are searched too"),
+            OpenApiParameter(
+                "q", str, description="Part of the name of an object or scheduler, or the number of a run"
+            ),
+            OpenApiParameter("run", int, description="Number of a run whose jobs and servers are searched too"),
         ],
         responses={200: answer("SearchHits")},
     )
     def get(self, request: Request) -> Response:
-        """[{kind, title, count, hits: [{title, detail, href}]}]; without q newest runs and live clusters."""
+        """[{kind, title, count, hits: [{title, detail, href}]}]; without q, the newest runs and the live clusters."""
         asked = request.query_params
         text = asked.get("q", "").strip()
         if len(text) > MAX_TEXT:

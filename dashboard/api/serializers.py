@@ -48,7 +48,7 @@ class TeamField(serializers.CharField):
 
 
 class TraceSerializer(serializers.ModelSerializer):
-    """Row of a trace with the state of its import."""
+    """A trace with the state of its import."""
 
     created_by = serializers.CharField(source="created_by.username", read_only=True, default=None, allow_null=True)
     files = serializers.SerializerMethodField()
@@ -143,7 +143,7 @@ class ChoiceSerializer(KnownFields):
 
 
 class UploadSerializer(ChoiceSerializer):
-    """An upload in one request; several files under the same name `file` are one trace."""
+    """Upload in one request; several files, all in the field `file`, make one trace."""
 
     file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MAX_FILES)
     stage = choice_field((Trace.SCAN, Trace.IMPORT), default=Trace.IMPORT)
@@ -169,7 +169,7 @@ class AnnouncedSerializer(ChoiceSerializer):
 
 
 class ClusterSerializer(serializers.ModelSerializer):
-    """Row of the list of clusters."""
+    """A cluster."""
 
     slot_ms = serializers.IntegerField(source="spec.slot_ms", read_only=True)
     horizon_slots = serializers.IntegerField(source="spec.horizon_slots", read_only=True, allow_null=True)
@@ -280,7 +280,7 @@ class RaceSerializer(KnownFields):
 
 
 class RunSerializer(KnownFields, serializers.ModelSerializer):
-    """Row of the list of runs."""
+    """A run."""
 
     serializer_related_field = VisibleRelated
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
@@ -336,7 +336,7 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
 
 
 class StartRunSerializer(serializers.Serializer[Any]):
-    """Request for a run, for the description: only these fields are read."""
+    """Request for a run: the fields of a run that can be set."""
 
     scenario = serializers.IntegerField()
     mode = choice_field((Run.BATCH, Run.LIVE), default=Run.BATCH)

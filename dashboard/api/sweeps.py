@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -26,7 +26,7 @@ from twin.studies import axis_titles, sweeps
 
 
 class SweepSerializer(KnownFields, serializers.ModelSerializer):
-    """Row of a sweep; without seeds, the seed of the scenario is used."""
+    """A sweep; without seeds, the seed of the scenario is used."""
 
     scenario = VisibleRelated(queryset=Scenario.objects.filter(unlisted=False))
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
@@ -70,8 +70,12 @@ class SweepSerializer(KnownFields, serializers.ModelSerializer):
         return [axis_titles.title(axis, sweep.scenario.scheduler) for axis in sweep.axes]
 
 
+@extend_schema_view(
+    list=extend_schema(description="Sweeps, newest first."),
+    retrieve=extend_schema(description="One sweep with the numbers of its finished and active runs."),
+)
 class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Sweep]):
-    """Sweeps of scenarios."""
+    """Sweeps."""
 
     serializer_class = SweepSerializer
     queryset = Sweep.objects.all()
@@ -86,7 +90,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
 
     @extend_schema(request=SweepSerializer, responses={201: SweepSerializer})
     def create(self, request: Request) -> Response:
-        """Starts one run per point."""
+        """Creates a sweep and starts one run per point."""
         form = self.get_serializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data

@@ -36,7 +36,7 @@ class AccountSerializer(serializers.Serializer[Any]):
         return role_of(account)
 
     def get_login(self, account: Any) -> str:
-        """links: that of a role's login links; provider: OpenID; password; none: no password has been set yet."""
+        """links: by the login links of a role; provider: by OpenID; password; none: no password is set yet."""
         if hasattr(account, "identity"):
             return "provider"
         if account.username in ROLES and not account.has_usable_password():
@@ -64,7 +64,7 @@ class LinkedAccountSerializer(AccountSerializer):
     link = serializers.CharField()
 
 
-@extend_schema_view(list=extend_schema(summary="Accounts, by name."))
+@extend_schema_view(list=extend_schema(description="Accounts, by name."))
 class AccountViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
     """Accounts of people."""
 

@@ -59,7 +59,7 @@ class ArrangementView(APIView):
 
     @extend_schema(request=ArrangementSerializer, responses=ArrangementSerializer)
     def post(self, request: Request) -> Response:
-        """Stores the arrangement, which the run page has in every browser of the account."""
+        """Stores the arrangement of the run page for all browsers of the account."""
         panels = body(ArrangementSerializer, request)
         Arrangement.objects.update_or_create(user=request.user, defaults={"panels": panels})
         return Response(panels)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -64,6 +64,7 @@ class MoveSerializer(KnownFields):
     team = IdField(queryset=Team.objects.all(), allow_null=True)
 
 
+@extend_schema_view(retrieve=extend_schema(description="One team with its members."))
 class TeamViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Team]):
     """Teams, by name."""
 

@@ -45,7 +45,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
 
 class NewTokenSerializer(KnownFields):
-    """Request for a token; days: until it expires, null = never."""
+    """Request for a token; days: time until it expires; null: never."""
 
     name = serializers.CharField(max_length=tokens.MAX_NAME)
     scopes = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=20)
@@ -78,7 +78,7 @@ class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
 
     @extend_schema(request=NewTokenSerializer, responses={201: MadeTokenSerializer})
     def create(self, request: Request) -> Response:
-        """Creates a token; the answer is the only place that has its value."""
+        """Creates a token; only this answer contains its value."""
         given = body(NewTokenSerializer, request)
         for scope in given["scopes"]:
             _, ingest, source = scope.rpartition(tokens.INGEST)

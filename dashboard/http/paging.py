@@ -14,6 +14,8 @@ class Paging(PageNumberPagination):
     """?page=&size="""
 
     page_size = 50
+    page_query_description = "Page, from 1"
+    page_size_query_description = "Rows per page"
     page_size_query_param = "size"
     max_page_size = 500
 

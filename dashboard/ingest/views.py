@@ -79,7 +79,7 @@ class EventsView(IngestView):
 
     @extend_schema(request=openapi.EVENTS, responses={200: answer("EventsAccepted")})
     def post(self, request: Request, source: str) -> Response:
-        """Stores a batch of events, or a single one; an event that comes again counts as duplicate (docs/push.md)."""
+        """Stores a batch of events, or a single one; an event that comes again counts as a duplicate (docs/push.md)."""
         media_type = request.content_type.partition(";")[0].strip().lower()
         if media_type not in bodies.media_types():
             known = ", ".join(bodies.media_types())
@@ -108,7 +108,7 @@ class SnapshotView(IngestView):
 
     @extend_schema(request=openapi.SNAPSHOT, responses={200: answer("SnapshotStep")})
     def post(self, request: Request, source: str) -> Response:
-        """Step of a snapshot: begin, part or end. At the end, items that are not in it are removed."""
+        """Receives a step of a snapshot: begin, part or end. At the end, items that are not in it are removed."""
         try:
             found = snapshots.step(source, self.body(), time.time_ns() // 1_000_000, self.count)
         except bodies.TooMany as error:

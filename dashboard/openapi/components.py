@@ -28,9 +28,9 @@ PARAMETERS = {  # name -> (type, description)
     "kind": ("string", "Kind of an event"),
     "job": ("integer", "Index of a job in the run, from 0"),
     "until_ms": ("integer", "Last simulated time, in ms"),
-    "at_ms": ("integer", "Simulated time, in ms; by default the newest, also for a later one"),
+    "at_ms": ("integer", "Simulated time, in ms; by default, and for a later one, the newest"),
     "at": ("integer", "Simulated time, in ms"),
-    "from_ms": ("integer", "Begin of the window, in simulated ms; by default that of the run"),
+    "from_ms": ("integer", "Start of the window, in simulated ms; by default that of the run"),
     "to_ms": ("integer", "End of the window, in simulated ms; by default that of the run"),
     "columns": ("integer", "Largest number of intervals of the window"),
     "from": ("integer", "First simulated time, in ms"),
@@ -59,7 +59,8 @@ def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                 kind, about = PARAMETERS.get(parameter["name"], ("string", ""))
                 if parameter["in"] == "path":
                     parameter["schema"] = {"type": kind} | ({"minimum": 0} if kind == "integer" else {})
-                if about:
+                    parameter["description"] = about or parameter["description"]  # in place of one made from the model
+                elif about:
                     parameter.setdefault("description", about)
     return result
 

@@ -56,6 +56,19 @@ def test_every_parameter_of_an_address_has_a_type_and_a_description(schema):
         assert given == {part.rstrip("}") for part in where.split("{")[1:] for part in [part.partition("}")[0]]}, where
 
 
+def test_every_operation_has_a_description_of_its_own(schema):
+    found: dict[str, set[str]] = {}
+    for where, operation in operations(schema):
+        assert "summary" not in operation, where
+        found.setdefault(operation["description"], set()).add(where.partition("/jobs.")[0])
+    assert {text: places for text, places in found.items() if len(places) > 1} == {}
+
+
+def test_no_description_of_a_parameter_is_made_by_the_framework(schema):
+    texts = {one["description"] for _, operation in operations(schema) for one in operation.get("parameters", ())}
+    assert [text for text in texts if "A unique integer" in text or "paginated" in text] == []
+
+
 def test_no_body_has_an_object_without_a_description_of_its_content(schema):
     bare, count = [], 0
     for where, operation in operations(schema):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -35,7 +35,9 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
     title = RuleTitle(source="rule", read_only=True)
     sentence = serializers.SerializerMethodField()
     address = serializers.SerializerMethodField()
-    acknowledged_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
+    acknowledged_by = serializers.SlugRelatedField[Any](
+        slug_field="username", read_only=True, allow_null=True, help_text="Name of the account"
+    )
 
     class Meta:
         model = Alert
@@ -80,6 +82,7 @@ class AlertStatusSerializer(serializers.Serializer[Any]):
     webhook = WebhookSerializer()
 
 
+@extend_schema_view(retrieve=extend_schema(description="One alert."))
 class AlertViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Alert]):
     """Alerts, newest first; among open ones, serious ones come first."""
 
@@ -89,9 +92,9 @@ class AlertViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, vi
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("state", str, description="open or ended; both without it"),
-            OpenApiParameter("target", str, description="`connection NAME` or `run NUMBER`"),
-            OpenApiParameter("rule", str, description="name of a rule"),
+            OpenApiParameter("state", str, description="open or ended; by default both"),
+            OpenApiParameter("target", str, description="Target of the alert: `connection NAME` or `run NUMBER`"),
+            OpenApiParameter("rule", str, description="Name of a rule"),
         ]
     )
     def list(self, request: Request) -> Response:

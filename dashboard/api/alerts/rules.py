@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -33,7 +33,9 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
 
     title = RuleTitle(source="rule", read_only=True)
     parameters = serializers.SerializerMethodField()
-    created_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
+    created_by = serializers.SlugRelatedField[Any](
+        slug_field="username", read_only=True, allow_null=True, help_text="Name of the account"
+    )
 
     class Meta:
         model = AlertRule
@@ -67,8 +69,12 @@ class NewAlertRuleSerializer(AlertRuleChangeSerializer):
     target = serializers.CharField(max_length=80)
 
 
+@extend_schema_view(
+    list=extend_schema(description="Rules with their thresholds, by name and target."),
+    retrieve=extend_schema(description="One rule with its thresholds."),
+)
 class AlertRuleViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[AlertRule]):
-    """Rules with their thresholds."""
+    """Rules of alerts."""
 
     queryset = AlertRule.objects.select_related("created_by")
     serializer_class = AlertRuleSerializer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -60,6 +60,11 @@ CONTENT = {
 }
 
 
+@extend_schema_view(
+    list=extend_schema(description="Clusters that scenarios can use."),
+    retrieve=extend_schema(description="One cluster with the content of its cluster.json."),
+    destroy=extend_schema(description="Deletes a cluster that no scenario uses."),
+)
 class ClusterViewSet(
     OfTeams,
     AuditedDelete,
@@ -86,7 +91,10 @@ class ClusterViewSet(
         responses={201: ClusterSerializer},
     )
     def create(self, request: Request) -> Response:
-        """The content of a cluster.json, or {"profile": "oasis", "servers": 60, "seed": 7, "horizon_slots": 100}."""
+        """Adds a cluster from the content of a cluster.json, or generates one from a profile:
+
+        {"profile": "oasis", "servers": 60, "seed": 7, "horizon_slots": 100}.
+        """
         data = request.data
         if not isinstance(data, dict):
             raise ModelError("a cluster must be an object: the content of cluster.json, or profile, servers and seed")

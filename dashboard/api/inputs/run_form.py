@@ -31,10 +31,12 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
     """Choices of the form."""
 
     trace = serializers.IntegerField(min_value=1)
-    cluster = serializers.CharField(required=False, max_length=20, help_text="a number, or `generate`")
+    cluster = serializers.CharField(required=False, max_length=20, help_text="Number of a cluster, or `generate`")
     scheduler = serializers.CharField(max_length=200)
     slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
-    parameters = serializers.CharField(default="{}", max_length=20_000, help_text="JSON object")
+    parameters = serializers.CharField(
+        default="{}", max_length=20_000, help_text="Parameters of the scheduler, as a JSON object"
+    )
 
     def validate_cluster(self, value: str) -> str:
         """The number of a cluster, or `generate`."""

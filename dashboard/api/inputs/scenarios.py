@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -27,6 +27,14 @@ from twin.scenarios import listed, store
 from twin.studies import races
 
 
+@extend_schema_view(
+    list=extend_schema(description="Scenarios, newest first."),
+    create=extend_schema(
+        description="Creates a scenario; another slot length or horizon creates a copy of the cluster."
+    ),
+    retrieve=extend_schema(description="One scenario with its edits."),
+    destroy=extend_schema(description="Deletes a scenario without runs and sweeps."),
+)
 class ScenarioViewSet(
     OfTeams,
     AuditedDelete,

@@ -31,7 +31,7 @@ class StartTemplateView(APIView):
 
     @extend_schema(request=None, responses={201: answer("TemplateStarted")})
     def post(self, request: Request, name: str) -> Response:
-        """Starts a template as {scenario, runs, page}. Its scenario is used again, unless somebody has edited it."""
+        """Starts a template; the answer is {scenario, runs, page}. Its scenario is reused unless it was edited."""
         if name not in starting.MENU.names():
             raise NotFound(f"There is no template {name!r}; known: {', '.join(starting.MENU.names())}.")
         with transaction.atomic():

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, ValidationError
@@ -47,6 +47,11 @@ from twin.traces.importing.drafts import Skipped
 from twin.traces.mappings import preview as mapping_preview
 
 
+@extend_schema_view(
+    list=extend_schema(description="Traces that scenarios can use."),
+    retrieve=extend_schema(description="One trace with the result of its scan, its report and its first jobs."),
+    destroy=extend_schema(description="Deletes a trace that no scenario uses."),
+)
 class TraceViewSet(
     OfTeams,
     AuditedDelete,
@@ -155,15 +160,15 @@ class TraceViewSet(
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("mapping", str, description="{field: column} as JSON", required=True),
-            OpenApiParameter("time_zone", str, description="time zone of dates without one"),
-            OpenApiParameter("file", int, description="number of the file in the scan"),
+            OpenApiParameter("mapping", str, description="{field: column}, as JSON", required=True),
+            OpenApiParameter("time_zone", str, description="Time zone of dates that state none"),
+            OpenApiParameter("file", int, description="Number of the file in the scan, from 0"),
         ],
         responses={200: answer("TraceMapping")},
     )
     @action(detail=True, methods=["get"])
     def mapping(self, request: Request, pk: str) -> Response:
-        """First ten rows of a scanned file under a column mapping."""
+        """First ten rows of a scanned file as a column mapping reads them."""
         trace = self.get_object()
         files = trace.scan.get("files") or []
         place = query.number(request.query_params, "file", 0, 0, 2**31)
@@ -194,7 +199,7 @@ class TraceViewSet(
 
     @extend_schema(responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in downloads.KINDS.values()})
     def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
-        """Jobs as jobs.jsonl, jobs.csv or jobs.swf."""
+        """Jobs of a trace in the format of the address: jobs.jsonl, jobs.csv or jobs.swf."""
         trace = one(Trace.objects.only("jobs", "job_count", "status", "name"), request.user, pk=pk)
         if not trace.job_count:
             raise NotFound(f"Trace {pk} ({trace.name}) has no jobs.")

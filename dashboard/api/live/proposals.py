@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -35,8 +35,12 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     """
 
     connection = serializers.SlugRelatedField[Connection](slug_field="name", read_only=True)
-    made_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
-    approved_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True, allow_null=True)
+    made_by = serializers.SlugRelatedField[Any](
+        slug_field="username", read_only=True, allow_null=True, help_text="Name of the account"
+    )
+    approved_by = serializers.SlugRelatedField[Any](
+        slug_field="username", read_only=True, allow_null=True, help_text="Name of the account"
+    )
     rows = serializers.SerializerMethodField()
     left_out = serializers.SerializerMethodField()
     left_out_count = serializers.SerializerMethodField()
@@ -128,6 +132,7 @@ class ProposalsView(APIView):
         return Response(ProposalSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
+@extend_schema_view(retrieve=extend_schema(description="One plan with its changes and their outcomes."))
 class ProposalViewSet(OfTeams, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposal]):
     """Plans for the waiting jobs of live clusters."""
 

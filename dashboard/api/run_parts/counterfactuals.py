@@ -21,7 +21,7 @@ class CounterfactualsView(APIView):
     """Counterfactuals: changes of a job that would have changed its decision."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("seconds", float, description="time limit of the search in seconds, at most 30")],
+        parameters=[OpenApiParameter("seconds", float, description="Time limit of the search in seconds, at most 30")],
         responses={200: answer("JobCounterfactuals")},
     )
     def get(self, request: Request, pk: int, index: int) -> Response:

@@ -30,7 +30,7 @@ class SubtasksView(APIView):
     def get(self, request: Request, pk: int, group: int) -> Response:
         """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}.
 
-        The group as it was at the time `at`. whole: true if nothing was left out.
+        The group is shown as at the time `at`. whole: true if nothing was left out.
         """
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         asked = request.query_params

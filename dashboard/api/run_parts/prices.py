@@ -30,7 +30,7 @@ class PricesView(APIView):
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses={200: answer("RunPrices")})
     def get(self, request: Request, pk: int) -> Response:
-        """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms as of then."""
+        """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms, as of that time."""
         run = one(Run.objects.all(), request.user, pk=pk)
         at_ms = moment_of(request.query_params, run.sim_ms)
         state = RunState()
@@ -48,10 +48,11 @@ class ServerPricesView(APIView):
         responses={200: answer("ServerPrices")},
     )
     def get(self, request: Request, pk: int, server: int) -> Response:
-        """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null in
-        slots without a price, or in which the server is unavailable.
+        """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}.
 
-        With at_ms as planned at that time.
+        A price is null in slots without one, or in which the server is unavailable.
+
+        With at_ms, as planned at that time.
         """
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         cluster, jobs = store.of_run(run)
