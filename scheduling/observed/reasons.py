@@ -15,7 +15,7 @@ DESCRIPTIONS = {  # by the cluster's code
     "JobHeldAdmin": "it is held by an administrator",
     "JobHoldMaxRequeue": "it is held after too many requeues",
     "Reservation": "its reservation has not begun",
-    "ReqNodeNotAvail": "a node that it requests is not available",
+    "ReqNodeNotAvail": "a node that it requires is not available",
     "PartitionDown": "its partition is down",
     "PartitionInactive": "its partition accepts no jobs",
     "PartitionNodeLimit": "it requests more nodes than its partition allows",

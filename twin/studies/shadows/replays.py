@@ -145,7 +145,7 @@ def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0
             if passes
             else "The moments of the passes are not known: a start at the next pass changes those that follow."
         )
-        found.append("Reservations of nodes, requested nodes and preemption are not simulated.")
+        found.append("Reservations of nodes, required nodes and preemption are not simulated.")
     elif queues > 1:
         found.append(f"The model has one queue for all {queues} partitions, and each job may run on every node.")
     return found
