@@ -36,17 +36,17 @@ CELL = {
     "relative": nullable(NUMBER),
     "verdict": nullable(one_of("better", "worse", "same")),
     "best": BOOLEAN,
-    "ranked": noted(BOOLEAN, "Whether it can be compared with the first"),
+    "ranked": noted(BOOLEAN, "Whether it can be compared with the first run"),
 }
 PLAN = {
     "start_ms": nullable(INTEGER),
     "finish_ms": nullable(INTEGER),
     "workers": INTEGER,
     "servers": [STRING],
-    "more": noted(INTEGER, "Servers that are not named"),
+    "more": noted(INTEGER, "Number of further servers"),
 }
 DECISION = {
-    "then": noted(BOOLEAN, "Whether next is of the very time at which the runs differ"),
+    "then": noted(BOOLEAN, "Whether next is at the time of the difference"),
     "next": nullable(
         {
             "at_ms": INTEGER,
@@ -108,10 +108,10 @@ RUN = {
     "sim_ms": INTEGER,
     "begun": BOOLEAN,
     "message": STRING,
-    "edits": noted([STRING], "Sentences"),
+    "edits": noted([STRING], "The edits, as sentences"),
 }
 POINT = {
-    "place": noted([INTEGER], "Of each axis the place of the value"),
+    "place": noted([INTEGER], "Position of the value on each axis"),
     "seed": INTEGER,
     "run": nullable(INTEGER),
     "status": STRING,
@@ -142,7 +142,7 @@ SHAPES: dict[str, Shape] = {
         ],
         "kinds": noted(dict.fromkeys(KINDS, STRING), "Definition of each kind of difference"),
         "differences": [COUNTS],
-        "partings": noted([PARTING], "First different decision of each run; without one only run, at_ms and why"),
+        "partings": noted([PARTING], "First different decision of each run; if there is none, only run, at_ms and why"),
         "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
         "grouped": [one_of(*GROUPED)],
     },
@@ -172,9 +172,7 @@ SHAPES: dict[str, Shape] = {
         "scenario_name": STRING,
         "axes": ["Axis"],
         "titles": [STRING],
-        "choices": noted(
-            [mapping(STRING)], "Of each axis the titles of its values; {} where they are shown as they are"
-        ),
+        "choices": noted([mapping(STRING)], "Titles of the values of each axis; {} if the values have none"),
         "seeds": [INTEGER],
         "total": INTEGER,
         "finished": INTEGER,

@@ -41,13 +41,13 @@ EXPERIMENT = {
     "finished_at": nullable(MOMENT),
     "seconds": nullable(NUMBER),
     "outdated": BOOLEAN,
-    "progress": noted(nullable(PROGRESS), "Of the newest reproduction; null where it is finished"),
+    "progress": noted(nullable(PROGRESS), "Progress of the newest reproduction; null if it has ended"),
 }
 CHART = {
     "y": STRING,
     "unit": STRING,
-    "columns": noted([STRING], "Empty: all but the first"),
-    "rows": noted([STRING], "Empty: all"),
+    "columns": noted([STRING], "Columns shown; empty: all but the first"),
+    "rows": noted([STRING], "Rows shown; empty: all"),
     "turned": BOOLEAN,
     "variant": STRING,
     "levels": noted([[either(STRING, NUMBER)]], "Pairs of words and a value"),

@@ -22,7 +22,7 @@ SHAPES: dict[str, Shape] = {
         "picture": {
             "width": INTEGER,
             "height": INTEGER,
-            "bars": noted(STRING, "Path of SVG: a bar for each part of the time, as high as it has arrivals"),
+            "bars": noted(STRING, "SVG path: a bar for each interval, as high as its number of arrivals"),
             "outages": noted([[INTEGER]], "Pairs of position and width"),
         },
     },
@@ -39,11 +39,11 @@ SHAPES: dict[str, Shape] = {
             }
         ],
         "running": STRING,
-        "problem": noted(STRING, "Why the file cannot be read so, or an empty text"),
+        "problem": noted(STRING, "Why the file cannot be read with this mapping, or an empty text"),
     },
     "TracePart": {
         "received": noted(INTEGER, "Bytes of the file so far"),
-        "trace?": noted("Trace", "With the last part of the last file"),
+        "trace?": noted("Trace", "Given after the last part of the last file"),
     },
     "ClusterCard": {
         "sites": [
@@ -74,5 +74,5 @@ SHAPES: dict[str, Shape] = {
         "horizon_slots": INTEGER,
     },
     "WorkloadGenerated": {"trace": "Trace", "cluster": "Cluster"},
-    "Refusal": noted(REFUSED, "Every answer with a status of 400 and above; also sentences by field, if any"),
+    "Refusal": noted(REFUSED, "Answer with a status of 400 or above; it may also contain sentences by field"),
 }

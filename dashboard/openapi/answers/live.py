@@ -45,21 +45,21 @@ PREDICTOR = {
     "accuracy": nullable(NUMBER),
     "mean_error_ms": nullable(NUMBER),
     "median_error_ms": nullable(NUMBER),
-    "too_short": noted(nullable(NUMBER), "Share of the jobs"),
+    "too_short": noted(nullable(NUMBER), "Share of the jobs that ran longer than estimated"),
 }
 FORECAST = {
     "job": INTEGER,
     "start_ms": nullable(INTEGER),
     "finish_ms": nullable(INTEGER),
-    "low_ms": noted(nullable(INTEGER), "Beginning of the 80 % band of the start"),
+    "low_ms": noted(nullable(INTEGER), "Start of the 80 % band of the start"),
     "high_ms": noted(nullable(INTEGER), "End of the 80 % band of the start"),
     "servers": [INTEGER],
     "why": STRING,
     "waits_for": [STRING],
-    "more": noted(INTEGER, "Jobs that it waits for and that are not named"),
+    "more": noted(INTEGER, "Number of jobs that it waits for beyond those listed"),
     "ahead": INTEGER,
     "system_ms": noted(nullable(INTEGER), "Start that the cluster itself expects"),
-    "never": noted(STRING, "Why it has no start, or an empty text"),
+    "never": noted(STRING, "Why the job has no start, or an empty text"),
 }
 REPLAY = {
     "jobs": INTEGER,
@@ -99,7 +99,9 @@ SHADOW = {
     "run": nullable(INTEGER),
     "status": STRING,
     "message": STRING,
-    "cells": noted({f"{key}?": CELL for key in SHOWN}, "Against the real cluster; {} before the run has finished"),
+    "cells": noted(
+        {f"{key}?": CELL for key in SHOWN}, "Comparison with the real cluster; {} before the run has finished"
+    ),
 }
 SET = {
     "id": INTEGER,
@@ -182,10 +184,12 @@ SHAPES: dict[str, Shape] = {
         "queues": [STRING],
         "labels": mapping(STRING),
         "site": SITE,
-        "since_ms": noted(nullable(INTEGER), "Since when it is in this state, in ms since 1970; null if not known"),
+        "since_ms": noted(
+            nullable(INTEGER), "Time since when it has been in this state, in ms since 1970; null if unknown"
+        ),
     },
     "ClusterNodes": {"nodes": ["ClusterNode"], "total_nodes": INTEGER},
-    "NodeSites": {"sites": noted([SITE], "Of the nodes, in their order")},
+    "NodeSites": {"sites": noted([SITE], "Site of each node, in the order of the nodes")},
     "SourceCursor": {"source": STRING, "cursor": INTEGER},
     "EventsAccepted": {
         **dict.fromkeys(("accepted", "duplicate", "ignored", "cursor"), INTEGER),

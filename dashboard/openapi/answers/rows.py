@@ -38,7 +38,7 @@ REPORT = {
     "machines?": INTEGER,
     "merged?": INTEGER,
     "outside_window?": INTEGER,
-    "skipped?": noted([SKIPPED], "First skipped rows; all: GET /traces/<id>/report.csv"),
+    "skipped?": noted([SKIPPED], "First skipped rows; GET /api/traces/<id>/report.csv has all"),
     "skipped_counts?": noted(mapping(INTEGER), "Skipped rows by reason"),
     "provenance?": noted(mapping(mapping(INTEGER)), "Jobs by field and origin of its value"),
     "clamped?": noted(mapping(INTEGER), "Jobs whose field was limited, by field"),
@@ -48,14 +48,16 @@ REPORT = {
     "seed?": INTEGER,
     "slot_ms?": INTEGER,
     "summary?": STRING,
-    "cut?": noted({"run": INTEGER, "trace": INTEGER, "at_ms": INTEGER}, "Of a fork of a mirrored run"),
+    "cut?": noted(
+        {"run": INTEGER, "trace": INTEGER, "at_ms": INTEGER}, "Origin of the trace of a fork of a mirrored run"
+    ),
 }
 BEGINNING = {
     "file": STRING,
-    "lines": noted([STRING], "First lines, cut"),
-    "sample": noted([STRING], "First lines, whole; empty where one is too long"),
+    "lines": noted([STRING], "First lines, shortened"),
+    "sample": noted([STRING], "First lines, complete; empty if one is too long"),
     "columns": [STRING],
-    "guess": noted(mapping(STRING), "Guessed mapping of columns"),
+    "guess": noted(mapping(STRING), "Suggested mapping of columns"),
     "format?": STRING,
     "fits?": [{"format": STRING, "title": STRING}],
     "nearest?": [{"format": STRING, "title": STRING, "why": STRING}],
@@ -101,7 +103,7 @@ SHAPES: dict[str, Shape] = {
         "files?": [BEGINNING],
         "time_unit?": STRING,
         "header?": STRING,
-        "refused?": noted(STRING, "Why the last choice was refused"),
+        "refused?": noted(STRING, "Why the last selection was refused"),
         "unclear?": noted(STRING, "Why the format must be chosen"),
     },
     "JobLine": noted(JOB, "A line of jobs.jsonl (docs/formats.md)"),
@@ -120,7 +122,7 @@ SHAPES: dict[str, Shape] = {
         "stale_after_ms": INTEGER,
         "seen_ms": noted(nullable(INTEGER), "Time of the newest answer, by the cluster's clock"),
         "clock_offset_ms": nullable(INTEGER),
-        "lag": noted({"p50_ms?": INTEGER, "p99_ms?": INTEGER, "facts?": INTEGER}, "Empty before the first fact"),
+        "lag": noted({"p50_ms?": INTEGER, "p99_ms?": INTEGER, "facts?": INTEGER}, "Empty before the first event"),
         "cost": {"calls_per_minute?": NUMBER, "ms_per_call?": NUMBER, "share?": NUMBER},
         "counts": noted(mapping(INTEGER), "Nodes, jobs, and open jobs by state"),
         "audit": noted(

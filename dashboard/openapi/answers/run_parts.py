@@ -23,18 +23,18 @@ from twin.eventlog.job_states import STATES
 
 LOADS = {
     "measure": one_of("resources", "workers", "machines"),
-    "scale": noted([STRING], "What is measured: resources, or the measure"),
+    "scale": noted([STRING], "What is measured: resources, or another measure"),
     "servers": {
         "name": [STRING],
         "site": [SITE],
-        "shares": noted([[INTEGER]], "Of each entry of scale the share of each server in per mille; -1 without any"),
+        "shares": noted([[INTEGER]], "For each entry of scale, the share of each server in per mille; -1 for none"),
         "jobs": [INTEGER],
-        "state": noted([INTEGER], "0: available, 1: away for a time, 2: removed"),
+        "state": noted([INTEGER], "0: available, 1: unavailable, 2: removed"),
     },
     "sites": [{"site": SITE, "servers": INTEGER, "used": [INTEGER], "capacity": [INTEGER]}],
-    "unavailable_jobs": noted(INTEGER, "Jobs on servers that are unavailable: no part of what is used"),
+    "unavailable_jobs": noted(INTEGER, "Jobs on unavailable servers; they do not count as use"),
 }
-PRICES = noted([[nullable(NUMBER)]], "Lowest, mean and highest price of each site and resource; null without any")
+PRICES = noted([[nullable(NUMBER)]], "Lowest, mean and highest price of each site and resource; null for none")
 MOMENT_OF_SEARCH = {
     "at_ms": INTEGER,
     "jobs": INTEGER,
@@ -45,14 +45,14 @@ MOMENT_OF_SEARCH = {
     "best_groups": INTEGER,
 }
 CERTIFICATE = {
-    "kind": noted(STRING, "none: no bound is proved, for the reason in why"),
+    "kind": noted(STRING, "none: no bound is proved; why has the reason"),
     "achieved?": NUMBER,
     "bound?": NUMBER,
     "ratio?": noted(nullable(NUMBER), "Share of the optimum that is proved"),
     "about?": STRING,
     "jobs?": INTEGER,
     "slots?": INTEGER,
-    "sampled?": noted(INTEGER, "Number of jobs of which the prices are, where not of all"),
+    "sampled?": noted(INTEGER, "Number of jobs from which the prices were computed, if not from all"),
     "left_out?": INTEGER,
     "gangs?": BOOLEAN,
     "coarse?": BOOLEAN,
@@ -91,7 +91,7 @@ DISPLACED = {"id": STRING, "was_ms": nullable(INTEGER), "now_ms": nullable(INTEG
 SHAPES: dict[str, Shape] = {
     "RunSituation": {
         "sim_ms": INTEGER,
-        "window_ms": noted(INTEGER, "Length of the curves"),
+        "window_ms": noted(INTEGER, "Length of the window of the curves"),
         "jobs": COUNTS,
         "load": LOADS | {"curve": {"at_ms": [INTEGER], "shares": [[nullable(NUMBER)]]}},
         "queue": {
@@ -108,13 +108,15 @@ SHAPES: dict[str, Shape] = {
     },
     "RunPrices": {
         "at_ms": INTEGER,
-        "default_prices": noted(nullable(PRICES), "Of slots that prices does not name"),
-        "prices": noted([[either(INTEGER, [nullable(NUMBER)])]], "Rows of a slot and its lowest, mean, highest prices"),
+        "default_prices": noted(nullable(PRICES), "Prices in slots that prices does not list"),
+        "prices": noted(
+            [[either(INTEGER, [nullable(NUMBER)])]], "Rows of a slot and its lowest, mean and highest prices"
+        ),
     },
     "ServerPrices": {
         "server": STRING,
         "slot_ms": INTEGER,
-        "prices": noted({name: [nullable(NUMBER)] for name in RESOURCES}, "Per unit in each slot, from slot 0"),
+        "prices": noted({name: [nullable(NUMBER)] for name in RESOURCES}, "Price per unit in each slot, from slot 0"),
     },
     "RunCertificate": {
         "certificate": nullable(CERTIFICATE),
@@ -126,8 +128,8 @@ SHAPES: dict[str, Shape] = {
         "kinds": [one_of(*KINDS)],
         "lanes": [one_of(*TRACKS)],
         "whole": noted(BOOLEAN, "Whether nothing was left out"),
-        "bars": noted([[NUMBER]], "Rows of job, place in kinds, iteration, start and end in ms"),
-        "idle": noted([[either(NUMBER, STRING)]], "Rows of the place in lanes, start and end in ms, and the cause"),
+        "bars": noted([[NUMBER]], "Rows of job, index into kinds, iteration, start and end in ms"),
+        "idle": noted([[either(NUMBER, STRING)]], "Rows of the index into lanes, start and end in ms, and the cause"),
     },
     "JobCounterfactuals": {
         "seq": INTEGER,
@@ -137,7 +139,7 @@ SHAPES: dict[str, Shape] = {
             {
                 "what": one_of("priority", "target_slots", "workers", "arrival_ms"),
                 "actual": NUMBER,
-                "value": noted(nullable(NUMBER), "Null: out of reach, or not found in time"),
+                "value": noted(nullable(NUMBER), "Null: no such value, or none found in time"),
                 "admitted": BOOLEAN,
                 "searched": BOOLEAN,
                 "sentence": STRING,
@@ -164,7 +166,7 @@ SHAPES: dict[str, Shape] = {
             "rows": [DISPLACED],
         },
         "counterfactuals": [{"what": STRING, "sentence": STRING}],
-        "notes?": noted([STRING], "What is believed about a real cluster"),
+        "notes?": noted([STRING], "Assumptions about the real cluster"),
     },
     "RunSummary": {
         "scheduler": STRING,

@@ -29,15 +29,15 @@ INTERVAL = noted([INTEGER], "Start and end in ms")
 CURVES = ("arrived", "completed", "rejected")
 COUNTS = dict.fromkeys(STATES, INTEGER)
 SCHEDULER = {"name": STRING, "title": STRING, "model": STRING, "quotes": BOOLEAN, "summary": STRING}
-CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Of each job its place in words, or -1")})
+CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Index into words for each job, or -1")})
 SERVER = {
     "name": STRING,
     "site": SITE,
     "roles": [one_of("worker", "ps")],
     "capacity": AMOUNTS,
-    "was?": noted([[ANY]], "Earlier capacities: pairs of the time until which they applied in ms, and the amounts"),
+    "was?": noted([[ANY]], "Earlier capacities: pairs of the time in ms until which they applied, and the amounts"),
     "lanes?": noted([INTEGER], "Number of typed workers and of typed parameter servers"),
-    "lanes_was?": noted([[ANY]], "Earlier numbers: pairs of the time until which they applied in ms, and the lanes"),
+    "lanes_was?": noted([[ANY]], "Earlier numbers: pairs of the time in ms until which they applied, and the numbers"),
     "away?": [INTERVAL],
 }
 GROUPED = {  # a job in a co-location group
@@ -102,7 +102,7 @@ SHAPES: dict[str, Shape] = {
             "name": STRING,
             "slot_ms": INTEGER,
             "horizon_slots": nullable(INTEGER),
-            "cloud": noted(BOOLEAN, "Whether there is a cloud without limit"),
+            "cloud": noted(BOOLEAN, "Whether there is an unlimited cloud"),
             "servers": [SERVER],
         },
         "job_columns": [
@@ -112,26 +112,26 @@ SHAPES: dict[str, Shape] = {
                 "format": one_of("text", "clock", "duration", "number"),
             }
         ],
-        "worth": noted(BOOLEAN, "Whether a job has a utility"),
+        "worth": noted(BOOLEAN, "Whether any job has a utility"),
         "ids": [STRING],
         "models": [STRING],
         "users": CODED,
         "groups": CODED,
         "arrival_ms": [INTEGER],
-        "worker": noted([INTEGER], "Demand of a worker of each job in thousandths, an entry for each resource"),
-        "ps": noted([INTEGER], "Demand of a parameter server of each job, as worker"),
-        "notes?": noted([STRING], "What a fork of a mirrored run believes about the cluster"),
+        "worker": noted([INTEGER], "Demand of a worker of each job, in thousandths of each resource"),
+        "ps": noted([INTEGER], "Demand of a parameter server of each job, likewise"),
+        "notes?": noted([STRING], "Assumptions of a fork of a mirrored run about the cluster"),
         "typed_workers?": {
             "types": [STRING],
-            "of_job": noted([INTEGER], "Of each job the place of its type in types, or -1"),
-            "workers": noted([[INTEGER]], "Of each server the number of workers of each type"),
+            "of_job": noted([INTEGER], "Index into types for each job, or -1"),
+            "workers": noted([[INTEGER]], "Number of workers of each type on each server"),
         },
     },
     "RunNow": {
         "sim_ms": INTEGER,
         "jobs": COUNTS,
         "utility": nullable(NUMBER),
-        "unavailable_jobs": noted(INTEGER, "Jobs on servers that are unavailable: no part of what is allocated"),
+        "unavailable_jobs": noted(INTEGER, "Jobs on unavailable servers; they do not count as allocated"),
         "sites": [
             {
                 "site": SITE,
@@ -151,7 +151,7 @@ SHAPES: dict[str, Shape] = {
         "scale": [STRING],
         "columns": INTEGER,
         "rows": [{"site": SITE, "servers": INTEGER}],
-        "raster": noted(STRING, "A byte for each cell, row by row, as base64: per cent, or 255 for no capacity"),
+        "raster": noted(STRING, "A byte for each cell, row by row, as base64: percentage, or 255 for no capacity"),
     },
     "RunLevels": either(
         {"ready": Plain(const=False)},
@@ -159,21 +159,21 @@ SHAPES: dict[str, Shape] = {
             "ready": Plain(const=True),
             "seq": noted(INTEGER, "Event up to which the levels reach"),
             "sim_ms": INTEGER,
-            "first_ms": noted(INTEGER, "Begin of the run"),
+            "first_ms": noted(INTEGER, "Start of the run"),
             "last_ms": INTEGER,
-            "source": noted(one_of("stored", "log"), "Where the window was read; log is exact to the millisecond"),
+            "source": noted(one_of("stored", "log"), "Source of the window; log is exact to the millisecond"),
             "measure": STRING,
             "scale": [STRING],
             "rows": [{"site": SITE, "servers": INTEGER}],
-            "edges": noted([INTEGER], "Times between the intervals, one more than intervals"),
-            "raster": noted(STRING, "A byte for each row and interval, as base64: per cent, or 255 for no capacity"),
+            "edges": noted([INTEGER], "Bounds of the intervals: one more than intervals"),
+            "raster": noted(STRING, "A byte for each row and interval, as base64: percentage, or 255 for no capacity"),
             "curves": noted({name: [INTEGER] for name in CURVES}, "Jobs in each interval"),
             "total_bars": INTEGER,
             "total_jobs": INTEGER,
             "jobs": noted(COUNTS, "Number of jobs in each state"),
             "bars": noted(
                 nullable({name: [INTEGER] for name in SHOWN} | {"id": [STRING], "server_name": [STRING]}),
-                "Null where they are too many to list",
+                "Null if there are too many to list",
             ),
             "job_columns": [{"key": STRING, "title": STRING, "format": STRING}],
             "phases": noted([{"model": STRING}], "Execution models, from the first scheduler on"),
@@ -234,7 +234,7 @@ SHAPES: dict[str, Shape] = {
             "status": STRING,
             "wanted": STRING,
             "mode": one_of(Run.BATCH, Run.LIVE, Run.MIRROR),
-            "edits": noted([STRING], "Sentences"),
+            "edits": noted([STRING], "The edits, as sentences"),
         }
     ],
 }

@@ -21,7 +21,7 @@ from scheduling.model.values import RESOURCES
 STEPS = noted([[NUMBER]], "Pairs of the time in ms and the amount from then on")
 EFFECT = {
     "servers?": INTEGER,
-    "capacity?": noted({f"{name}?": NUMBER for name in RESOURCES}, "Relative growth of the cluster by resource"),
+    "capacity?": noted({f"{name}?": NUMBER for name in RESOURCES}, "Relative growth of the capacity, by resource"),
     "away?": noted(INTEGER, "Additional servers with outages"),
     "cloud?": BOOLEAN,
     "jobs_added?": INTEGER,
@@ -46,12 +46,12 @@ FIT = {
 
 SHAPES: dict[str, Shape] = {
     "Suitability": {
-        "cluster": noted(nullable(either(INTEGER, one_of("generate"))), "Null where no cluster fits"),
+        "cluster": noted(nullable(either(INTEGER, one_of("generate"))), "Null if no cluster fits"),
         "warnings": [STRING],
         "own_horizon": noted(nullable(INTEGER), "Slots that the scheduler itself chooses"),
         "fit": noted(nullable(FIT), "Null without a cluster in the request"),
     },
-    "ServerLoads": noted({f"{name}?": shape for name, shape in LOADS.items()}, "Empty for a scenario that is no fork"),
+    "ServerLoads": noted({f"{name}?": shape for name, shape in LOADS.items()}, "Empty if the scenario is not a fork"),
     "RaceEntrants": RACE,
     "RaceStarted": RACE | {"runs": [{"id": INTEGER, "scenario": INTEGER, "scheduler": STRING}], "compare": STRING},
     "EditsPreview": {
