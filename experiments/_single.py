@@ -9,8 +9,8 @@ from scheduling.colocation.selection.performance import iteration_ms, utilizatio
 from scheduling.colocation.workload import COMBINATIONS, Combination
 
 NOTE = (
-    "by Eq. (1) to (3); the times of the jobs of Table I are calibrated to the text of the paper, as its Fig. 9, which "
-    "gives them, was not available; nothing is sampled"
+    "computed by Eq. (1) to (3); the times of the jobs of Table I are calibrated to the text of the paper, as its Fig. "
+    "9, which gives them, was not available; nothing is sampled"
 )
 
 

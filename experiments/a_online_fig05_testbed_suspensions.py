@@ -10,9 +10,9 @@ from experiments._lanes import PREEMPTIVE, SEEDS, TESTBED_JOBS, TESTBED_NOTE, st
 
 TITLE = "preemptions on the testbed, by number of jobs"
 PAPER = "A_online, Fig. 5"
-CLAIM = "preemptions become more frequent with more jobs under all schedulers; those of A_online remain relatively few"
+CLAIM = "Preemptions become more frequent with more jobs under all schedulers; those of A_online remain relatively few"
 SETTING = f"a preemption is the suspension of a chunk or, with gangs, of a job; {TESTBED_NOTE}"
-CHARTS = (Chart("suspensions"),)
+CHARTS = (Chart("preemptions"),)
 PLAYERS = {name: PREEMPTIVE[name] for name in ("A_online", "Tiresias-L", "SRTF")}
 
 

@@ -10,7 +10,7 @@ from experiments._lanes import PLAYERS, SEEDS, TESTBED_JOBS, TESTBED_NOTE, commu
 
 TITLE = "communication time relative to SRTF on the testbed, by number of jobs"
 PAPER = "A_online, Fig. 6"
-CLAIM = "the communication time of A_online is smaller than that of SRTF, Tiresias-L and BatchSche"
+CLAIM = "The communication time of A_online is smaller than that of SRTF, Tiresias-L and BatchSche"
 SETTING = (
     "the sum over chunks of uploads and exchanges with remote parameter servers, and of the moves of gangs; "
     f"{TESTBED_NOTE}"

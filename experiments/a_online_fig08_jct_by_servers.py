@@ -10,7 +10,7 @@ from experiments._lanes import NOTE, PLAYERS, SEEDS, SERVERS, rates, workload
 
 TITLE = "total completion time relative to SRTF, by number of servers"
 PAPER = "A_online, Fig. 8"
-CLAIM = "with more servers the ratios of A_online and BatchSche rise and those of A_online-E and Tiresias-L fall"
+CLAIM = "With more servers, the ratios of A_online and BatchSche rise, and those of A_online-E and Tiresias-L fall"
 SETTING = f"300 jobs; {NOTE}"
 CHARTS = (Chart("total completion time", "of SRTF"),)
 

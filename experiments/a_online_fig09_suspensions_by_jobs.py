@@ -12,7 +12,7 @@ TITLE = "preemptions, by number of jobs"
 PAPER = "A_online, Fig. 9"
 CLAIM = "A_online-E preempts more than A_online, and A_online more than SRTF; all rise with the number of jobs"
 SETTING = f"100 servers; a preemption is the suspension of a chunk or, with gangs, of a job; {NOTE}"
-CHARTS = (Chart("suspensions"),)
+CHARTS = (Chart("preemptions"),)
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS, servers: int = 100) -> Steps:

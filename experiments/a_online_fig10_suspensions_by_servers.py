@@ -12,7 +12,7 @@ TITLE = "preemptions, by number of servers"
 PAPER = "A_online, Fig. 10"
 CLAIM = "A_online-E preempts more than A_online, and A_online more than SRTF"
 SETTING = f"300 jobs; a preemption is the suspension of a chunk or, with gangs, of a job; {NOTE}"
-CHARTS = (Chart("suspensions"),)
+CHARTS = (Chart("preemptions"),)
 
 
 def run(options: Options, servers: Sequence[int] = SERVERS, jobs: int = 300) -> Steps:

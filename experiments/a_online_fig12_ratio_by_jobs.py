@@ -10,7 +10,7 @@ from experiments._lanes import SEEDS, ratios, small
 TITLE = "competitive ratio by number of jobs, at four speeds"
 PAPER = "A_online, Fig. 12"
 CLAIM = (
-    "the ratio is below 1.7, falls with epsilon, and is near 1 at epsilon = 0.5; the number of jobs has little "
+    "The ratio is below 1.7, falls with epsilon, and is near 1 at epsilon = 0.5; the number of jobs has little "
     "influence"
 )
 SETTING = (

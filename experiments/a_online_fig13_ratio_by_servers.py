@@ -10,7 +10,7 @@ from experiments._lanes import SEEDS, ratios, small
 TITLE = "competitive ratio by number of servers, at four speeds"
 PAPER = "A_online, Fig. 13"
 CLAIM = (
-    "the ratio is below 1.7, falls with epsilon, and is near 1 at epsilon = 0.5; the number of servers has little "
+    "The ratio is below 1.7, falls with epsilon, and is near 1 at epsilon = 0.5; the number of servers has little "
     "influence"
 )
 SETTING = "25 jobs, chunks of 4 to 13 h, 3 seeds; the same ratio as in Fig. 12"

@@ -7,7 +7,7 @@ from experiments._single import NOTE, alone, row
 
 TITLE = "CPU and network utilization of single jobs on 16 machines"
 PAPER = "Harmony, Fig. 2"
-CLAIM = "single jobs leave much of CPU and network idle, and the ratio of both varies with the application"
+CLAIM = "Single jobs leave much of CPU and network idle, and the ratio of the two varies with the application"
 MACHINES = 16
 SETTING = f"MLR and LDA on {MACHINES} machines; {NOTE}"
 JOBS = ("mlr-synth-s", "mlr-synth-l", "lda-pubmed", "lda-nytimes")

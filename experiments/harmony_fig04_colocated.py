@@ -11,7 +11,7 @@ from scheduling.colocation.memory.usage import OUT_OF_MEMORY, Data, Ground, usag
 
 TITLE = "CPU and network utilization of jobs alone and naively co-located on 16 machines"
 PAPER = "Harmony, Fig. 4"
-CLAIM = "naive co-location of two jobs averages CPU and network out to around 50 % each; three jobs run out of memory"
+CLAIM = "Naive co-location of two jobs keeps CPU and network at around 50 % each; three jobs run out of memory"
 MACHINES, GROUND = 16, Ground(16, 32.0, 0.00015)
 JOBS = {"NMF": "nmf-netflix128x", "Lasso": "lasso-synth-l", "MLR": "mlr-synth-l"}
 TOGETHER = (("NMF",), ("Lasso",), ("MLR",), ("NMF", "Lasso"), ("NMF", "MLR"), ("NMF", "Lasso", "MLR"))

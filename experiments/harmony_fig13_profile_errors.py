@@ -15,7 +15,8 @@ from scheduling.colocation.subtasks import mean_iteration_ms
 TITLE = "makespan with profiling errors, and Eq. (1) compared with the subtasks"
 PAPER = "Harmony, Fig. 13"
 CLAIM = (
-    "over 90 % of the gain with errors up to 7.5 %, and a rapid decline beyond; predictions are within 5 % at all times"
+    "With errors up to 7.5 %, over 90 % of the gain remains, and beyond them it declines rapidly; predictions are "
+    "within 5 % at all times"
 )
 SETTING = (
     "errors are uniform for each job, independent or opposed for computation and communication; all groups of "

@@ -6,9 +6,9 @@ from experiments import Chart, Figure, Options, Steps, Table
 from experiments._grid import Maker, Player
 from experiments._groups import NAIVE_CASES, SEEDS, of, outcomes_of, parts_of, ratio, table1
 
-TITLE = "subtasks alone, with grouping, with spilling"
+TITLE = "gain from subtasks alone, with grouping, and with reloading of spilled input"
 PAPER = "Harmony, Section V-C"
-CLAIM = "subtasks alone give 32 % of the gain, with grouping 81 %, with reloading 100 %"
+CLAIM = "Subtasks alone give 32 % of the gain, with grouping 81 %, and with reloading 100 %"
 SETTING = (
     "subtasks alone: naive partitions with the subtasks of Harmony, mean over the cases; grouping: no "
     "spilling, so memory limits the groups. Variants: grouping with one fixed share of each input on disk"

@@ -17,11 +17,11 @@ from scheduling.colocation.workload import COMBINATIONS
 TITLE = "iteration time of the 8 combinations on 32 machines by the share of input on disk; ratios in a whole run"
 PAPER = "Harmony, Section V-G"
 CLAIM = (
-    "the best fixed ratio is 0.3 with 52.9 s, an adaptive ratio 44.3 s; in the main run ratios "
-    "are 0.34 on average, from 0.11 to 1"
+    "The best fixed ratio is 0.3, with iterations of 52.9 s; adaptive ratios give 44.3 s. In the main run, ratios are "
+    "0.34 on average, from 0.11 to 1"
 )
 SETTING = (
-    "an iteration reads a tenth of the input, a mini-batch, as in all other experiments. Variant: all of the input, "
+    "an iteration reads a tenth of the input (a mini-batch), as in all other experiments. Variant: all of the input, "
     "which gives the curve of the paper. Variant: all of the input, heaps by application (3 times the usual ones for "
     "the sparse NMF and LDA, half of them for the dense MLR and Lasso), and disks of 0.125 GB/s (assumed)"
 )

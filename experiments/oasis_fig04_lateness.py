@@ -12,9 +12,9 @@ from experiments._lateness import LATENESS, lateness
 from scheduling.model.values import Utility
 from scheduling.workloads import generate
 
-TITLE = "completion - target, time-sensitive and time-critical jobs"
+TITLE = "completion minus target of time-sensitive and time-critical jobs"
 PAPER = "OASiS, Fig. 4"
-CLAIM = "Under OASiS jobs complete closest to their targets, with the least variance"
+CLAIM = "Under OASiS, jobs complete closest to their targets, with the least variance"
 SLOTS, JOBS = 100, 100
 SETTING = (
     f"{SLOTS} slots, 50 + 50 servers, {JOBS} sensitive and {JOBS} critical jobs, {CALIBRATED}, {FROM_HISTORY}, 1 seed; "

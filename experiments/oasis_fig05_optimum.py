@@ -13,7 +13,7 @@ from experiments._optimal import RATIO, against_optimum
 
 TITLE = "optimum / utility of OASiS"
 PAPER = "OASiS, Fig. 5"
-CLAIM = "The optimum is 1.1 to 1.5 times the utility of OASiS, without a trend in servers or priorities"
+CLAIM = "The optimum is 1.1 to 1.5 times the utility of OASiS, without a trend by servers or priorities"
 SLOTS, JOBS = 10, 10
 SERVERS, PRIORITIES = (3, 6, 9, 12), ((50, 100), (75, 100), (25, 100), (1, 100))
 SETTING = (

@@ -7,9 +7,9 @@ from experiments._grid import FROM_HISTORY
 from experiments._lateness import LATENESS, lateness
 from experiments._testbed import JOBS, SLOTS, testbed
 
-TITLE = "completion - target on the testbed"
+TITLE = "completion minus target on the testbed"
 PAPER = "OASiS, Fig. 8"
-CLAIM = "Under OASiS jobs complete closest to their targets also on real machines"
+CLAIM = "Under OASiS, jobs also complete closest to their targets on real machines"
 SETTING = (
     f"{SLOTS} slots of 20 minutes, {JOBS} jobs, 7 servers for workers and 2 for parameter servers, simulated, "
     f"{FROM_HISTORY}, 10 seeds; completed jobs only"

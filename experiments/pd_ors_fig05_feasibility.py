@@ -17,7 +17,7 @@ WIDTHS = (10, 20, 30, 40, 60)  # W_a
 ROWS, PACKING_WIDTH, COVERS = 401, 15, 1  # r = R H + 1, W_b, m
 SETTING = (
     f"G_delta of Lemma 1 with W_b = {PACKING_WIDTH}, r = {ROWS} as in the paper, m = {COVERS}, as Problem (23) has one "
-    f"row to cover; W_a from {WIDTHS[0]} to {WIDTHS[-1]}, the paper's values are not in its text; nothing is sampled"
+    f"row to cover; W_a from {WIDTHS[0]} to {WIDTHS[-1]}, as the paper does not state its values; nothing is sampled"
 )
 SEEDS = 1
 CHARTS = (Chart("3 m / e^(G W_a / 2), and delta itself"),)

@@ -54,6 +54,8 @@ def run(
         few, many = (grid[f"{number}, {variant}"] for number in (servers[0], servers[-1]))
         gaps = [row["PD-ORS"] - max(row[name] for name in PD_ORS_RIVALS) for row in (few, many)]
         checks.append(
-            Figure(f"gap at most servers - gap at fewest servers, {variant}", gaps[1] - gaps[0], "", 0.0, at_least=True)
+            Figure(
+                f"gap with the most servers - gap with the fewest, {variant}", gaps[1] - gaps[0], "", 0.0, at_least=True
+            )
         )
     return table_of("servers", found, SHARED, checks)

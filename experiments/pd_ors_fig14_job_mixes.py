@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import CALIBRATED, FROM_HISTORY, SHARED, compare, means, pd_ors_workload, table_of
 
-TITLE = "gain over OASiS with 35 % and with 1 % of critical jobs"
+TITLE = "gain over OASiS with 35 % and with 1 % critical jobs"
 PAPER = "PD-ORS, Fig. 14-17"
 CLAIM = "The gain over OASiS shrinks when the share of critical jobs falls by 34 points"
 MIXES = ("10/55/35", "30/69/1")
 SETTINGS = ((20, 50, 100), (80, 100, 30))  # slots, jobs, servers
 SETTING = (
-    f"{CALIBRATED}, {FROM_HISTORY}, sampled arrivals, 5 seeds; a mix gives the per cent of insensitive, sensitive and "
-    "critical jobs. Reduced: two sizes, each with two of the mixes"
+    f"{CALIBRATED}, {FROM_HISTORY}, sampled arrivals, 5 seeds; a mix gives the percentages of insensitive, sensitive "
+    "and critical jobs. Reduced: two sizes, each with two of the mixes"
 )
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 SEEDS = 5

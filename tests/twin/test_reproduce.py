@@ -16,6 +16,7 @@ from twin.traces.replay import arrivals_of
 def test_every_experiment_says_what_it_is_about():
     for name in experiments.names():
         module = experiment(name)
+        assert module.CLAIM[0].isupper(), name
         texts = (module.TITLE, module.PAPER, module.CLAIM, module.SETTING)
         assert all((*texts, module.CHARTS, callable(module.run))), name
 

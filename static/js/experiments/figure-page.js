@@ -66,7 +66,7 @@ const notRun = () =>
 
 function facts({ claim, setting, command, result, finished_at: at, seconds, default_seeds: own }) {
   const pairs = [
-    ['The paper', capital(claim)],
+    ['The paper', claim],
     ['Our setting', capital(setting)],
     ['Seeds', result ? `${plural(result.seeds, 'seed')}, starting at 0` : `${plural(own, 'seed')} by default`],
     result?.trace ? ['Arrivals', `from the trace ${result.trace}`] : null,

@@ -81,7 +81,7 @@ const columns = [
   {
     title: 'Claim',
     wide: true,
-    cell: ({ claim, title }) => [h('span', {}, capital(claim)), h('span', { class: 'why small' }, title)],
+    cell: ({ claim, title }) => [h('span', {}, claim), h('span', { class: 'why small' }, title)],
   },
   {
     title: 'Result',
