@@ -27,7 +27,7 @@ class Command(BaseCommand):
             "--days",
             type=int,
             default=tokens.DEFAULT_DAYS,
-            help=f"days until it expires; 0 = never; default {tokens.DEFAULT_DAYS}",
+            help=f"days until it expires; 0: never; default: {tokens.DEFAULT_DAYS}",
         )
         create.add_argument("--user", help="account that it acts for; default: the account of operators' login links")
         verbs.add_parser("list", help="print all tokens without their values")

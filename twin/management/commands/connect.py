@@ -37,7 +37,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--interval-ms",
             type=positive,
-            help=f"time between two polls, e.g. 2000 (default {INTERVAL_MS}), for connectors that do not report "
+            help=f"time between two polls, e.g. 2000 (default: {INTERVAL_MS}), for connectors that do not report "
             "changes themselves; slurm has its own: --param interval_ms=5000",
         )
         parser.add_argument("--test", action="store_true", help="only test the connection")

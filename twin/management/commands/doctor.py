@@ -16,7 +16,7 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--offline", action="store_true", help="leave out what needs running processes")
+        parser.add_argument("--offline", action="store_true", help="skip the checks that need running processes")
 
     def handle(self, *args: Any, **options: Any) -> None:
         checks.find_embedded()

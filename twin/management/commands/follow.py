@@ -48,7 +48,7 @@ class Command(HeadlessCommand):
             type=seconds,
             default=1.0,
             metavar="1s",
-            help="time between two polls, for connectors that poll",
+            help="time between two polls, for connectors that poll; default: 1s",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

@@ -40,14 +40,16 @@ class Command(HeadlessCommand):
             "--variant", default="calibrated", help="calibrated (scale of the paper's figures) or literal"
         )
         parser.add_argument("--jobs", type=natural, required=True, help="number of jobs")
-        parser.add_argument("--servers", type=positive, default=100, help="number of servers; default 100")
+        parser.add_argument("--servers", type=positive, default=100, help="number of servers; default: 100")
         parser.add_argument("--seed", type=natural, required=True, help="random seed")
         parser.add_argument(
             "--horizon-slots",
             type=positive,
-            help=f"horizon in slots; default {HORIZON}; none for a-online and harmony",
+            help=f"horizon in slots; default: {HORIZON}; none for a-online and harmony",
         )
-        parser.add_argument("--slot-ms", type=positive, default=SLOT_MS, help=f"slot length in ms; default {SLOT_MS:,}")
+        parser.add_argument(
+            "--slot-ms", type=positive, default=SLOT_MS, help=f"slot length in ms; default: {SLOT_MS:,}"
+        )
         shared = parser.add_argument_group("pd-ors only")
         shared.add_argument(
             "--mix", choices=MIXES, help="percentages of time-insensitive, time-sensitive and time-critical jobs"
@@ -62,15 +64,15 @@ class Command(HeadlessCommand):
         )
         only.add_argument("--workers", type=positive, help="workers per server, instead of 2 or 8 at random")
         only.add_argument(
-            "--span-hours", type=float, help="time span of the arrivals; default 3288 (simulator) or 240 (testbed)"
+            "--span-hours", type=float, help="time span of the arrivals; default: 3288 (simulator) or 240 (testbed)"
         )
         only.add_argument("--load", type=float, help="divisor of the time span")
-        only.add_argument("--gang-share", type=float, help="workers per gang as a share of the chunks; default 0.5")
+        only.add_argument("--gang-share", type=float, help="workers per gang as a share of the chunks; default: 0.5")
         groups = parser.add_argument_group("harmony only")
         groups.add_argument(
             "--subset",
             choices=SUBSETS,
-            help="comp60 or comm60: the three quarters of jobs with most computation or communication",
+            help="comp60 or comm60: the three quarters of jobs with the most computation or communication",
         )
         groups.add_argument(
             "--process",
@@ -85,7 +87,9 @@ class Command(HeadlessCommand):
             "sampled",
         )
         parser.add_argument(
-            "--speed", type=place, help="file of measure_speed: jobs train at the measured speed and keep their length"
+            "--speed",
+            type=place,
+            help="file from measure_speed; jobs train at the measured speed and keep their length",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

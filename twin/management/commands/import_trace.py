@@ -52,11 +52,11 @@ class Command(HeadlessCommand):
             action="append",
             default=[],
             metavar="FIELD=COLUMN",
-            help="column of a CSV for a field, or a setting of the mapping; repeatable",
+            help="column of a CSV file for a field, or a setting of the mapping; repeatable",
         )
         parser.add_argument("--mapping", type=place, help="file with a column mapping, as saved by the import page")
         parser.add_argument("--time-unit", choices=tuple(UNITS), help="unit of the times that are numbers")
-        parser.add_argument("--time-zone", help="time zone of dates without one, such as Europe/Berlin")
+        parser.add_argument("--time-zone", help="time zone of dates that state none, such as Europe/Berlin")
         parser.add_argument(
             "--cpu-jobs",
             choices=CPU_JOBS,
@@ -77,7 +77,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--slot-ms",
             type=positive,
-            help=f"slot length of the cluster and of sampled fields in slots (default {SLOT_MS:,})",
+            help=f"slot length of the cluster and of sampled fields in slots (default: {SLOT_MS:,})",
         )
         parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
         parser.add_argument("--seed", type=natural, required=True, help="random seed of sampled fields")

@@ -26,11 +26,15 @@ class Command(HeadlessCommand):
     unwinds = True  # the processes of a training
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--workers", type=positive, default=4, help="largest number of workers; default 4")
-        parser.add_argument("--ps", type=int, choices=(1, 2), default=2, help="largest number of parameter servers")
-        parser.add_argument("--batch", type=positive, default=256, help="samples per worker and iteration; default 256")
-        parser.add_argument("--gradient-mb", type=float, default=4.0, help="size of the gradient in MB; default 4")
-        parser.add_argument("--iterations", type=positive, default=30, help="iterations per setting; default 30")
+        parser.add_argument("--workers", type=positive, default=4, help="largest number of workers; default: 4")
+        parser.add_argument(
+            "--ps", type=int, choices=(1, 2), default=2, help="largest number of parameter servers; default: 2"
+        )
+        parser.add_argument(
+            "--batch", type=positive, default=256, help="samples per worker and iteration; default: 256"
+        )
+        parser.add_argument("--gradient-mb", type=float, default=4.0, help="size of the gradient in MB; default: 4")
+        parser.add_argument("--iterations", type=positive, default=30, help="iterations per setting; default: 30")
         parser.add_argument("--out", type=place, required=True, help="file to write")
 
     def work(self, **options: Any) -> None:

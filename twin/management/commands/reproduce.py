@@ -40,7 +40,7 @@ class Command(HeadlessCommand):
             type=positive,
             default=1,
             metavar="N",
-            help="number of processes that compute parts of experiments; the results are the same; default 1",
+            help="number of processes that compute parts of experiments; the results are the same; default: 1",
         )
         parser.add_argument("--json", type=place, metavar="FILE", help="also write the tables to this file")
 

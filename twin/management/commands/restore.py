@@ -14,7 +14,7 @@ from twin.processes import heartbeat
 
 
 class Command(HeadlessCommand):
-    help = "Restores a backup into an empty, migrated database. The twin must not run."
+    help = "Restores a backup into an empty, migrated database. The twin must not be running."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="file that manage.py backup wrote")

@@ -59,7 +59,9 @@ class Command(HeadlessCommand):
         )
         parser.add_argument("--only", action="append", metavar="PAGE", help="name of a page or state; repeatable")
         parser.add_argument("--width", action="append", type=int, metavar="PX", help="width; repeatable; default: all")
-        parser.add_argument("--big", action="store_true", help="also a run of 20,000 jobs, which takes some minutes")
+        parser.add_argument(
+            "--big", action="store_true", help="also capture a run of 20,000 jobs, which takes some minutes"
+        )
 
     def work(self, **options: Any) -> None:
         from benchmarks._chromium import chromium

@@ -49,11 +49,13 @@ class Command(HeadlessCommand):
         parser.add_argument("--horizon-slots", type=positive, help="horizon in slots, instead of that of the cluster")
         parser.add_argument("--seed", type=natural, required=True, help="random seed")
         parser.add_argument(
-            "--believe", default=EXACT, metavar="name",
+            "--believe", default=EXACT, metavar="NAME",
             help=f"run times that the scheduler knows: {', '.join(names())}; default: {EXACT}",
         )  # fmt: skip
         parser.add_argument(
-            "--speed", type=place, help="file of measure_speed: jobs train at the measured speed and keep their length"
+            "--speed",
+            type=place,
+            help="file from measure_speed; jobs train at the measured speed and keep their length",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

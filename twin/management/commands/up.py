@@ -45,12 +45,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--demo", action="store_true", help="run a live demo permanently")
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-        parser.add_argument("--port", default="8000", help="port to listen on; default 8000")
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1")
+        parser.add_argument("--port", default="8000", help="port to listen on; default: 8000")
         parser.add_argument(
             "--workers",
             default="2",
-            help="number of worker processes for runs, and as many for runs with long decisions; default 2",
+            help="number of worker processes for runs, and the same number for runs with long decisions; default: 2",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
