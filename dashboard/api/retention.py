@@ -39,7 +39,7 @@ class UsageSerializer(serializers.Serializer[Any]):
 
 
 class DueSerializer(serializers.Serializer[Any]):
-    """Objects that one rule removes at the next clean-up. numbers: the first objects, of a kind that has pages."""
+    """Objects that one rule removes at the next clean-up. numbers: the first of them, if they have pages."""
 
     rule = serializers.CharField()
     setting = serializers.CharField(allow_blank=True)

@@ -320,7 +320,7 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
                             "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
 
     def get_job_count(self, run: Run) -> int:
-        """Jobs of the trace after the edits; of a run that mirrors a real cluster those that its log has added."""
+        """Number of jobs: of the trace after the edits, or of the log if the run mirrors a real cluster."""
         if run.mode != Run.MIRROR:
             return job_count(run)
         return MirrorRecord.objects.filter(run=run, kind=MirrorRecord.JOB).count()

@@ -25,7 +25,7 @@ DAY_H = 24.0  # longest window of a replay
 
 
 class WindowSerializer(KnownFields):
-    """Window of a set: its length, and its end in ms of the run's log; without one it ends now."""
+    """Window of a set of shadows: its length, and its end in ms of the run's log; without one it ends now."""
 
     hours = NumberField(default=sets.DEFAULT_MS / sets.HOUR_MS)
     until_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
@@ -44,12 +44,12 @@ class ShadowsView(APIView):
 
     @extend_schema(operation_id="live_shadows", responses={200: answer("LiveShadows")})
     def get(self, request: Request, name: str) -> Response:
-        """Newest finished set: figures of each scheduler and of the real cluster, differences, verdicts, progress."""
+        """Newest finished set of shadows: figures of each scheduler and of the real cluster, verdicts, progress."""
         return Response(shadows.payload(connection_of(name, request.user)))
 
     @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: answer("LiveShadows")})
     def post(self, request: Request, name: str) -> Response:
-        """Starts a set now; it is computed in the background."""
+        """Starts a set of shadows now; it is computed in the background."""
         given = body(WindowSerializer, request)
         connection = connection_of(name, request.user)
         sets.request(connection, round(given["hours"] * sets.HOUR_MS), given.get("until_ms"), request.user)
@@ -61,7 +61,7 @@ class CancelShadowsView(APIView):
 
     @extend_schema(operation_id="live_shadows_cancel", request=None, responses={200: answer("LiveShadows")})
     def post(self, request: Request, name: str) -> Response:
-        """Cancels the set in progress; the newest finished one is kept."""
+        """Cancels the set of shadows in progress; the newest finished one is kept."""
         connection = connection_of(name, request.user)
         sets.cancel(connection, request.user)
         return Response(shadows.payload(connection))

@@ -118,7 +118,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
     @extend_schema(request=None, responses={200: answer("RunCount")})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Cancels unfinished runs; finished runs stay."""
+        """Cancels unfinished runs; finished runs are kept."""
         return Response({"runs": sweeps.cancel(self.get_object(), request.user)})
 
     @extend_schema(request=None, responses={200: answer("RunCount")})

@@ -83,7 +83,8 @@ def verb_list(request: Request) -> Response:
 class AskSerializer(KnownFields):
     """Job to preview. like: id of a job to copy; changes: fields that differ, as in jobs.jsonl.
 
-    Of a run that mirrors a real cluster: run_ms among the changes is the duration; scheduler answers (default: fifo).
+    For a run that mirrors a real cluster: run_ms among the changes is the duration; scheduler: the one that is asked
+    (default: fifo).
     """
 
     like = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")

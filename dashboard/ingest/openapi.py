@@ -26,9 +26,9 @@ EVENT: dict[str, Any] = {
                 "id": TEXT,
                 "source": TEXT,
                 "type": {"const": name},
-                "subject": TEXT | {"description": "name of the job or node"},
+                "subject": TEXT | {"description": "Name of the job or node"},
                 "time": {"type": "string", "format": "date-time"},
-                "sequence": {"type": ["integer", "string"], "description": "order within one millisecond"},
+                "sequence": {"type": ["integer", "string"], "description": "Order within one millisecond"},
                 "data": DATA[name],
             },
         }

@@ -86,7 +86,7 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         return int(proposal.plan.get("left_out_count", 0))
 
     def get_waiting(self, proposal: Proposal) -> int:
-        """Jobs that waited when the plan was made."""
+        """Number of jobs that waited when the plan was made."""
         return int(proposal.plan.get("waiting", 0))
 
     def get_refused(self, proposal: Proposal) -> str:

@@ -51,7 +51,7 @@ class CertificateView(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Cancels the computation in progress or in the queue; the current certificate stays."""
+        """Cancels the computation in progress or in the queue; the current certificate is kept."""
         one(Run.objects.only("pk"), request.user, pk=pk)
         commands.cancel_certificate(pk, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -45,7 +45,7 @@ MOMENT_OF_SEARCH = {
     "best_groups": INTEGER,
 }
 CERTIFICATE = {
-    "kind": noted(STRING, "none: no bound is proved; why has the reason"),
+    "kind": noted(STRING, "none: no bound is proved; `why` states the reason"),
     "achieved?": NUMBER,
     "bound?": NUMBER,
     "ratio?": noted(nullable(NUMBER), "Share of the optimum that is proved"),
