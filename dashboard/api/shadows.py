@@ -44,7 +44,7 @@ class ShadowsView(APIView):
 
     @extend_schema(operation_id="live_shadows", responses={200: answer("LiveShadows")})
     def get(self, request: Request, name: str) -> Response:
-        """Newest finished set of shadows: figures of each scheduler and of the real cluster, verdicts, progress."""
+        """Newest finished set of shadows: figures beside those of the real cluster, differences, verdicts, progress."""
         return Response(shadows.payload(connection_of(name, request.user)))
 
     @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: answer("LiveShadows")})
