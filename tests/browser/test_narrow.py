@@ -103,3 +103,12 @@ def test_a_long_source_takes_the_whole_card_of_a_cluster(open_page: Callable[...
     source = page.locator("#list td[data-label=Source]").first
     expect(source).to_be_visible()
     assert source.bounding_box()["width"] > 300
+
+
+def test_lists_without_entries_take_one_line_on_a_phone(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/", viewport=PHONE)
+    page.evaluate("(run) => localStorage.setItem('present-run', run)", str(finished_run))
+    page.reload()
+    waits = page.locator("#present-waiting")
+    expect(waits).to_have_text("No job waits")
+    assert waits.bounding_box()["height"] < 40

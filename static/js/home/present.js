@@ -11,8 +11,11 @@ import { figureTiles } from './figures.js';
 import { MOST, ServerMap, scaleTitle, shownServers } from './server-map.js';
 
 const ACTIVE = ['running', 'paused'];
+const NARROW = '(max-width: 640px)';
 const EACH_MS = 1000;
 const CHOSEN = 'present-run'; // in the browser's storage: the run that its user has chosen
+// Their content comes and goes: on a phone they keep the height of the most that they have held.
+const PLACES = ['#present-servers', '#present-attention', '#present-next', '#present-waiting'];
 const NEXT = { start: 'starts at', finish: 'finishes at', forecast: 'starts at about' };
 
 /** The run shown: the chosen one, else a live cluster, else an active run, else the newest; undefined if none. */
@@ -64,7 +67,10 @@ export class Present {
     const other = run.id !== this.run?.id;
     const turned = other || run.status !== this.run.status;
     this.run = { ...run };
-    if (other) this.#choices();
+    if (other) {
+      this.#choices();
+      this.#places((place) => (place.style.minHeight = ''));
+    }
     this.#head();
     if (turned) this.#ask();
   }
@@ -124,7 +130,12 @@ export class Present {
       found.queue.oldest.map((job) => this.#waiting(job)),
       'No job waits',
     );
+    if (matchMedia(NARROW).matches) this.#places((place) => (place.style.minHeight = `${place.offsetHeight}px`));
     this.#paintTable();
+  }
+
+  #places(change) {
+    for (const place of PLACES) change($(place, this.section));
   }
 
   #scales({ measure, scale }) {
