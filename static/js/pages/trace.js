@@ -23,6 +23,7 @@ import {
 } from '../traces/import-report.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { raceAll } from '../traces/race.js';
+import { useInScenario } from '../traces/use.js';
 import { firstLines } from '../traces/first-lines.js';
 import { readingForm, titlesOf } from '../traces/reading-form.js';
 
@@ -55,24 +56,23 @@ function paint(trace) {
   $('#unclear').hidden = !unclear;
   $('#scan').hidden = !scanned || unclear;
   $('#rows').hidden = unclear || !(scanned || ready);
-  $('#report').hidden = $('#origins').hidden = !ready;
+  $('#report').hidden = !ready;
+  $('#origins').hidden = !ready || !trace.job_count; // machines have no sampled fields
   $('#tiles').hidden = !(ready || (scanned && !unclear));
   fill(
     $('#actions'),
     ready && operator && trace.job_count > 0
-      ? [
-          h(
-            'button',
-            {
-              type: 'button',
-              title: 'Start one run for each scheduler that supports these jobs, and compare them',
-              onclick: ({ currentTarget }) => race(trace, currentTarget),
-            },
-            'Race schedulers',
-          ),
-          h('a', { class: 'button primary', href: `/scenarios/?trace=${id}` }, 'Use in a scenario'),
-        ]
+      ? h(
+          'button',
+          {
+            type: 'button',
+            title: 'Start one run for each scheduler that supports these jobs, and compare them',
+            onclick: ({ currentTarget }) => race(trace, currentTarget),
+          },
+          'Race schedulers',
+        )
       : null,
+    ready && operator && (trace.job_count || trace.server_count) ? useInScenario(trace, 'primary', fail) : null,
   );
   fill($('#status'));
   if (unclear) paintUnclear(trace);
@@ -301,7 +301,7 @@ function rows(report, first, jobs, without) {
   $('#preview-count').textContent = first.length ? shown(first.length, jobs || first.length, 'jobs') : '';
   fill($('#preview'), preview(first, without));
   $('#skipped-count').textContent = skippedTotal(report) ? plural(skippedTotal(report), 'row') : '';
-  fill($('#skipped'), skippedRows(report));
+  fill($('#skipped'), skippedRows(report, first.length > 0));
 }
 
 function fail(error) {

@@ -10,6 +10,7 @@ import { bytes, number, percent, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Transfer, unfinished } from '../traces/upload-session.js';
+import { useInScenario } from '../traces/use.js';
 import { generateForm } from '../traces/workload-form.js';
 import { teamChip } from '../settings/team-chip.js';
 
@@ -77,10 +78,7 @@ function act(trace) {
   const open = ['uploading', 'queued', 'parsing', 'scanned'].includes(trace.status);
   const choose =
     trace.status === 'scanned' && h('a', { class: 'button', href: `/traces/${trace.id}/` }, 'Choose what to import');
-  const run =
-    trace.status === 'ready' &&
-    trace.job_count > 0 &&
-    h('a', { class: 'button', href: `/scenarios/?trace=${trace.id}` }, 'Use in a scenario');
+  const run = trace.status === 'ready' && (trace.job_count || trace.server_count) && useInScenario(trace, '', fail);
   const end = h(
     'button',
     { type: 'button', class: 'quiet danger', onclick: () => leave(trace, open) },

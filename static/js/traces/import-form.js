@@ -66,7 +66,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
     }),
     name: field('Name', h('input', { id: 'c-name', maxlength: 200, value: trace.name })),
   };
-  const groups = scan.groups && scan.groups.length ? groupsField(scan.groups, () => sync()) : null;
+  const groups = scan.groups?.some(([name]) => name) ? groupsField(scan.groups, () => sync()) : null;
   const line = h('p', { class: 'chosen', id: 'chosen-line', role: 'status' });
   const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
   const go = h('button', { class: 'primary', id: 'import' }, 'Import');

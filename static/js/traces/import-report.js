@@ -77,10 +77,12 @@ const ALL = ['Show all traces', '/traces/'];
 
 export const reasonText = (reason) => String(reason).replaceAll('_', ' ');
 
-/** Reasons with their counts, then the rows with file and line. */
-export function skippedRows(report) {
+/** Reasons with their counts, then the rows with file and line. jobs: whether the page shows the first ones. */
+export function skippedRows(report, jobs) {
   const rows = report.skipped ?? [];
-  if (!rows.length) return empty('No skipped rows', 'All rows could be read.', ['Show the first jobs', '#first']);
+  if (!rows.length)
+    return empty('No skipped rows', 'All rows could be read.', jobs ? ['Show the first jobs', '#first'] : ALL);
+  const severalFiles = new Set(rows.map((row) => row.file)).size > 1;
   const counts = Object.entries(report.skipped_counts ?? {}).sort((a, b) => b[1] - a[1]);
   const total = skippedTotal(report);
   return [
@@ -94,7 +96,7 @@ export function skippedRows(report) {
     ),
     table(
       [
-        { title: 'File', cell: (row) => row.file ?? '' },
+        ...(severalFiles ? [{ title: 'File', cell: (row) => row.file ?? '' }] : []),
         { title: 'Line', number: true, cell: (row) => number(row.line, 0) },
         { title: 'Reason', cell: (row) => reasonText(row.reason) },
         { title: 'Value', cell: (row) => h('code', {}, row.value ?? '') },
@@ -161,7 +163,6 @@ function cell(name, value, origins = {}) {
 export function provenance(report) {
   const clamped = report.clamped ?? {};
   const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])];
-  if (!fields.length) return empty('No jobs', 'Machines have no sampled fields.', ALL);
   const count = (name) => ({
     title: capital(originText(name)),
     number: true,

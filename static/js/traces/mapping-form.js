@@ -173,7 +173,10 @@ function rowsTable(rows) {
       { title: TITLES.run, cell: (row) => (row.run_ms === null ? '–' : duration(row.run_ms)) },
       { title: TITLES.workers, number: true, cell: (row) => (row.workers === null ? '–' : number(row.workers, 0)) },
       { title: TITLES.gpus, number: true, cell: (row) => (row.gpus === null ? '–' : number(row.gpus)) },
-      { title: 'Skipped because', cell: (row) => [row.reason.replaceAll('_', ' '), ' ', row.value] },
+      {
+        title: 'Skipped because',
+        cell: (row) => (row.reason ? [row.reason.replaceAll('_', ' '), ' ', row.value] : ''),
+      },
     ],
     rows,
   );
