@@ -247,9 +247,9 @@ test('a moment has the time of the run, the time since the submission, and the w
   open();
   const clock = { sim_ms: 0, wall_ms: Date.UTC(2026, 10, 24), speed: 1 };
   const text = (...given) => moment(...given).textContent;
-  assert.equal(text(3 * HOUR, HOUR, null), '03:00:00 2h after submission');
+  assert.equal(text(3 * HOUR, HOUR, null), '03:00:00 (2h after submission)');
   assert.equal(text(HOUR, HOUR, null), '01:00:00');
-  assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 2h after submission; 2026-11-24 03:00:00 UTC/);
+  assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 \(2h after submission; 2026-11-24 03:00:00 UTC/);
 });
 
 test('the drawer has its sections in order, with links to the schedule and the events', needsPage, async () => {
@@ -283,11 +283,11 @@ test('the drawer has its sections in order, with links to the schedule and the e
     [
       'Submitted01:00:00',
       'Decided',
-      'Ranfrom 02:00:00 1h after submission to 05:00:00 4h after submission',
-      'Completed05:00:00 4h after submission',
+      'Ranfrom 02:00:00 (1h after submission) to 05:00:00 (4h after submission)',
+      'Completed05:00:00 (4h after submission)',
     ],
   );
-  assert.match(element.querySelector('.decided').textContent, /^decided at 02:00:00 1h after submission/);
+  assert.match(element.querySelector('.decided').textContent, /^decided at 02:00:00 \(1h after submission\)/);
   assert.match(element.textContent, /On p09, at most 2 workers at a time\./);
   for (const button of element.querySelectorAll(':scope > .actions button')) button.click();
   assert.deepEqual(went, [

@@ -23,11 +23,12 @@ from twin.scenarios import store
 
 @dataclass(frozen=True)
 class Entrant:
-    """Entrant: a scheduler in a race, or the reason why it is left out."""
+    """Entrant: a scheduler in a race, or the reason why it is left out; model: its execution model, if that is why."""
 
     scheduler: type[BaseScheduler]
     parameters: dict[str, Any]
     reason: str = ""
+    model: str = ""
 
 
 def entrants(scenario: Scenario) -> list[Entrant]:
@@ -50,8 +51,7 @@ def entrants_beside(
     found = [Entrant(type(own), parameters, _refusal(own, cluster))]  # whatever its jobs lack: it was chosen
     for cls in schedulers().values():
         if cls is not type(own):
-            given = trained_by(cls, model)
-            found.append(Entrant(cls, given, _obstacle(cls, given, cluster, model, tables)))
+            found.append(_entrant(cls, trained_by(cls, model), cluster, model, tables))
     return found
 
 
@@ -73,16 +73,17 @@ def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = No
         return commands.start_runs([_scenario_of(scenario, known[name]) for name in names], user)
 
 
-def _obstacle(
+def _entrant(
     cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, model: str, tables: list[JobTable]
-) -> str:
+) -> Entrant:
     scheduler = build(cls.name, parameters)
-    if not comparable([theirs := model_of(scheduler, cluster)], [model]):
-        return (
-            f"its execution model is {named([theirs])}, but that of this race is {named([model])}, "
+    if not comparable([other := model_of(scheduler, cluster)], [model]):
+        reason = (
+            f"its execution model is {named([other])}, but that of this race is {named([model])}, "
             "so its metrics could not be ranked"
         )
-    return obstacle(scheduler, cluster, tables)
+        return Entrant(cls, parameters, reason, named([other]))
+    return Entrant(cls, parameters, obstacle(scheduler, cluster, tables))
 
 
 def trained_by(cls: type[BaseScheduler], model: str) -> dict[str, Any]:

@@ -106,15 +106,16 @@ class ScenarioViewSet(
 
 
 def _entrants(scenario: Scenario) -> dict[str, Any]:
-    """Race as {scenario, name, able: [{scheduler, title}], left_out: [{scheduler, title, reason}]}"""
-    found = [(e.reason, {"scheduler": e.scheduler.name, "title": e.scheduler.title}) for e in races.entrants(scenario)]
-    found += [(reason, {"scheduler": name, "title": name}) for name, reason in unavailable().items()]
-    return {
-        "scenario": scenario.pk,
-        "name": scenario.name,
-        "able": [plain for reason, plain in found if not reason],
-        "left_out": [plain | {"reason": reason} for reason, plain in found if reason],
-    }
+    """Race as {scenario, name, able: [{scheduler, title}], left_out: [{scheduler, title, reason, model}]}"""
+    able, left_out = [], []
+    for entrant in races.entrants(scenario):
+        row = {"scheduler": entrant.scheduler.name, "title": entrant.scheduler.title}
+        if entrant.reason:
+            left_out.append(row | {"reason": entrant.reason, "model": entrant.model})
+        else:
+            able.append(row)
+    missing = [{"scheduler": name, "title": name, "reason": why, "model": ""} for name, why in unavailable().items()]
+    return {"scenario": scenario.pk, "name": scenario.name, "able": able, "left_out": left_out + missing}
 
 
 def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -> ClusterSpec:

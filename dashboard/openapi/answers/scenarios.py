@@ -30,7 +30,11 @@ EFFECT = {
     "scheduler?": STRING,
 }
 ENTRANT = {"scheduler": STRING, "title": STRING}
-RACE = {"scenario": INTEGER, "name": STRING, "able": [ENTRANT], "left_out": [ENTRANT | {"reason": STRING}]}
+LEFT_OUT = ENTRANT | {
+    "reason": STRING,
+    "model": noted(STRING, "Its execution model, if that differs from the model of the race; otherwise empty"),
+}
+RACE = {"scenario": INTEGER, "name": STRING, "able": [ENTRANT], "left_out": [LEFT_OUT]}
 FIT = {
     "jobs": INTEGER,
     "runnable": INTEGER,

@@ -10,15 +10,34 @@ const UNRACED = 'The notice about the race is not shown.';
 export async function showRace(id) {
   const found = await get(`/api/scenarios/${id}/race/`).catch((error) => tellRefused(error.message, UNRACED));
   if (!found) return;
-  const by = new Map();
-  for (const { title, reason } of found.left_out) by.set(reason, [...(by.get(reason) ?? []), title]);
-  const out = [...by].map(([reason, those]) => h('li', {}, h('strong', {}, those.join(', ')), `: ${reason}.`));
+  const others = found.left_out.filter(({ model }) => model);
+  const unable = found.left_out.filter(({ model }) => !model);
+  const out = [
+    others.length
+      ? [
+          'Left out, because metrics of other execution models could not be ranked with these: ',
+          reasons(others, ({ model }) => model),
+        ]
+      : null,
+    unable.length ? ['Left out: ', reasons(unable, ({ reason }) => reason)] : null,
+  ];
   $('#compared').prepend(
     h(
       'div',
       { class: 'notice', id: 'race' },
       `Race on “${found.name}”: all schedulers that support its cluster and trace, with the same seed. `,
-      out.length ? ['Left out:', h('ul', {}, out)] : 'All schedulers took part.',
+      found.left_out.length ? out : 'All schedulers took part.',
     ),
+  );
+}
+
+/** Schedulers by reason, those with the same one in one row. */
+function reasons(left, of) {
+  const by = new Map();
+  for (const row of left) by.set(of(row), [...(by.get(of(row)) ?? []), row.title]);
+  return h(
+    'ul',
+    {},
+    [...by].map(([reason, titles]) => h('li', {}, h('strong', {}, titles.join(', ')), `: ${reason}`)),
   );
 }

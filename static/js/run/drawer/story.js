@@ -26,7 +26,7 @@ export function moment(ms, submitted, runClock) {
   const wall = wallOf(runClock, ms);
   const after = isNumber(submitted) && ms !== submitted ? sinceText(ms - Number(submitted)) : '';
   const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
-  return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, ` ${words}`) : null);
+  return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, ` (${words})`) : null);
 }
 
 const sinceText = (/** @type {number} */ ms) =>

@@ -1,0 +1,20 @@
+// The notice about a race: the schedulers that were left out.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needsPage, open, serve } from './dom.js';
+import { showRace } from '../../static/js/compare/race-notice.js';
+
+const left = (title, model, reason) => ({ scheduler: title, title, reason, model });
+
+test('schedulers of other execution models are named once by model', needsPage, async () => {
+  open('/compare/', '<div id="compared"></div>');
+  const long = 'its execution model is typed workers, but that of this race is OASiS (slotted)';
+  const out = [left('SRTF', 'typed workers', long), left('A_online', 'typed workers', long)];
+  serve([['/api/scenarios/1/race/', { name: 'Demo', able: [], left_out: [...out, left('RRH', '', 'no utility')] }]]);
+  await showRace(1);
+  const rows = [...document.querySelectorAll('#race li')].map((row) => row.textContent);
+  assert.deepEqual(rows, ['SRTF, A_online: typed workers', 'RRH: no utility']);
+  assert.ok(!document.querySelector('#race').textContent.includes('its execution model'));
+});
