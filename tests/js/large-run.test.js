@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { cellAt, cellText } from '../../static/js/run/large/raster.js';
+import { cellAt, cellText, siteStarts } from '../../static/js/run/large/raster.js';
 import { moved, within } from '../../static/js/run/large/window.js';
 
 const RUN = [0, 1_000_000];
@@ -34,4 +34,13 @@ test('a point of the raster is a group of servers and an interval', () => {
   assert.equal(cellText(cellAt(found, 0.6, 0.2)), 'edge, 16 servers, 00:01:00 to 00:02:00: 20 % allocated');
   assert.equal(cellText(cellAt(found, 0.99, 0.99)), 'cloud, 1 server, 00:01:00 to 00:02:00: no capacity');
   assert.equal(cellAt(found, 1, 0.5), null);
+});
+
+test('the rows begin with the names of their sites', () => {
+  const rows = ['edge', 'edge', 'cloud'].map((site) => ({ site, servers: 16 }));
+  const starts = [
+    { site: 'edge', row: 0 },
+    { site: 'cloud', row: 2 },
+  ];
+  assert.deepEqual(siteStarts(rows), starts);
 });

@@ -11,7 +11,7 @@ import { moved, within } from './window.js';
 import { DataTable } from '../../ui/data-table.js';
 import { $, debounce, fill, setText } from '../../ui/dom.js';
 import { tile } from '../../ui/tile.js';
-import { capital, clock, exactClock, number, plural } from '../../util/format.js';
+import { capital, clock, duration, exactClock, number, plural } from '../../util/format.js';
 
 const runId = Number($('main').dataset.runId);
 const AGAIN_MS = 3000; // until the levels are asked for again while they are computed
@@ -67,7 +67,7 @@ function paintTexts(found) {
   setText(
     $('#source'),
     `${plural(found.rows.length, 'group')} of servers, ${plural(found.edges.length - 1, 'interval')} of about ` +
-      `${number(step / 1000)} s; the resource with the largest share. Below: arrivals. ${source}`,
+      `${duration(step)}; the resource with the largest share. Below: arrivals. ${source}`,
   );
   const tiles = Object.entries(found.jobs).filter(([, count]) => count);
   fill(

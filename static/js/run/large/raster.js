@@ -8,7 +8,8 @@ const FULL = 100;
 const HEIGHT = 384; // of the raster, in CSS pixels
 const AXIS = 22;
 const CURVE = 56; // of the arrivals below the axis
-const TICK_PX = 110;
+const TICK_PX = 84; // between two ticks
+const LABEL = 18; // height of the name of a site
 
 /** {edges, rows, cells: the shares in per cent} of an answer; cells row by row. */
 export function windowOf(found) {
@@ -28,6 +29,11 @@ export function cellAt({ rows, columns, edges, cells }, x, y) {
 export function cellText({ site, servers, fromMs, toMs, share }) {
   const said = share === null ? 'no capacity' : `${share} % allocated`;
   return `${site}, ${plural(servers, 'server')}, ${clock(fromMs)} to ${clock(toMs)}: ${said}`;
+}
+
+/** The first row of each site, in the order of the rows: [{site, row}]. */
+export function siteStarts(rows) {
+  return rows.map(({ site }, row) => ({ site, row })).filter(({ site, row }) => site !== rows[row - 1]?.site);
 }
 
 export class Raster {
@@ -68,6 +74,7 @@ export class Raster {
     context.scale(scale, scale);
     context.imageSmoothingEnabled = false;
     context.drawImage(picture(found), 0, 0, width, HEIGHT);
+    this.#sites(context, width);
     this.#axis(context, width);
     this.#curve(context, width);
     const [from, to] = [found.edges[0], found.edges.at(-1)];
@@ -77,16 +84,33 @@ export class Raster {
     );
   }
 
+  /** The name of each site at its first group, below a line. */
+  #sites(context, width) {
+    const { panel, ink, line } = colors();
+    context.font = '11px sans-serif';
+    context.textAlign = 'left';
+    for (const { site, row } of siteStarts(this.found.rows)) {
+      const y = Math.round((row * HEIGHT) / this.found.rows.length);
+      context.fillStyle = line;
+      context.fillRect(0, y, width, 1);
+      context.fillStyle = panel;
+      context.fillRect(0, y, context.measureText(site).width + 12, LABEL);
+      context.fillStyle = ink;
+      context.fillText(site, 6, y + 13);
+    }
+  }
+
   #axis(context, width) {
     const { edges } = this.found;
     const [from, to] = [edges[0], edges.at(-1)];
     context.fillStyle = colors().muted;
     context.font = '11px sans-serif';
     context.textAlign = 'center';
-    for (const at of timeTicks(from, to, Math.max(2, Math.floor(width / TICK_PX))).ticks) {
+    const { step, ticks } = timeTicks(from, to, Math.max(2, width / TICK_PX));
+    for (const at of ticks) {
       const x = ((at - from) / (to - from)) * width;
       context.fillRect(x, HEIGHT, 1, 4);
-      if (x > TICK_PX / 3 && x < width - TICK_PX / 3) context.fillText(clock(at), x, HEIGHT + 16);
+      if (x > TICK_PX / 3 && x < width - TICK_PX / 3) context.fillText(clock(at, step), x, HEIGHT + 16);
     }
   }
 
