@@ -7,6 +7,9 @@ const LABELS = {
   fits_nowhere_together: 'fits on no single server',
   gang_fits_nowhere: 'gang fits on no servers',
   gang_too_large: 'gang too large',
+  'gavel.no_type': 'fits on no machine type',
+  'gavel.runs': 'runs in this round',
+  'gavel.waits': 'other jobs in this round',
   grouped: 'in a group',
   horizon: 'horizon ended',
   job_known: 'times known',
@@ -22,6 +25,7 @@ const LABELS = {
   payoff_not_positive: 'utility does not exceed cost',
   payoff_positive: 'utility exceeds cost',
   place_taken: 'plan withdrawn by an edit',
+  'quota_queues.borrowing': 'borrows quota',
   ps_too_slow: 'parameter servers too slow',
   reward_exceeds_cost: 'utility exceeds loss of others',
   reward_too_low: 'utility too low',
@@ -32,6 +36,8 @@ const LABELS = {
   shared_out_nothing: 'no allocation',
   shortest_first: 'shortest first',
   stuck: 'no plan',
+  'themis.left_over': 'left over by the auction',
+  'themis.won': 'won in the auction',
 };
 
 /**
