@@ -112,3 +112,19 @@ def test_lists_without_entries_take_one_line_on_a_phone(open_page: Callable[...,
     waits = page.locator("#present-waiting")
     expect(waits).to_have_text("No job waits")
     assert waits.bounding_box()["height"] < 40
+
+
+def test_the_navigation_fades_at_both_ends_where_it_continues(open_page: Callable[..., Page]) -> None:
+    page = open_page("/", viewport=PHONE)
+    mask = "(nav) => getComputedStyle(nav).maskImage.match(/transparent|rgba\\(0, 0, 0, 0\\)/g).length"
+    assert page.locator(".top > nav").evaluate(mask) == 1
+    page.goto("/audit/")
+    expect(page.locator(".top > nav[data-scrolled]")).to_be_visible()
+    assert page.locator(".top > nav").evaluate(mask) == 2
+
+
+def test_the_pages_of_a_live_cluster_are_named_below_its_heading(open_page: Callable[..., Page], followed: str) -> None:
+    page = open_page(f"/live/{followed}/", viewport=PHONE)
+    pages = page.locator(".subpages").bounding_box()
+    schedule = page.locator("#panel-gantt").bounding_box()
+    assert pages and schedule and pages["y"] < schedule["y"]

@@ -7,7 +7,7 @@ import { changeText } from '../../static/js/plans/plan-card.js';
 import { sentence } from '../../static/js/plans/rule.js';
 
 test('a change is shown with both values', () => {
-  assert.equal(changeText({ field: 'nice', before: 0, after: -100 }), 'nice 0 → -100');
+  assert.equal(changeText({ field: 'nice', before: 0, after: -100 }), 'nice 0 → −100');
   assert.equal(changeText({ field: 'nodes', before: '', after: 'edge1,edge2' }), 'required nodes: none → edge1,edge2');
   const at = Date.UTC(2001, 1, 3, 4, 5);
   assert.equal(

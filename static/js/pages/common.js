@@ -29,8 +29,10 @@ button?.addEventListener('click', () => {
   label();
   themeChanged();
 });
-// a narrow toolbar scrolls
-document.querySelector('.top > nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+const nav = document.querySelector('.top > nav');
+// narrow, it scrolls; it fades where it continues
+nav?.addEventListener('scroll', () => nav.toggleAttribute('data-scrolled', nav.scrollLeft > 0), { passive: true });
+nav?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   label();
   themeChanged();

@@ -144,9 +144,9 @@ export class PlanCard {
   }
 }
 
-/** 'nice 0 → 100', 'starts not before 14:20:00 UTC', 'required nodes: none → edge1'. */
+/** 'nice 0 → −100', 'starts not before 14:20:00 UTC', 'required nodes: none → edge1'. */
 export function changeText({ field, before, after }) {
-  if (field === 'nice') return `nice ${before} → ${after}`;
+  if (field === 'nice') return `nice ${number(before, 0)} → ${number(after, 0)}`;
   if (field === 'not_before_ms') return `starts not before ${moment(after)}`;
   return `required nodes: ${before || NOTHING} → ${after || NOTHING}`;
 }
