@@ -34,6 +34,18 @@ test('an open table follows its chart, and is left alone while nothing changes',
   assert.equal(made, closedAt);
 });
 
+test('a column of values is aligned right, one of names with digits left', needsPage, () => {
+  open('/', BODY);
+  const rows = [
+    ['OASiS · 2', 'w00', '–', '−1.5 ×'],
+    ['FIFO · 3', 'w01', '2d 1h', '< 2 ×'],
+  ];
+  numbersButton('jct', () => ({ head: ['Run', 'Server', 'JCT', 'Change'], rows, total: rows.length }));
+  document.querySelector('#jct-table').click();
+  const right = [...document.querySelectorAll('#jct-numbers th')].map((cell) => cell.className === 'number');
+  assert.deepEqual(right, [false, false, true, true]);
+});
+
 test('the table of the distributions leaves out hidden runs', () => {
   const curves = [1, 2].map((k) => ({ jobs: k, values: Array.from({ length: 101 }, (_, i) => k * i * 1000) }));
   const found = [{ title: 'JCT', unit: 'ms', curves }];

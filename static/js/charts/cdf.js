@@ -112,7 +112,7 @@ export function spreadTable(distributions, names, hidden = new Set()) {
     ),
   );
   return {
-    head: ['Metric', 'Run', 'Jobs', ...READ.map((at) => (at === 0 ? 'least' : at === 100 ? 'most' : `${at} %`))],
+    head: ['Metric', 'Run', 'Jobs', ...READ.map((at) => (at === 0 ? 'Least' : at === 100 ? 'Most' : `${at} %`))],
     rows,
     total: rows.length,
   };

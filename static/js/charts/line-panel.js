@@ -103,7 +103,8 @@ export class Curves {
     const x = shown[0]?.x ?? [];
     const rows = [];
     for (let i = 0; i < x.length && rows.length < limit; i++) {
-      rows.push([time(x[i]), ...shown.map((curve) => this.format(curve.y[i], curve))]);
+      const values = shown.map((curve) => (curve.unit ? this.bare : this.format)(curve.y[i], curve)); // the head has it
+      rows.push([time(x[i]), ...values]);
     }
     return {
       head: ['Time', ...shown.map((curve) => (curve.unit ? `${curve.name} (${curve.unit})` : curve.name))],

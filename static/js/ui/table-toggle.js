@@ -4,6 +4,7 @@ import { $, fill, h } from './dom.js';
 import { shown, table } from './data-table.js';
 
 const MEANS = 'each row is the mean over the interval that begins at its time, and the last one ends at the time shown';
+const NUMBER = /^([−+±≈<>]? ?[\d.].*|–?)$/; // also with a unit, a time, and a value that is missing; names are texts
 const AGAIN_MS = 500; // between two looks at the chart while its table is open
 const SHARE = 10; // of the time at most one tenth is spent on making the table
 
@@ -30,7 +31,7 @@ export function numbersButton(id, make) {
     const { head, rows, total, means } = made;
     const columns = head.map((title, i) => ({
       title,
-      number: i > 0 && /\d|%/.test(String(rows[0]?.[i] ?? '')),
+      number: i > 0 && rows.every((row) => NUMBER.test(String(row[i] ?? ''))),
       cell: (row) => row[i],
     }));
     fill(

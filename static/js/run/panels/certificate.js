@@ -148,6 +148,7 @@ class CertificatePanel {
       legend,
       compute,
       format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`,
+      bare: significant,
       y,
     });
     this.cancel = h('button', { type: 'button', hidden: true, onclick: () => this.#cancel() }, 'Cancel computation');
