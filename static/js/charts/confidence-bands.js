@@ -64,7 +64,8 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     mark.className = `swatch job-${i % JOB_COLORS}`;
     if (curve.title && curve.points.length) legend.append(h('span', { class: 'nowrap' }, mark, curve.title), ' ');
   });
-  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`);
+  const about = `${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`;
+  legend.append(curves[0].title ? h('span', { class: 'of' }, about) : about);
   return fill(element, drawn, legend);
 }
 

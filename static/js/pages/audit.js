@@ -57,7 +57,8 @@ function subject(entry) {
   if (gone)
     return h('span', { title: gone }, h('s', { class: 'nowrap muted' }, text), h('span', { class: 'why small' }, gone));
   const page = text === `${noun} ${id}` || text === 'retention' ? PAGES[noun] : null;
-  return h(page ? 'a' : 'span', { href: page?.(id, entry), class: 'nowrap' }, text);
+  const parts = text.split(/(?<=_)/).map((part, i) => [i ? h('wbr') : null, part]); // long names break after a word
+  return h(page ? 'a' : 'span', { href: page?.(id, entry), class: 'nowrap' }, parts);
 }
 
 async function load() {

@@ -66,7 +66,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         origins={"arrival_ms": "trace", "requested_workers": "derived"},
     )  # fmt: skip
     del specs[""]
-    notes = ["One pod is one worker; its run time is deletion - scheduling."]
+    notes = ["One pod is one worker; it runs from its scheduling to its deletion."]
     if specs:
         listed = ", ".join(f"{text[:60]}: {count:,}" for text, count in specs.most_common(5))
         more = f", and {counted(len(specs) - 5, 'other')}" if len(specs) > 5 else ""
