@@ -7,6 +7,10 @@ import { CLOUD, WORKER, trueAt } from '../core/bars.js';
 
 const SITES = ['edge', 'cloud'];
 
+/** Numbers of the types in the order of their names; a trace has them in the order of their first use. */
+const byName = (types) =>
+  types.map((_, type) => type).sort((a, b) => types[a].localeCompare(types[b], 'en', { numeric: true }));
+
 /**
  * [{key, name, site, type}]: all workers of each site, each type of each site, and last the unlimited cloud where there
  * is one.
@@ -19,8 +23,8 @@ export function typedWorkerRows({ cluster, typed_workers: typed }) {
     );
     if (has.some(Boolean)) found.push({ key: `${s}`, name: `${site} workers`, site: s, type: null });
     if (typed.types.length > 1)
-      has.forEach(
-        (any, type) => any && found.push({ key: `${s}/${type}`, name: `${site} ${typed.types[type]}`, site: s, type }),
+      byName(typed.types).forEach(
+        (type) => has[type] && found.push({ key: `${s}/${type}`, name: `${site} ${typed.types[type]}`, site: s, type }),
       );
   });
   if (cluster.cloud) found.push({ key: 'cloud', name: 'workers in the cloud', site: null, type: null });
@@ -114,7 +118,7 @@ export function typedWorkerCurves(store, info) {
     min: 0,
     suggestedMax: 1,
     border: { display: false },
-    ticks: { callback: (v) => `${Math.round(v * 100)} %` },
+    ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` },
   };
   return {
     curves,
