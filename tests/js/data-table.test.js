@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
-import { shown } from '../../static/js/ui/data-table.js';
+import { firstRun, shown } from '../../static/js/ui/data-table.js';
 import { needsPage, open } from './dom.js';
 
 const ROOT = new URL('../../static/js/', import.meta.url);
@@ -238,3 +238,10 @@ function argumentsAt(text, start) {
     else if (/\S/.test(sign)) filled = true;
   }
 }
+
+test('only an operator is led to a new run', needsPage, () => {
+  open();
+  assert.equal(firstRun()[1], '/scenarios/');
+  document.body.dataset.role = 'viewer';
+  assert.equal(firstRun()[1], '/experiments/');
+});

@@ -151,3 +151,12 @@ test('a server whose capacity was changed had another number of workers before',
     [4, 1],
   );
 });
+
+test('types of workers are listed by name, whichever was used first', () => {
+  const typed = { types: ['w10', 'w2'], workers: [[1, 1]] };
+  const rows = typedWorkerRows({ cluster: { servers: [{ site: 'edge' }], cloud: false }, typed_workers: typed });
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['edge workers', 'edge w2', 'edge w10'],
+  );
+});

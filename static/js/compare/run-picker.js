@@ -5,7 +5,7 @@ import { metricTable } from '../core/metric-table.js';
 import { address } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { number, wall } from '../util/format.js';
-import { empty, shown, table } from '../ui/data-table.js';
+import { empty, firstRun, shown, table } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
 
 const PAGE_SIZE = 50;
@@ -47,10 +47,7 @@ export class ChooseRuns {
                 'Clear the search',
                 again,
               ])
-            : empty('No runs yet', 'A comparison shows what schedulers do differently with the same jobs.', [
-                'Start runs',
-                '/scenarios/',
-              ]),
+            : empty('No runs yet', 'A comparison shows what schedulers do differently with the same jobs.', firstRun()),
         );
     } catch (error) {
       fill($('#choose-list'), h('p', { class: 'error', role: 'alert' }, error.message));

@@ -4,7 +4,7 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
-import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
+import { DataTable, empty, firstRun, rowsOfPage } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
 import { tellRefused, url } from '../ui/address/query.js';
@@ -117,10 +117,11 @@ function paint({ count, results, users, actions }, filtered) {
   );
   const none = filtered
     ? empty('No matching entries', 'The filters leave out all entries.', ['Show all entries', '/audit/'])
-    : empty('No changes yet', 'Each change of a trace, cluster, scenario, run or sweep appears here with its author.', [
-        'Start a run',
-        '/scenarios/',
-      ]);
+    : empty(
+        'No changes yet',
+        'Each change of a trace, cluster, scenario, run or sweep appears here with its author.',
+        firstRun(),
+      );
   list.paint(results, { page: list.page, count, none });
 }
 

@@ -5,7 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { metricTable } from '../core/metric-table.js';
 import { address } from '../compare/comparison.js';
 import { $, debounce, errorLine, h } from '../ui/dom.js';
-import { DataTable, empty, shown } from '../ui/data-table.js';
+import { DataTable, empty, firstRun, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { FirstSteps } from '../home/first-steps.js';
 import { Present } from '../home/present.js';
@@ -105,10 +105,7 @@ function paint() {
   const table = filters.view === 'table';
   const none = filters.narrow
     ? empty('No matching runs', 'The search and the filters leave out all runs.', ['Show all runs', '/'])
-    : empty('No runs yet', 'A run shows how a scheduler places the jobs of a trace on a cluster.', [
-        'Start a run',
-        '/scenarios/',
-      ]);
+    : empty('No runs yet', 'A run shows how a scheduler places the jobs of a trace on a cluster.', firstRun());
   $('#cards').hidden = table;
   $('#runs-key').hidden = table || !runs.length;
   $('#runs').hidden = $('#runs-tools').hidden = !table;

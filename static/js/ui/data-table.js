@@ -169,6 +169,12 @@ export function empty(title, text, [name, target]) {
   return h('div', { class: 'empty' }, h('strong', {}, title), text, h('p', {}, action));
 }
 
+/** What a page without runs leads to: only operators start them. */
+export const firstRun = () =>
+  document.body.dataset.role === 'operator'
+    ? ['Start a run', '/scenarios/']
+    : ['Show the experiments', '/experiments/'];
+
 /** 'n of N' of a list that may be truncated; nouns: 'rows'. */
 export function shown(count, total, nouns) {
   const n = (value) => value.toLocaleString('en-US');
