@@ -128,3 +128,11 @@ def test_the_pages_of_a_live_cluster_are_named_below_its_heading(open_page: Call
     pages = page.locator(".subpages").bounding_box()
     schedule = page.locator("#panel-gantt").bounding_box()
     assert pages and schedule and pages["y"] < schedule["y"]
+
+
+def test_a_comparison_with_a_long_name_fits_a_phone(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/", viewport=PHONE)
+    other = posted(page, "/api/scenarios/1/race/", {"schedulers": ["slurm", "fifo"]})["runs"][0]["id"]
+    page.goto(f"/compare/?runs={finished_run},{other}")
+    expect(page.locator("#spread-legend button")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

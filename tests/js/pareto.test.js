@@ -13,10 +13,14 @@ test('a run whose title has no room has a number, which the caption explains', n
     { x: 1, y: 1 },
     { x: 9, y: 9 },
     { x: 1.001, y: 1.001 }, // beside the first
+    { x: 9, y: 4 }, // at the edge
   ];
-  const runs = ['FIFO', 'OASiS', 'Dorm'].map((title, i) => ({ id: 10 + i, title }));
+  const runs = ['FIFO', 'OASiS', 'Dorm', "Slurm's main and backfill schedulers"].map((title, i) => ({
+    id: 10 + i,
+    title,
+  }));
   const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0, 1], runs);
   const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
-  assert.deepEqual(labels, ['FIFO', 'OASiS', '1']);
-  assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm · 12\.$/);
+  assert.deepEqual(labels, ['FIFO', 'OASiS', '1', '2']);
+  assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm · 12, 2: Slurm.* · 13\.$/);
 });

@@ -4,6 +4,7 @@ import { valueText } from '../core/metric-table.js';
 import { h, s } from '../ui/dom.js';
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 250, 64, 92, 14, 42];
+const CHARACTER = 6; // width of one in a name, about
 const MARGIN = 0.06; // of the range, around the points
 
 /**
@@ -26,7 +27,7 @@ export function paretoChart({ x, y, points }, front, runs) {
     TOP,
   );
   const best = new Set(front);
-  const named = labelled(points, best, toX, toY);
+  const named = labelled(points, best, toX, toY, runs);
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i));
   const label = (i) => (named.has(i) ? runs[i].title : String(numbered.indexOf(i) + 1));
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
@@ -84,12 +85,13 @@ function scale(values, from, to) {
   return [(value) => from + ((value - least) / span) * (to - from), [low, high]];
 }
 
-/** Positions whose names are shown: those on the line first, none over another. */
-function labelled(points, best, toX, toY) {
+/** Positions whose names are shown: those on the line first, none over another or beyond the edge. */
+function labelled(points, best, toX, toY, runs) {
   const shown = [];
   const order = points.map((_, i) => i).sort((a, b) => Number(best.has(b)) - Number(best.has(a)) || a - b);
   for (const i of order) {
     const [px, py] = [toX(points[i].x), toY(points[i].y)];
+    if (px + 8 + runs[i].title.length * CHARACTER > WIDTH) continue;
     if (shown.every(({ x, y }) => Math.abs(y - py) > 12 || Math.abs(x - px) > 100)) shown.push({ i, x: px, y: py });
   }
   return new Set(shown.map(({ i }) => i));

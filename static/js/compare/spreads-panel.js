@@ -44,7 +44,7 @@ export class Spreads {
       'button',
       { type: 'button', class: 'key', 'aria-pressed': 'true', title: 'Show or hide this run', onclick: toggle },
       h('i', { class: `dash dash-${i} job-line-${i}` }),
-      name,
+      h('span', {}, name),
     );
   }
 }
