@@ -127,7 +127,9 @@ def test_the_pages_of_a_live_cluster_are_named_below_its_heading(open_page: Call
     page = open_page(f"/live/{followed}/", viewport=PHONE)
     pages = page.locator(".subpages").bounding_box()
     schedule = page.locator("#panel-gantt").bounding_box()
-    assert pages and schedule and pages["y"] < schedule["y"]
+    assert pages is not None
+    assert schedule is not None
+    assert pages["y"] < schedule["y"]
 
 
 def test_a_comparison_with_a_long_name_fits_a_phone(open_page: Callable[..., Page], finished_run: int) -> None:

@@ -9,7 +9,11 @@ import { useInScenario } from '../../static/js/traces/use.js';
 
 const row = (file, line) => ({ file, line, reason: 'run_not_positive', value: '0' });
 const report = (skipped) => ({ skipped, skipped_counts: { run_not_positive: skipped.length } });
-const text = (nodes) => [nodes].flat().map((node) => node?.textContent ?? '').join(''); // prettier-ignore
+const text = (nodes) =>
+  [nodes]
+    .flat()
+    .map((node) => node?.textContent ?? '')
+    .join('');
 
 test('skipped rows name their file only if there are several', needsPage, () => {
   open();
@@ -25,7 +29,18 @@ test('without skipped rows, the first jobs are offered only if there are some', 
 
 test('a list of machines is used by its cluster, a trace with jobs by itself', needsPage, async () => {
   open();
-  serve([['/api/clusters/', { results: [{ id: 7, trace: 3 }, { id: 6, trace: 3 }, { id: 5, trace: 2 }] }]]); // prettier-ignore
+  serve([
+    [
+      '/api/clusters/',
+      {
+        results: [
+          { id: 7, trace: 3 },
+          { id: 6, trace: 3 },
+          { id: 5, trace: 2 },
+        ],
+      },
+    ],
+  ]);
   assert.equal(useInScenario({ id: 4, job_count: 9 }, '', assert.fail).getAttribute('href'), '/scenarios/?trace=4');
   const led = await new Promise((resolve, reject) => {
     globalThis.location = { assign: resolve };
