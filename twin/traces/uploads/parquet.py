@@ -38,7 +38,8 @@ def as_csv(path: Path, filename: str) -> Iterator[bytes]:
             while rows := found.fetchmany(ROWS):
                 yield _lines(rows)
         except duckdb.Error as error:
-            reason = " ".join(str(error).replace(str(path), filename).split())
+            said = str(error).partition("\n\nLINE ")[0]  # without the query of this module, which follows some errors
+            reason = " ".join(said.replace(str(path), filename).split())
             raise ImportRefused(f"{filename}: the Parquet file cannot be read: {reason[:200]}") from error
 
 
