@@ -53,7 +53,8 @@ def test_other_columns_are_mapped(tmp_path):
 def test_a_file_that_is_damaged_or_packed_is_refused(tmp_path):
     path = written(tmp_path, GANGS)
     (tmp_path / "cut.parquet").write_bytes(path.read_bytes()[:200])
-    with pytest.raises(ImportRefused, match=r"cut\.parquet: the Parquet file cannot be read: .*cut\.parquet") as refused:
+    sentence = r"cut\.parquet: the Parquet file cannot be read: .*cut\.parquet"
+    with pytest.raises(ImportRefused, match=sentence) as refused:
         read(tmp_path / "cut.parquet")
     assert "SELECT" not in str(refused.value)
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
