@@ -6,8 +6,10 @@ import test from 'node:test';
 import { Store } from '../../static/js/core/store.js';
 import { Frame } from '../../static/js/gantt/frame.js';
 import { Bars } from '../../static/js/gantt/layers/bars.js';
+import { GroupBands } from '../../static/js/gantt/layers/colocation.js';
 import { EditMarkers } from '../../static/js/gantt/layers/edit-markers.js';
 import { JobMarks } from '../../static/js/gantt/layers/job-marks.js';
+import { JobPhases } from '../../static/js/gantt/layers/job-phases.js';
 import { Plan } from '../../static/js/gantt/layers/plan.js';
 import { Regroupings } from '../../static/js/gantt/layers/regroupings.js';
 import { RowGrid } from '../../static/js/gantt/layers/row-grid.js';
@@ -189,6 +191,29 @@ test('the table has the bars of the range of time shown', () => {
     ],
   );
   assert.deepEqual(new Bars(store).table(b, frame), []);
+});
+
+test('the table has the jobs of groups, whose work has no bars', () => {
+  const store = story();
+  const group = { group: 3, servers: [0], machines: 1, jobs: [0, 1], ready_ms: [0, 60], profiling: [false, false] };
+  store.groups = [[0, 100, group], [100, 150, { ...group, jobs: [1], ready_ms: [60] }]]; // prettier-ignore
+  const frame = laid(store, { view: { from: 50, to: 200 }, p: 120 });
+  const [, a, b] = frame.rows.list;
+  const bands = new GroupBands(store, info, () => {}, () => true); // prettier-ignore
+  const short = (rows) => rows.map(([job, role, server, count, , end]) => [job, role, server, count, end !== '']);
+  assert.deepEqual(short(bands.table(a, frame)), [
+    ['x', 'worker in group 3', 'a', 1, true],
+    ['y', 'worker in group 3', 'a', 1, true],
+    ['y', 'worker in group 3', 'a', 1, false], // its end is later than the time shown
+  ]);
+  assert.deepEqual(bands.table(b, frame), []);
+  const jobs = laid(store, { order: 'jobs', view: { from: 50, to: 200 }, p: 120 });
+  const phases = new JobPhases(store, info);
+  assert.deepEqual(short(phases.table(jobs.rows.list[1], jobs)), [
+    ['y', 'moving in group 3', '–', 1, true],
+    ['y', 'running in group 3', '–', 1, false],
+  ]);
+  assert.deepEqual(phases.table(a, frame), [], 'a row of a server');
 });
 
 test('a row of a job has its wait, and a cross where it was rejected; all of it picks the job', () => {

@@ -116,6 +116,22 @@ export class GroupBands extends Layer {
     return lines;
   }
 
+  /** The jobs of each group on a server; each of them has one worker there. */
+  table(row, frame) {
+    if (row.kind !== 'server') return [];
+    this.#index();
+    const { view } = frame;
+    const p = frame.playhead.ms;
+    return (this.byServer.get(row.index) ?? []).flatMap((band) => {
+      const [from, until] = this.#span(band);
+      if (from >= view.to || from > p || (until !== NEVER && until <= view.from)) return [];
+      const { group, jobs } = this.#dataAt(band, p);
+      const end = until === NEVER || until > p ? '' : clock(until);
+      const server = frame.serverName(row.index);
+      return jobs.map((job) => [frame.jobName(job), `worker in group ${group}`, server, 1, clock(from), end]);
+    });
+  }
+
   #index() {
     const { groups } = this.store;
     if (this.generation !== this.store.generation) {

@@ -117,6 +117,23 @@ export class JobPhases extends Layer {
     return lines;
   }
 
+  /** The phases of a job; its servers are those of its group, of which the table has the number. */
+  table(row, frame) {
+    if (!this.owns(row)) return [];
+    const { view } = frame;
+    const p = frame.playhead.ms;
+    return this.of(row.index)
+      .filter(([, from, until]) => from < view.to && from <= p && (until === NEVER || until > view.from))
+      .map(([state, from, until, segment]) => [
+        frame.jobName(row.index),
+        segment ? `${state} in group ${segment[2].group}` : state,
+        '–',
+        segment ? segment[2].machines : 0,
+        clock(from),
+        until === NEVER || until > p ? '' : clock(until),
+      ]);
+  }
+
   /** The row of a job: its past, and its plan after the time shown. */
   #row(ctx, frame, { row, y }) {
     const { area, rowPx, view, p, selected, c } = frame;
