@@ -185,7 +185,7 @@ SLOTTED = Sentences("slotted", {
     "server_gone": lambda v: "Preempted: a server of the job is unavailable. Completed work is kept.",
     "fair_share": lambda v: (
         f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, "
-        f"{100 * v['share']:.2f} % of all {v['resource']}: its share among {count(v['jobs'], 'job')} by "
+        f"{100 * v['share']:.2f} % of all {_shown(v['resource'])}: its share among {count(v['jobs'], 'job')} by "
         "dominant resource fairness."
     ),
     "no_share": lambda v: (

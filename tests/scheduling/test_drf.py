@@ -61,6 +61,8 @@ def test_the_example_of_the_paper():
         "Allocated 3 workers and 1 parameter server, 66.67 % of all memory: its share among 2 "
         "jobs by dominant resource fairness."
     )
+    assert "66.67 % of all vCPU:" in sentence("fair_share", started[1])
+    assert "50.00 % of all GPU:" in sentence("fair_share", started[1] | {"share": 0.5, "resource": "gpu"})
 
 
 def test_shares_change_when_a_job_comes_and_when_one_goes():
