@@ -83,7 +83,8 @@ def _live(connection: Connection) -> Hit:
 
 
 def _scenario(scenario: Scenario) -> Hit:
-    return Hit(scenario.name, scenario.scheduler, f"/scenarios/{scenario.pk}/")
+    title = scheduler_history.in_order(scenario.scheduler, [])[0].title
+    return Hit(scenario.name, title, f"/scenarios/{scenario.pk}/")
 
 
 def _trace(trace: Trace) -> Hit:
