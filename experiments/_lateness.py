@@ -12,8 +12,8 @@ from scheduling.model.utility import duration_slots
 from scheduling.model.values import Event
 
 LATENESS = (
-    Chart("completion - target, mean", "slots", ("mean slots",)),
-    Chart("variance of completion - target", "slots²", ("variance",)),
+    Chart("completion − target, mean", "slots", ("mean slots",)),
+    Chart("variance of completion − target", "slots²", ("variance",)),
     Chart("completed jobs", "", ("completed",)),
 )
 

@@ -22,10 +22,10 @@ def run(options: Options, jobs: Sequence[int] = TESTBED_JOBS) -> Steps:
     first, *_, last = grid.values()
     checks = [
         *(
-            Figure(f"{name}, most jobs - fewest jobs", last[name] - first[name], "", 0.0, at_least=True)
+            Figure(f"{name}, most jobs − fewest jobs", last[name] - first[name], "", 0.0, at_least=True)
             for name in last
         ),
-        Figure("A_online - larger of the others, most jobs", last["A_online"] - max(last["SRTF"], last["Tiresias-L"]),
+        Figure("A_online − larger of the others, most jobs", last["A_online"] - max(last["SRTF"], last["Tiresias-L"]),
                "", 0.0),
     ]  # fmt: skip
     return table_of("jobs", found, PLAYERS, checks)

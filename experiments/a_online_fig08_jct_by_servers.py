@@ -21,11 +21,11 @@ def run(options: Options, servers: Sequence[int] = SERVERS, jobs: int = 300) -> 
     first, last = grid[servers[0]], grid[servers[-1]]
     checks = [
         *(
-            Figure(f"{name}, most servers - fewest servers", last[name] - first[name], "", 0.0, at_least=True)
+            Figure(f"{name}, most servers − fewest servers", last[name] - first[name], "", 0.0, at_least=True)
             for name in ("A_online", "BatchSche")
         ),
         *(
-            Figure(f"{name}, most servers - fewest servers", last[name] - first[name], "", 0.0)
+            Figure(f"{name}, most servers − fewest servers", last[name] - first[name], "", 0.0)
             for name in ("A_online-E", "Tiresias-L")
         ),
     ]

@@ -26,4 +26,4 @@ def rises(grid: Grid) -> Iterator[Figure]:
     """Rise of each scheduler from the first point to the last."""
     first, *_, last = grid.values()
     for name in first:
-        yield Figure(f"{name}, most jobs - fewest jobs", last[name] - first[name], "", 0.0, at_least=True)
+        yield Figure(f"{name}, most jobs − fewest jobs", last[name] - first[name], "", 0.0, at_least=True)

@@ -22,8 +22,8 @@ from experiments._groups import (
 TITLE = "completion times, makespan and utilization of 80 jobs on 100 machines"
 PAPER = "Harmony, Fig. 10, 11"
 CLAIM = (
-    "Makespan and mean completion time are 1.60x and 2.11x shorter than under Isolated; CPU is 93.2 % and the network "
-    "83.1 % busy; 27.2 jobs run in 6.7 groups, and moves take less than 2 %. Naive co-location gains 1.09x and 1.11x, "
+    "Makespan and mean completion time are 1.60× and 2.11× shorter than under Isolated; CPU is 93.2 % and the network "
+    "83.1 % busy; 27.2 jobs run in 6.7 groups, and moves take less than 2 %. Naive co-location gains 1.09× and 1.11×, "
     "and is slower in the worst case"
 )
 SETTING = (
@@ -112,7 +112,7 @@ def run(options: Options) -> Steps:
 def naive_title(case: tuple[int, int]) -> str:
     """Name of naive co-location with so many partitions and jobs in each."""
     partitions, jobs = case
-    return f"naive {partitions} x {jobs}"
+    return f"naive {partitions} × {jobs}"
 
 
 def reading_all(seed: int) -> Instance:

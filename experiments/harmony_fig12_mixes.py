@@ -20,7 +20,7 @@ from experiments._groups import (
 TITLE = "degree of parallelism and gains of the 60 most and the 60 least computation-heavy of 80 jobs"
 PAPER = "Harmony, Fig. 12, Section V-D"
 CLAIM = (
-    "Makespan is 1.58x and 1.57x shorter, completion time 2.31x and 1.83x; computation-heavy jobs run in groups with "
+    "Makespan is 1.58× and 1.57× shorter, completion time 2.31× and 1.83×; computation-heavy jobs run in groups with "
     "more machines and equally many jobs"
 )
 SETTING = (

@@ -21,7 +21,7 @@ def run(options: Options) -> Steps:
     fixed = {share: f"grouping, {share:.0%} on disk" for share in FIXED}
     steps: dict[str, dict[str, Player]] = {
         "subtasks": {
-            f"subtasks {parts} x {jobs}": (
+            f"subtasks {parts} × {jobs}": (
                 "naive_colocation",
                 {"partitions": parts, "jobs": jobs, "sharing": "subtasks"},
             )
@@ -54,8 +54,8 @@ def run(options: Options) -> Steps:
     checks = (
         Figure("subtasks alone (paper 32 %), at least", shares["subtasks"], "share", 0.2, at_least=True),
         Figure("subtasks alone (paper 32 %), at most", shares["subtasks"], "share", 0.6),
-        Figure("grouping - subtasks alone", shares["grouping"] - shares["subtasks"], "share", 0.0, at_least=True),
+        Figure("grouping − subtasks alone", shares["grouping"] - shares["subtasks"], "share", 0.0, at_least=True),
         *(Figure(f"{name} (paper 81 %)", shares[name], "share") for name in fixed.values()),
-        Figure("reloading - grouping", shares["reloading"] - shares["grouping"], "share", 0.0, at_least=True),
+        Figure("reloading − grouping", shares["reloading"] - shares["grouping"], "share", 0.0, at_least=True),
     )
     return Table(("with", "makespan, ×", "share of the gain", "jobs"), rows, checks)

@@ -11,8 +11,8 @@ from experiments._groups import SEEDS, outcomes_of, parts_of, ratio, ratio_range
 TITLE = "gains over Isolated with jobs that arrive 0 to 8 minutes apart, and with arrivals in bursts"
 PAPER = "Harmony, Section V-D, arrivals"
 CLAIM = (
-    "From 0 to 8 minutes, gains fall from 1.60x to 1.56x in makespan and from 2.11x to 2.01x in completion time; they "
-    "are 1.57x and 2.02x with the arrivals of the Google trace"
+    "From 0 to 8 minutes, gains fall from 1.60× to 1.56× in makespan and from 2.11× to 2.01× in completion time; they "
+    "are 1.57× and 2.02× with the arrivals of the Google trace"
 )
 SETTING = (
     "a Poisson process; bursts: a random window of the trace given by --arrivals, otherwise a Poisson process "

@@ -38,6 +38,6 @@ def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_j
     gaps = [row["OASiS"] - max(value for name, value in row.items() if name != "OASiS") for row in grid.values()]
     if len(gaps) > 1:
         checks.append(
-            Figure("lead with the most jobs - lead with the fewest", gaps[-1] - gaps[0], "", 0.0, at_least=True)
+            Figure("lead with the most jobs − lead with the fewest", gaps[-1] - gaps[0], "", 0.0, at_least=True)
         )
     return table_of("jobs", found, SEPARATE, checks)

@@ -55,7 +55,7 @@ def run(
         gaps = [row["PD-ORS"] - max(row[name] for name in PD_ORS_RIVALS) for row in (few, many)]
         checks.append(
             Figure(
-                f"gap with the most servers - gap with the fewest, {variant}", gaps[1] - gaps[0], "", 0.0, at_least=True
+                f"gap with the most servers − gap with the fewest, {variant}", gaps[1] - gaps[0], "", 0.0, at_least=True
             )
         )
     return table_of("servers", found, SHARED, checks)

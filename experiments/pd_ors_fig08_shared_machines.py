@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import CALIBRATED, FROM_HISTORY, SHARED, compare, means, pd_ors_workload, table_of
 
-TITLE = "total utility compared with OASiS on machines divided half and half"
+TITLE = "total utility compared with OASiS on machines divided equally between the two roles"
 PAPER = "PD-ORS, Fig. 8"
 CLAIM = "PD-ORS has a higher utility than OASiS, and the gap widens with the number of jobs"
 JOBS, SERVERS, SLOTS = (10, 20, 30, 40, 50), 100, 20

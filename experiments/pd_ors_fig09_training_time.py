@@ -58,7 +58,7 @@ def run(options: Options, servers: int = SERVERS) -> Steps:
     checks = []
     for suffix in makers:
         own, *others = (mean(by_seed) for by_seed in found[f"median slots{suffix}"].values())
-        checks.append(Figure(f"median slots{suffix}: PD-ORS - best other", own - min(others), "", LESS))
+        checks.append(Figure(f"median slots{suffix}: PD-ORS − best other", own - min(others), "", LESS))
     return table_of("mean over seeds", found, SHARED, checks)
 
 

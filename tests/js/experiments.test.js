@@ -85,7 +85,7 @@ test('values, bands and verdicts in words', () => {
     '∞',
     'OASiS',
   ]);
-  assert.equal(bandText({ bound: 1.3, at_least: true, unit: 'x' }), '≥ 1.3 x');
+  assert.equal(bandText({ bound: 1.3, at_least: true, unit: 'x' }), '≥ 1.3 ×');
   assert.equal(bandText({ bound: 0, at_least: false, unit: '' }), '≤ 0');
   assert.equal(bandText({ bound: 0.855, at_least: false, unit: 'share' }), '≤ 85.5 %');
   assert.equal(bandText({ bound: null, at_least: false, unit: 'x' }), '');

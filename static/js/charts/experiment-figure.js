@@ -3,6 +3,7 @@
 
 import { Chart } from './chartjs.js';
 import { colors, JOB_COLORS } from '../util/colors.js';
+import { unitText } from '../experiments/words.js';
 import { significant } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
@@ -19,7 +20,7 @@ const LABEL_CHARACTERS = 26; // of a category in a line of its label
  * @param {HTMLElement} plot
  */
 export function experimentFigure(plot, { lines, xTitle, series }, chart, title) {
-  const yTitle = chart.unit ? `${chart.y}, ${chart.unit}` : chart.y;
+  const yTitle = chart.unit ? `${chart.y}, ${unitText(chart.unit)}` : chart.y;
   const labels = series[0].points.map(({ label }) => label);
   plot.style.height = `${lines ? LINES_PX : AXIS_PX + labels.length * (series.length * BAR_PX + CATEGORY_GAP_PX)}px`;
   const canvas = h('canvas', { role: 'img', 'aria-label': `${title}: ${yTitle}; the Table button shows the values` });

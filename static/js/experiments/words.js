@@ -13,13 +13,16 @@ export function cellText(cell) {
   return Number.isInteger(cell) ? number(cell, 0) : significant(cell);
 }
 
-/** '1.3 x', and a share in percent. */
+/** The sign of a unit: '×' for a ratio. */
+export const unitText = (unit) => (unit === 'x' ? '×' : unit);
+
+/** '1.3 ×', and a share in percent. */
 export function quantityText(value, unit) {
-  const [shown, word] = unit === 'share' && typeof value === 'number' ? [value * 100, '%'] : [value, unit];
+  const [shown, word] = unit === 'share' && typeof value === 'number' ? [value * 100, '%'] : [value, unitText(unit)];
   return [cellText(shown), word].filter(Boolean).join(' ');
 }
 
-/** '≥ 1.3 x' of a check, '' without a band. */
+/** '≥ 1.3 ×' of a check, '' without a band. */
 export function bandText({ bound, at_least: atLeast, unit }) {
   return bound === null ? '' : `${atLeast ? '≥' : '≤'} ${quantityText(bound, unit)}`;
 }
