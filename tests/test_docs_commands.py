@@ -54,7 +54,7 @@ EXAMPLES = {
     "import_trace FILE": "arrivals.csv", "import_trace --limit N": "1", "import_trace --seed S": "1",
     "import_trace --out DIR": "imported", "simulate --cluster F": "small/cluster.json",
     "simulate --jobs F": "small/jobs.jsonl", "simulate --scheduler NAME": "fifo",
-    "simulate --param k=v": "backfill=true", "simulate --believe NAME": "limit",
+    "simulate --param NAME=VALUE": "backfill=true", "simulate --believe NAME": "limit",
     "simulate --speed FILE": "measured.json", "simulate --seed S": "1", "simulate --out DIR": "simulated",
     "verify DIR": "played", "bench --only NAME": "certificate", "reproduce --only ID": "oasis_fig07",
     "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv", "reproduce --processes N": "2",
@@ -97,7 +97,7 @@ def filled(command: str) -> list[str]:
     words = re.sub(r"[\[\]]|\.\.\.", " ", command).split()
     name, choices = words_after_manage(command)[0], []
     for before, word in zip(["", *words], words, strict=False):
-        if re.fullmatch(r"[A-Z]+|k=v", word):
+        if re.fullmatch(r"[A-Z]+|NAME=VALUE", word):
             key = f"{name} {before} {word}" if before.startswith("-") else f"{name} {word}"
             choices.append([EXAMPLES[key]])
         else:

@@ -104,7 +104,7 @@ def place(text: str) -> Path:
 
 
 def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
-    """k=v options as a dict."""
+    """NAME=VALUE options as a dict."""
     found = {}
     for pair in given:
         name, equals, value = pair.partition("=")

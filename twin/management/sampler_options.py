@@ -16,7 +16,11 @@ def add_sampler_arguments(parser: CommandParser) -> None:
     """Options of the sampler."""
     parser.add_argument("--sampler", help=f"source of the real use of nodes: {', '.join(samplers.names())}, or none")
     parser.add_argument(
-        "--sampler-param", action="append", default=[], metavar="k=v", help="parameter of the sampler; repeatable"
+        "--sampler-param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameter of the sampler; repeatable",
     )
 
 

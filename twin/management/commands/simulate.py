@@ -43,7 +43,7 @@ class Command(HeadlessCommand):
         parser.add_argument("--jobs", type=place, required=True, help="path of jobs.jsonl")
         parser.add_argument("--scheduler", required=True, help="name of the scheduler, as in README.md")
         parser.add_argument(
-            "--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable"
+            "--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of the scheduler; repeatable"
         )
         parser.add_argument("--slot-ms", type=positive, help="slot length in ms, instead of that of the cluster")
         parser.add_argument("--horizon-slots", type=positive, help="horizon in slots, instead of that of the cluster")
