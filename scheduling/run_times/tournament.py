@@ -31,14 +31,17 @@ class Score(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """Figures of one predictor. accuracy: mean of min / max of prediction and run time; too_short: share of jobs."""
+    """Figures of one predictor.
+
+    accuracy: mean of min / max of prediction and run time; underestimated: share of jobs that ran longer than that.
+    """
 
     name: str
     jobs: int
     accuracy: float | None
     mean_error_ms: float | None
     median_error_ms: float | None
-    too_short: float | None
+    underestimated: float | None
 
 
 class Tournament:

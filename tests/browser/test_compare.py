@@ -43,10 +43,10 @@ def test_two_schedulers_race_and_the_first_divergence_says_why(
     expect(page.locator("#race")).to_contain_text("PD-ORS: PD-ORS (slotted)")
     page.wait_for_function("() => window.twin?.answer.runs.every((run) => run.status === 'finished')", timeout=120_000)
     expect(page.locator("#against button")).to_have_text([re.compile("FIFO")])
-    parting = page.locator("#parting")
-    expect(parting).to_contain_text("the runs make different decisions for job")
-    expect(parting.locator(".reason")).to_have_count(2)
-    expect(parting.locator(".reason").first).to_contain_text(
+    divergence = page.locator("#divergence")
+    expect(divergence).to_contain_text("the runs make different decisions for job")
+    expect(divergence.locator(".reason")).to_have_count(2)
+    expect(divergence.locator(".reason").first).to_contain_text(
         re.compile(r"(Admitted|Rejected): its utility of [0-9.]+ (exceeds|does not exceed) its cost of")
     )
     utility = page.locator("[data-figure=total_utility]")
@@ -87,7 +87,7 @@ def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(
     page.keyboard.press("Escape")
     expect(row).not_to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Show in the schedules").click()
-    assert page.evaluate("() => window.twin.playhead.ms === window.twin.answer.partings[0].at_ms")
+    assert page.evaluate("() => window.twin.playhead.ms === window.twin.answer.divergences[0].at_ms")
 
 
 def test_the_schedules_are_shown_by_server_too(open_page: Callable[..., Page], compared: dict[str, str]) -> None:

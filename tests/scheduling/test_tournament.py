@@ -33,7 +33,7 @@ def test_the_limit_is_a_predictor_that_learns_nothing():
 def test_figures_by_hand():
     """last-two says nothing, 100, 150; the jobs ran 100, 200, 300."""
     row = figures(played(100, 200, 300))["last-two"]
-    assert (row.jobs, row.mean_error_ms, row.median_error_ms, row.too_short) == (2, 125, 125, 1.0)
+    assert (row.jobs, row.mean_error_ms, row.median_error_ms, row.underestimated) == (2, 125, 125, 1.0)
     assert row.accuracy == (0.5 + 0.5) / 2
 
 
@@ -82,7 +82,7 @@ def test_the_best_has_the_least_error_of_starts():
         (0, 7, 10, 10), (100, 200, 150, 201), (10, 5, 3, 6),
     ],
 )  # fmt: skip
-def test_a_prediction_that_was_too_short_is_doubled_up_to_the_limit(predicted, elapsed, limit, expected):
+def test_a_prediction_that_was_underestimated_is_doubled_up_to_the_limit(predicted, elapsed, limit, expected):
     assert expected_run_ms(predicted, elapsed, limit) == expected
 
 

@@ -46,7 +46,7 @@ PLAN = {
     "more": noted(INTEGER, "Number of further servers"),
 }
 DECISION = {
-    "then": noted(BOOLEAN, "Whether next is at the time of the difference"),
+    "immediate": noted(BOOLEAN, "Whether next is at the time of the difference"),
     "next": nullable(
         {
             "at_ms": INTEGER,
@@ -58,7 +58,7 @@ DECISION = {
     ),
     "standing": nullable({"state": one_of(*STANDING), "at_ms": nullable(INTEGER), "plan": nullable(PLAN)}),
 }
-PARTING = {
+DIVERGENCE = {
     "run": INTEGER,
     "at_ms": noted(nullable(INTEGER), "Time of the first different decision; null for none"),
     "why?": nullable(STRING),
@@ -142,7 +142,9 @@ SHAPES: dict[str, Shape] = {
         ],
         "kinds": noted(dict.fromkeys(KINDS, STRING), "Definition of each kind of difference"),
         "differences": [COUNTS],
-        "partings": noted([PARTING], "First different decision of each run; if there is none, only run, at_ms and why"),
+        "divergences": noted(
+            [DIVERGENCE], "First different decision of each run; without one, run, at_ms and why"
+        ),
         "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
         "grouped": [one_of(*GROUPED)],
     },

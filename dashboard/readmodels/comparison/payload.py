@@ -50,7 +50,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "distributions": found.distributions,
         "kinds": KINDS,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],
-        "partings": [_divergence(found, i) for i in range(1, len(found.sides))],
+        "divergences": [_divergence(found, i) for i in range(1, len(found.sides))],
         "groups": found.groups,
         "grouped": GROUPED,
     }

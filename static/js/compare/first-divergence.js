@@ -5,23 +5,23 @@ import { capital, clock, number, plural } from '../util/format.js';
 import { runMark } from './metrics-table.js';
 
 /**
- * parting: {at_ms, why, job, model, jobs, same_before, base, other}; onShow() shows the job and the moment in the
+ * divergence: {at_ms, why, job, model, jobs, same_before, base, other}; onShow() shows the job and the moment in the
  * schedules.
  */
-export function paintParting(body, actions, answer, position, parting, onShow) {
+export function paintDivergence(body, actions, answer, position, divergence, onShow) {
   fill(actions);
   const [base, other] = [answer.runs[0], answer.runs[position]];
   if (!base.begun || !other.begun)
     return fill(body, h('p', { class: 'muted' }, `Run ${base.begun ? other.id : base.id} has not started.`));
-  if (parting.at_ms === null) return fill(body, h('p', { class: 'muted' }, noneText(parting, answer.at_ms)));
-  fill(actions, h('button', { type: 'button', id: 'show-parting', onclick: onShow }, 'Show in the schedules'));
-  const before = parting.same_before
-    ? `${plural(parting.same_before, 'earlier decision')} ${parting.same_before === 1 ? 'is' : 'are'} ` +
+  if (divergence.at_ms === null) return fill(body, h('p', { class: 'muted' }, noneText(divergence, answer.at_ms)));
+  fill(actions, h('button', { type: 'button', id: 'show-divergence', onclick: onShow }, 'Show in the schedules'));
+  const before = divergence.same_before
+    ? `${plural(divergence.same_before, 'earlier decision')} ${divergence.same_before === 1 ? 'is' : 'are'} ` +
       'the same in both runs.'
     : 'This is the first decision of both runs.';
   const more =
-    parting.jobs > 1
-      ? ` ${plural(parting.jobs, 'job')} are decided differently at this time; this is the first of them.`
+    divergence.jobs > 1
+      ? ` ${plural(divergence.jobs, 'job')} are decided differently at this time; this is the first of them.`
       : '';
   fill(
     body,
@@ -29,16 +29,16 @@ export function paintParting(body, actions, answer, position, parting, onShow) {
       'p',
       {},
       'At ',
-      h('strong', {}, clock(parting.at_ms)),
+      h('strong', {}, clock(divergence.at_ms)),
       ', the runs make different decisions for job ',
-      h('strong', {}, parting.job),
-      ` (${parting.model}). ${before}${more}`,
+      h('strong', {}, divergence.job),
+      ` (${divergence.model}). ${before}${more}`,
     ),
     h(
       'div',
       { class: 'columns' },
-      side(base, 0, parting.base, parting.at_ms, answer.at_ms),
-      side(other, position, parting.other, parting.at_ms, answer.at_ms),
+      side(base, 0, divergence.base, divergence.at_ms, answer.at_ms),
+      side(other, position, divergence.other, divergence.at_ms, answer.at_ms),
     ),
   );
 }
@@ -52,12 +52,12 @@ export function noneText({ why }, untilMs) {
 }
 
 /**
- * {then, next, standing} as in twin/analysis/comparison/decision_text.py; untilMs: end of the comparison, null = the
- * end.
+ * {immediate, next, standing} as in twin/analysis/comparison/decision_text.py; untilMs: end of the comparison,
+ * null = the end.
  */
-function side(run, position, { then, next, standing }, atMs, untilMs) {
+function side(run, position, { immediate, next, standing }, atMs, untilMs) {
   const head = h('h3', {}, runMark(position), `${run.title} · run ${run.id}`);
-  const before = then ? null : h('p', { class: 'muted small' }, beforeText(standing, next, atMs, untilMs));
+  const before = immediate ? null : h('p', { class: 'muted small' }, beforeText(standing, next, atMs, untilMs));
   const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one)) : null);
   if (!next)
     return h('div', {}, head, before, standing.plan ? h('div', { class: 'reason' }, plan(standing.plan)) : null);

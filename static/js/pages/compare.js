@@ -23,7 +23,7 @@ import { Ranking } from '../compare/ranking.js';
 import { showRace } from '../compare/race-notice.js';
 import { wireSchedules } from '../compare/schedule-controls.js';
 import { Spreads } from '../compare/spreads-panel.js';
-import { paintParting } from '../compare/first-divergence.js';
+import { paintDivergence } from '../compare/first-divergence.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
 const ids = runsOf(url.get('runs'));
@@ -180,11 +180,11 @@ function paintAgainst() {
     ),
   );
   const position = answer.in_full.indexOf(other);
-  const parting = answer.partings[position - 1];
-  paintParting($('#parting'), $('#parting-actions'), answer, position, parting, () => {
-    pick(parting.job);
-    playhead.scrub(parting.at_ms);
-    view.reveal(parting.at_ms);
+  const divergence = answer.divergences[position - 1];
+  paintDivergence($('#divergence'), $('#divergence-actions'), answer, position, divergence, () => {
+    pick(divergence.job);
+    playhead.scrub(divergence.at_ms);
+    view.reveal(divergence.at_ms);
     $('#panel-gantts').scrollIntoView({ behavior: 'smooth', block: 'start' });
   });
   return differences.show(answer, other);

@@ -29,9 +29,9 @@ def test_it_tells_both_runs_against_the_first(viewer, pair):
     assert rows["rejected"]["direction"] == "lower"
     assert [len(d["curves"]) for d in answer["distributions"]] == [2, 2, 2]
     assert sum(row["jobs"][0] for row in answer["groups"]["model"]) == 20
-    parting = answer["partings"][0]
-    assert parting["base"]["next"]["sentence"]
-    assert parting["at_ms"] >= 0
+    divergence = answer["divergences"][0]
+    assert divergence["base"]["next"]["sentence"]
+    assert divergence["at_ms"] >= 0
 
 
 def test_the_jobs_that_differ_come_filtered_searched_and_paged(viewer, pair):

@@ -23,7 +23,7 @@ def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
     work()
     stranger, again = runs
     payload = viewer.get(address(pair[1], stranger, again)).json()
-    assert payload["partings"][0] == {
+    assert payload["divergences"][0] == {
         "run": stranger.pk,
         "at_ms": None,
         "why": f"Runs {pair[1].pk} and {stranger.pk} have different traces. Jobs with the same id are different jobs, "
@@ -39,7 +39,7 @@ def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
         "only_other": 12,
         "not_in_all": 0,
     }
-    assert payload["partings"][1]["at_ms"] is not None, "the jobs are equal in every field"
+    assert payload["divergences"][1]["at_ms"] is not None, "the jobs are equal in every field"
 
 
 def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_scenario):

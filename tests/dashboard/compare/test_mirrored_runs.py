@@ -41,12 +41,12 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     assert rows["completed"][0] == 1
     assert rows["mean_wait_ms"][0] is not None
     assert not any(value["ranked"] for row in answer["metrics"] if row["direction"] for value in row["values"][1:])
-    (parting,) = answer["partings"]
+    (divergence,) = answer["divergences"]
     # job 3 waits in the cluster until the end; FIFO with backfill starts it at once
-    assert parting["job"] == "3"
-    assert at(run, 660) <= parting["at_ms"] <= at(run, 660) + 2 * MINUTE
-    assert parting["other"]["then"] is True
-    assert (parting["base"]["then"], parting["base"]["standing"]["state"]) == (False, "waiting")
+    assert divergence["job"] == "3"
+    assert at(run, 660) <= divergence["at_ms"] <= at(run, 660) + 2 * MINUTE
+    assert divergence["other"]["immediate"] is True
+    assert (divergence["base"]["immediate"], divergence["base"]["standing"]["state"]) == (False, "waiting")
 
 
 def test_pages_files_and_both_orders(operator, pair):
@@ -76,7 +76,7 @@ def test_forks_of_one_moment_are_ranked_and_those_of_two_are_not(operator, pair)
     answer = operator.get(f"/api/compare/?runs={fork.pk},{same.pk},{later.pk}").json()
     mean = next(row for row in answer["metrics"] if row["key"] == "mean_jct_ms")
     assert [value["ranked"] for value in mean["values"]] == [True, True, False]
-    assert answer["partings"][0]["at_ms"] is not None
+    assert answer["divergences"][0]["at_ms"] is not None
 
 
 def test_two_clusters_are_compared_by_their_metrics_alone(operator):
@@ -84,8 +84,8 @@ def test_two_clusters_are_compared_by_their_metrics_alone(operator):
     one, other = mirrored_run("one"), mirrored_run("other")
     answer = operator.get(f"/api/compare/?runs={one.pk},{other.pk}").json()
     assert "different traces" in " ".join(answer["notes"])
-    assert answer["partings"][0]["at_ms"] is None
-    assert "different jobs" in answer["partings"][0]["why"]
+    assert answer["divergences"][0]["at_ms"] is None
+    assert "different jobs" in answer["divergences"][0]["why"]
     mean = next(row for row in answer["metrics"] if row["key"] == "mean_wait_ms")
     assert [value["value"] for value in mean["values"]] == [mean["values"][0]["value"]] * 2
     assert [value["ranked"] for value in mean["values"]] == [True, False]

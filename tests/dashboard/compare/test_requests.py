@@ -97,7 +97,7 @@ def test_the_only_run_that_is_left_of_a_list_is_shown_alone(viewer, pair):
         f"it; only run {pair[0].pk} is left; "
         "choose another run to compare with it."
     )
-    assert (payload["differences"], payload["partings"]) == ([], [])
+    assert (payload["differences"], payload["divergences"]) == ([], [])
     assert viewer.get(address(pair[0], gone, tail="kinds/")).status_code == 200
     answer = viewer.get(address(pair[0], gone, tail="jobs/"))
     assert (answer.status_code, answer.json()["detail"]) == (

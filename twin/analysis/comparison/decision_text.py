@@ -18,20 +18,20 @@ STANDING = ("not arrived", "waiting", "planned", "rejected", "completed")  # whe
 
 
 def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, Any]:
-    """{then, next, standing}: the first decision about the job from the instant on, and the state of the job before it.
+    """{immediate, next, standing}: the first decision about the job from the instant on, and its state before.
 
-    then: whether `next` is of that very instant. next: {at_ms, kind, code, sentence, plan}, None when there is none
-    until until_ms; kind, code and sentence are None for a plan without a verdict, plan is None for a verdict without
-    one. standing: {state (one of STANDING), at_ms (since when), plan (that holds)}, None where `then`.
+    immediate: whether `next` is of that very instant. next: {at_ms, kind, code, sentence, plan}, None when there is
+    none until until_ms; kind, code and sentence are None for a plan without a verdict, plan is None for a verdict
+    without one. standing: {state (one of STANDING), at_ms (since when), plan (that holds)}, None where `immediate`.
     """
     acts = _acts(side, job)
     coming = acts[(acts[:, 1] >= at_ms) & (acts[:, 1] <= until_ms)]
     moment = int(coming[:, 1].min()) if len(coming) else None
-    then = moment == at_ms
+    immediate = moment == at_ms
     return {
-        "then": then,
+        "immediate": immediate,
         "next": None if moment is None else _decided(side, job, moment, coming[coming[:, 1] == moment, 0]),
-        "standing": None if then else _standing(side, job, at_ms),
+        "standing": None if immediate else _standing(side, job, at_ms),
     }
 
 

@@ -89,7 +89,12 @@ function runTimes({ run_times: rows, best }) {
       },
       { title: 'Mean error', number: true, cell: (row) => duration(row.mean_error_ms) },
       { title: 'Median error', number: true, cell: (row) => duration(row.median_error_ms) },
-      { title: 'Too short', number: true, cell: (row) => percent(row.too_short) },
+      {
+        title: 'Underestimated',
+        number: true,
+        hint: 'Share of the jobs that ran longer than predicted',
+        cell: (row) => percent(row.underestimated),
+      },
     ],
     rows,
   );
