@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from dashboard.openapi.answers import COMPONENTS, answer
@@ -42,6 +43,17 @@ PARAMETERS = {  # name -> (type, description)
     "slot_ms": ("integer", "Length of a slot, in ms"),
     "trace": ("integer", "Number of a trace"),
 }
+ENUMS = {  # component -> description of its values
+    "DirectionEnum": "Which of two values is better",
+    "MoveKindEnum": "What goes to another team",
+    "ProfileEnum": "Paper whose job types and sizes are drawn",
+    "ProposeKindEnum": "What the plan sets: nice of waiting jobs, for their order, or begin times and required nodes",
+    "RoleEnum": "Role of the account; each may do all that the ones before it may",
+    "RunModeEnum": "Pace of the run: as fast as possible, with the clock, or with the real cluster that it mirrors",
+    "StageEnum": "What is done once the last byte is received: the files are read for a choice, or imported at once",
+    "StartRunModeEnum": "Pace of the run: as fast as possible, or with the clock",
+    "VariantEnum": "Parameters of the paper as printed (literal), or adjusted to its figures (calibrated)",
+}
 
 ERROR = {  # any status without an answer of its own
     "description": "Error, in one sentence",
@@ -50,11 +62,16 @@ ERROR = {  # any status without an answer of its own
 
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """The schema with the components, the answers of errors, and types and descriptions of all parameters."""
-    result["components"]["schemas"] |= {"Edit": _edit(), "Axis": _axis(), **COMPONENTS}
+    """The schema with the components, the answers of errors, and a description of all that has none."""
+    schemas = result["components"]["schemas"]
+    schemas |= {"Edit": _edit(), "Axis": _axis(), **COMPONENTS}
+    for name, about in ENUMS.items():
+        schemas[name]["description"] = about
     for operations in result["paths"].values():
         for operation in operations.values():
             operation["responses"].setdefault("default", ERROR)
+            for status, given in operation["responses"].items():
+                given["description"] = given.get("description") or HTTPStatus(int(status)).phrase
             for parameter in operation.get("parameters", ()):
                 kind, about = PARAMETERS.get(parameter["name"], ("string", ""))
                 if parameter["in"] == "path":

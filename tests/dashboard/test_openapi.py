@@ -69,6 +69,17 @@ def test_no_description_of_a_parameter_is_made_by_the_framework(schema):
     assert [text for text in texts if "A unique integer" in text or "paginated" in text] == []
 
 
+def test_every_answer_and_every_named_list_of_values_has_a_description(schema):
+    answers = [
+        (where, one["description"]) for where, found in operations(schema) for one in found["responses"].values()
+    ]
+    assert len(answers) > 300
+    assert [where for where, text in answers if not text] == []
+    named = {name: one.get("description", "") for name, one in schema["components"]["schemas"].items() if "enum" in one}
+    assert len(named) > 8
+    assert [name for name, text in named.items() if not text or text.startswith("* ")] == []
+
+
 def test_no_body_has_an_object_without_a_description_of_its_content(schema):
     bare, count = [], 0
     for where, operation in operations(schema):

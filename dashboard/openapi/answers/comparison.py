@@ -142,9 +142,7 @@ SHAPES: dict[str, Shape] = {
         ],
         "kinds": noted(dict.fromkeys(KINDS, STRING), "Definition of each kind of difference"),
         "differences": [COUNTS],
-        "divergences": noted(
-            [DIVERGENCE], "First different decision of each run; without one, run, at_ms and why"
-        ),
+        "divergences": noted([DIVERGENCE], "First different decision of each run; without one, run, at_ms and why"),
         "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
         "grouped": [one_of(*GROUPED)],
     },
