@@ -38,9 +38,15 @@ def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 @_looked_at
 def overview(request: HttpRequest) -> HttpResponse:
     """Overview of the cluster, the runs and current work."""
-    started = visible(Run.objects.filter(scenario__unlisted=False), request.user).exists()
-    notice = growth.notice() if is_operator(request.user) else ""
-    return _page(request, "overview.html", started=started, templates=() if started else gallery.cards(), notice=notice)
+    runs = visible(Run.objects.filter(scenario__unlisted=False), request.user)
+    started = runs.exists()
+    return _page(
+        request, "overview.html",
+        started=started,
+        ended=not runs.filter(status__in=(Run.RUNNING, Run.PAUSED)).exists(),
+        templates=() if started else gallery.cards(),
+        notice=growth.notice() if is_operator(request.user) else "",
+    )  # fmt: skip
 
 
 @_looked_at

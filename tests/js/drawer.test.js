@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { wallOf, wallText } from '../../static/js/core/wall-clock.js';
-import { askedText, endOf, moment, ranText, whereItRan } from '../../static/js/run/drawer/story.js';
+import { askedText, endOf, moment, notRunText, ranText, whereItRan } from '../../static/js/run/drawer/story.js';
 import { costly, finishOf, finishSentence } from '../../static/js/run/drawer/found-schedule.js';
 import { needsPage, open, serve, until } from './dom.js';
 
@@ -228,6 +228,8 @@ test('how a job ended, or is to end', () => {
   ]);
   assert.equal(endOf({ state: 'unfinished', finish_ms: HOUR })[0], 'Unfinished');
   assert.equal(endOf({ state: 'queued' })[0], 'Not ended');
+  assert.equal(notRunText({ state: 'unfinished' }), 'It did not run.');
+  assert.equal(notRunText({ state: 'queued' }), 'It has not run, and nothing is planned for it.');
 });
 
 test('a wall clock gives times since its last start; it says UTC and, where it differs, the local time', () => {

@@ -91,6 +91,7 @@ export class Present {
     for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
     const state = $('#present-state', this.section);
     state.dataset.state = status;
+    this.section.toggleAttribute('data-ended', !ACTIVE.includes(status)); // its lists do not change any more
     setText(state, status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));

@@ -71,11 +71,14 @@ const emptyText = ({ run }) =>
 
 const section = (title, ...content) => h('section', { class: 'card' }, h('header', {}, h('h2', {}, title)), content);
 
+/** The schedulers left out, one line for each reason. */
 function left(cannot) {
+  const byReason = new Map();
+  for (const { title, reason } of cannot) byReason.set(reason, [...(byReason.get(reason) ?? []), title]);
   return h(
     'ul',
     { class: 'plain' },
-    cannot.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`)),
+    [...byReason].map(([reason, titles]) => h('li', {}, h('strong', {}, titles.join(', ')), `: ${reason}.`)),
   );
 }
 

@@ -7,11 +7,11 @@ import { clock, number } from '../../util/format.js';
 
 const MAX_BARS = 60;
 
-/** story: from the API; serverOf(index): a link to a server. */
+/** story: from the API; serverOf(index): a link to a server. null if no bar is left in the plan. */
 export function barsTable(story, serverOf) {
   const at = Object.fromEntries((story.bar_fields ?? []).map((name, i) => [name, i]));
   const bars = (story.bars ?? []).filter((bar) => bar[at.died_ms] < 0).sort((a, b) => a[at.start_ms] - b[at.start_ms]);
-  if (!bars.length) return h('p', { class: 'muted' }, 'Nothing is planned for this job.');
+  if (!bars.length) return null;
   return h(
     'section',
     {},

@@ -15,7 +15,7 @@ import { finishOf, finishSentence } from './found-schedule.js';
 import { finder } from '../../ui/focus.js';
 import { membership } from './memberships.js';
 import { payoffParts } from './payoff.js';
-import { askedText, endOf, moment, ranText, whereItRan } from './story.js';
+import { askedText, endOf, moment, notRunText, ranText, whereItRan } from './story.js';
 import { terms } from './dispatch-cost.js';
 import { utilityCurve } from '../../charts/utility-curve.js';
 import { stateWord } from '../../models/index.js';
@@ -207,7 +207,10 @@ export class Drawer {
     if (story.stretches) return membership(story.stretches);
     const found = whereItRan(story.bars ?? [], story.bar_fields ?? [], this.shownMs());
     const { servers } = this.info.cluster;
-    if (!found) return step('Ran', null, barsTable(story, serverOf));
+    if (!found) {
+      const planned = barsTable(story, serverOf);
+      return planned ? step('Planned', null, planned) : step('Ran', null, h('p', { class: 'muted' }, notRunText(story)));
+    }
     const until = found.end === null ? ' until now' : [' to ', this.#moment(found.end, story)];
     return step(
       'Ran',

@@ -117,6 +117,16 @@ export function ranText({ servers, workers, pauses }, nameOf) {
 }
 
 /**
+ * Why there is nothing to show of where a job ran.
+ *
+ * @param {{state: string}} story
+ */
+export const notRunText = ({ state }) =>
+  ['completed', 'rejected', 'unfinished'].includes(state)
+    ? 'It did not run.'
+    : 'It has not run, and nothing is planned for it.';
+
+/**
  * How the job ended, or is to end: [title, sentence, ms or null].
  *
  * @param {any} story from the API
