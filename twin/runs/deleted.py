@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
+from django.utils.html import escape
 
 from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
@@ -15,6 +17,7 @@ MODELS: dict[str, Any] = {"run": Run, "scenario": Scenario, "sweep": Sweep, "tra
 # entries that name it
 MADE = ("run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate")
 REMOVED = ("run.delete", "run.discard", "scenario.delete", "sweep.delete", "trace.delete")
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Gone(NamedTuple):
@@ -31,6 +34,10 @@ class Gone(NamedTuple):
         if self.at is None:
             return f"{named} was deleted."
         return f"{named} was deleted by {self.by or 'the system'} on {self.at:%Y-%m-%d at %H:%M} UTC."
+
+    def __html__(self) -> str:
+        """The same for a page, where a narrow screen does not break the date at its hyphens."""
+        return DATE.sub(r'<span class="nowrap">\g<0></span>', escape(str(self)))
 
 
 def missing(subjects: Iterable[str]) -> dict[str, Gone]:

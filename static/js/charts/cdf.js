@@ -5,8 +5,10 @@ import { DASHES, logTicks, shareAt, wide } from '../compare/comparison.js';
 import { valueText } from '../core/metric-table.js';
 import { colors, onTheme } from '../util/colors.js';
 import { h } from '../ui/dom.js';
-import { duration, number, percent, significant } from '../util/format.js';
+import { duration, number, percent, significant, timeTicks } from '../util/format.js';
 import { applyTheme } from './time-chart.js';
+
+const MAX_TICKS = 6; // of the axis of values
 
 export class Spread {
   /** names: of the runs; tip: the tooltip inside the plot. */
@@ -38,7 +40,12 @@ export class Spread {
             type: 'linear',
             border: { display: false },
             title: { display: true, text: `${title}, ${of}` },
-            ticks: { maxRotation: 0, autoSkipPadding: 14, maxTicksLimit: 6, callback: (value) => this.#tick(value) },
+            ticks: {
+              maxRotation: 0,
+              autoSkipPadding: 14,
+              maxTicksLimit: MAX_TICKS,
+              callback: (value) => this.#tick(value),
+            },
           },
           y: {
             min: 0,
@@ -64,7 +71,10 @@ export class Spread {
     x.type = log ? 'logarithmic' : 'linear';
     x.min = log ? least : undefined;
     x.afterBuildTicks = (axis) => {
-      if (log) axis.ticks = logTicks(axis.min, axis.max, this.unit).map((value) => ({ value }));
+      const found = log
+        ? logTicks(axis.min, axis.max, this.unit)
+        : this.unit === 'ms' && timeTicks(axis.min, axis.max, MAX_TICKS - 2).ticks;
+      if (found) axis.ticks = found.map((value) => ({ value }));
     };
     const c = colors();
     this.chart.data.datasets = curves.map(({ values }, i) => ({
@@ -83,7 +93,7 @@ export class Spread {
   }
 
   #tick(value) {
-    if (this.unit === 'ms') return duration(value).replace(/ 0 \w+$/, '');
+    if (this.unit === 'ms') return value ? duration(value).replace(/ 0 \w+$/, '') : '0';
     return this.unit === 'x' ? `${significant(value)} ×` : significant(value);
   }
 

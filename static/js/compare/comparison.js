@@ -24,6 +24,9 @@ export function runsOf(text) {
 /** '3,5,x,5' -> ['x']: the parts of the address that are no runs. */
 export const unreadable = (text) => partsOf(text).filter((part) => !RUN.test(part));
 
+/** Name of a run in a comparison, whose number stays beside its mark: 'OASiS · 2'. */
+export const runLabel = ({ title, id }) => `${title} ·\u00a0${id}`;
+
 /** The address of a comparison with these parameters. */
 export function address(ids, more = {}) {
   const query = new URLSearchParams(more).toString();

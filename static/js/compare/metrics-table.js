@@ -7,7 +7,7 @@ import { DOWN, toolbar } from '../ui/toolbar.js';
 import { valueText } from '../core/metric-table.js';
 import { plural, provedShare } from '../util/format.js';
 import { url } from '../ui/address/query.js';
-import { addressOf, changeText, inFull, same, withBase } from './comparison.js';
+import { addressOf, changeText, inFull, runLabel, same, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
 const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };
@@ -47,11 +47,7 @@ export function runHeads(answer, { tools = false } = {}) {
         'span',
         { class: 'nowrap' },
         i < answer.in_full.length ? runMark(i) : null,
-        h(
-          'a',
-          { href: `/runs/${run.id}/`, title: `${run.name}, on ${run.cluster}, seed ${run.seed}` },
-          `${run.title} · ${run.id}`,
-        ),
+        h('a', { href: `/runs/${run.id}/`, title: `${run.name}, on ${run.cluster}, seed ${run.seed}` }, runLabel(run)),
       ),
       tools
         ? h(

@@ -6,7 +6,7 @@ import { fill, h } from '../ui/dom.js';
 import { url } from '../ui/address/query.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { number, plural } from '../util/format.js';
-import { alike } from './comparison.js';
+import { alike, runLabel } from './comparison.js';
 import { runMark } from './metrics-table.js';
 
 const SPREADS = { mean_jct_ms: 'jct_ms', mean_delay_factor: 'delay_factor' }; // metric -> distribution over the jobs
@@ -127,7 +127,7 @@ export class Ranking {
         'a',
         { href: `/runs/${run.id}/`, title: `${run.name}, on ${run.cluster}, seed ${run.seed}` },
         index < this.answer.in_full.length ? runMark(index) : null,
-        `${run.title} · ${run.id}`,
+        runLabel(run),
       ),
       h(
         'span',
@@ -160,7 +160,7 @@ export class Ranking {
         ...extra.map(({ title }) => title),
       ],
       rows: places.map(({ index, value, rank }) => [
-        `${this.answer.runs[index].title} · ${this.answer.runs[index].id}`,
+        runLabel(this.answer.runs[index]),
         String(rank),
         valueText(value, row.unit),
         ...MIDDLE.map((_, end) => valueText(middles[index]?.[end] ?? null, row.unit)),

@@ -4,7 +4,7 @@
 import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
-import { runsOf, unreadable } from '../compare/comparison.js';
+import { runLabel, runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';
@@ -76,7 +76,7 @@ async function compare() {
     onData: reach,
   });
   wireSchedules(gantts, view, answer.kinds);
-  spreads = new Spreads(full.map((run) => `${run.title} · ${run.id}`));
+  spreads = new Spreads(full.map(runLabel));
   paint();
   await gantts.start(full);
   await recolor();
@@ -175,7 +175,7 @@ function paintAgainst() {
           onclick: () => against(run.id),
         },
         runMark(i + 1),
-        `${run.title} · ${run.id}`,
+        runLabel(run),
       ),
     ),
   );

@@ -6,7 +6,7 @@ import { confirmed, informed } from '../ui/confirm.js';
 import { get, isOfLargeRun, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
-import { $, setText } from '../ui/dom.js';
+import { $, fill, setText, wholeDates } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
@@ -361,5 +361,5 @@ function notice(text, bad = false) {
   const element = $('#notice');
   element.hidden = false;
   element.classList.toggle('bad', bad);
-  setText(element, text);
+  if (element.textContent !== text) fill(element, wholeDates(text));
 }

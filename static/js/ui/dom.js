@@ -36,6 +36,10 @@ export function fill(element, ...children) {
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
+/** The text, in which a narrow screen does not break dates at their hyphens. */
+export const wholeDates = (text) =>
+  text.split(/(\d{4}-\d\d-\d\d)/).map((part, i) => (i % 2 ? h('span', { class: 'nowrap' }, part) : part));
+
 /** Sets the text only when it differs, so that a live tile does not disturb a selection. */
 export function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;

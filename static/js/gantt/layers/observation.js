@@ -115,7 +115,7 @@ export class Reservations extends Layer {
   }
 }
 
-/** The present moment of a cluster that is followed. */
+/** The present moment of a cluster that is followed; its label stands beside the playhead, not below it. */
 export class NowLine extends Layer {
   constructor() {
     super('now', LEVEL.EVENTS);
@@ -142,7 +142,8 @@ export class NowLine extends Layer {
     ctx.stroke();
     ctx.font = '600 10px system-ui, sans-serif';
     const width = ctx.measureText(this.text).width + 8;
-    const left = Math.min(x, area.right - width);
+    const playhead = frame.xOf(frame.p);
+    const left = x + width > area.right || (playhead > x && playhead < x + width) ? x - width : x;
     ctx.fillStyle = c.bad;
     ctx.fillRect(left, area.top, width, HEAD_PX);
     ctx.fillStyle = c.panel;

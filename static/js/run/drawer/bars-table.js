@@ -29,6 +29,7 @@ export function barsTable(story, serverOf) {
           { title: 'End', number: true, cell: (bar) => clock(bar[at.end_ms]) },
         ],
         bars.slice(0, MAX_BARS),
+        { cards: false },
       ),
     ),
   );

@@ -209,7 +209,9 @@ export class Drawer {
     const { servers } = this.info.cluster;
     if (!found) {
       const planned = barsTable(story, serverOf);
-      return planned ? step('Planned', null, planned) : step('Ran', null, h('p', { class: 'muted' }, notRunText(story)));
+      return planned
+        ? step('Planned', null, planned)
+        : step('Ran', null, h('p', { class: 'muted' }, notRunText(story)));
     }
     const until = found.end === null ? ' until now' : [' to ', this.#moment(found.end, story)];
     return step(

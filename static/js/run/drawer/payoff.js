@@ -62,6 +62,7 @@ export function payoffParts(values, info, paid, serverOf) {
                 { title: 'Cost', number: true, cell: ([, , , , cost]) => fixed(cost) },
               ],
               shownCells,
+              { cards: false },
             ),
           ),
         )
