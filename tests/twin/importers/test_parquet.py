@@ -43,6 +43,7 @@ def test_other_columns_are_mapped(tmp_path):
     path = written(tmp_path, OWN)
     with pytest.raises(Unclear) as unclear:
         read(path)
+    assert unclear.value.files[0]["file"] == "x.parquet", "messages name the file that was uploaded"
     assert unclear.value.files[0]["columns"][:3] == ["id", "sent", "took"]
     mapping = {"id": "id", "arrival": "sent", "run": "took", "gpus": "cards"}
     (part,) = parse(path, mapping=mapping)

@@ -191,7 +191,7 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
         yield from _members_of_zip(packed, filename, budget)
         return
     if head.startswith(parquet.MAGIC):
-        yield filename.removesuffix(".parquet") + ".csv", _rest(_Metered(_Blocks(upload), budget, filename))
+        yield filename, _rest(_Metered(_Blocks(upload), budget, filename))
         return
     _refuse_others(head, filename)
     if head[TAR_AT:] == TAR:
