@@ -171,7 +171,7 @@ def test_forecasts_that_are_not_calibrated_refuse_the_plan_with_their_figure(ope
     actor(lab, cluster).step()
     Forecasting.objects.create(connection=lab, figures=figures)
     assert operator.get(f"/api/proposals/{plan['id']}/").json()["refused"] == (
-        f"the forecasts of lab are {found}; a plan needs calibrated forecasts, unless an operator drops this condition"
+        f"the forecasts of lab are {found}; a plan needs calibrated forecasts, unless an approver drops this condition"
     )
 
 

@@ -83,7 +83,7 @@ def _why_not_calibrated(connection: Connection) -> str:
         share = f"{100 * coverage['share']:.0f} % of {coverage['count']:,} starts"
         found = f"not calibrated: {share} were inside their 80 % band"
     return (
-        f"the forecasts of {connection.name} are {found}; a plan needs calibrated forecasts, unless an operator drops "
+        f"the forecasts of {connection.name} are {found}; a plan needs calibrated forecasts, unless an approver drops "
         "this condition"
     )
 
