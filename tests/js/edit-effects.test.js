@@ -35,6 +35,6 @@ test('the text of a curve says what the edits change, and nothing without a chan
   const more = [...before, [3_600_000, 10]]; // prettier-ignore
   assert.equal(capacityText({ before, after: more }, 'GPU'), 'highest 10 instead of 8 GPU, from 01:00:00');
   assert.equal(arrivalsText({ before: [1, 2], after: [1, 2] }), '');
-  assert.equal(arrivalsText({ before: [1, 2], after: [2, 1] }), 'as many jobs (3), some at other times');
+  assert.equal(arrivalsText({ before: [1, 2], after: [2, 1] }), 'the same number of jobs (3), some at other times');
   assert.equal(arrivalsText({ before: [1, 2], after: [1, 4] }), '5 instead of 3 jobs in total');
 });

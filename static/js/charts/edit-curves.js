@@ -22,7 +22,7 @@ export function capacityText({ before, after }, unit) {
 export function arrivalsText({ before, after }) {
   const sum = (counts) => counts.reduce((a, b) => a + b, 0);
   if (before.every((count, i) => count === after[i])) return '';
-  if (sum(before) === sum(after)) return `as many jobs (${number(sum(after), 0)}), some at other times`;
+  if (sum(before) === sum(after)) return `the same number of jobs (${number(sum(after), 0)}), some at other times`;
   return `${number(sum(after), 0)} instead of ${plural(sum(before), 'job')} in total`;
 }
 

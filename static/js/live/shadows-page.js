@@ -15,10 +15,10 @@ const IDLE_MS = 15_000;
 const ABOUT = {
   believed: ({ predictor }) =>
     'Schedulers know only the run time that was predicted when the job arrived, from the jobs that had ended by then ' +
-    `(predictor: ${predictor}). When it is used up, they decide again with a longer one.`,
+    `(predictor: ${predictor}). When a job exceeds it, they decide again with a longer one.`,
   actual: () =>
     'Schedulers plan with the actual run times, which no real scheduler knows. Those that order jobs by size ' +
-    'therefore get better results than they could have reached.',
+    'therefore get better results than they could reach in practice.',
 };
 const name = $('main').dataset.connection;
 let painted = '';

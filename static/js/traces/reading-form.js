@@ -82,7 +82,7 @@ export function readingForm(trace, formats, onDone) {
       field('Format', format, 'Format of the files of this upload'),
       unitField,
       field('Time zone', zone, 'Time zone of dates without one'),
-      field('Jobs without GPUs', cpu, 'Jobs of accounting logs without GPUs'),
+      field('Jobs without GPUs', cpu, 'For accounting records in which only some jobs have GPUs'),
     ),
     columns.element,
     errorLine,

@@ -13,7 +13,9 @@ from twin.operation import archive
 
 
 class Command(HeadlessCommand):
-    help = "Writes a backup of the database and of unfinished uploads. It contains secrets: the file is private."
+    help = (
+        "Writes a backup of the database and of unfinished uploads. It contains secrets, so only its owner can read it."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="path of the new ZIP file")

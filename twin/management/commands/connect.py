@@ -37,8 +37,8 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--interval-ms",
             type=positive,
-            help=f"time between two polls, e.g. 2000 (default: {INTERVAL_MS}), for connectors that do not report "
-            "changes themselves; slurm has its own: --param interval_ms=5000",
+            help="time between two polls, for connectors that do not report changes themselves; slurm has its own, "
+            f"such as --param interval_ms=5000; default: {INTERVAL_MS}",
         )
         parser.add_argument("--test", action="store_true", help="only test the connection")
         parser.add_argument(

@@ -13,9 +13,8 @@ from twin.processes import heartbeat
 class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they would import every page of the dashboard
     help = (
-        "Follows the connected clusters, without arguments: `manage.py follower`. `manage.py up` starts one; a second "
-        "one, e.g. on another host with the same DATABASE_URL, only follows clusters that the first one no longer "
-        "follows."
+        "Follows the connected clusters. `manage.py up` starts a follower; a second one, e.g. on another host with the "
+        "same DATABASE_URL, only follows clusters that the first one no longer follows."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -60,7 +60,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--cpu-jobs",
             choices=CPU_JOBS,
-            help="keep or skip jobs without GPUs; default: keep them if most jobs have none",
+            help="keep or skip jobs without GPUs in accounting records; default: keep them if most jobs have none",
         )
         parser.add_argument(
             "--from-ms",
@@ -77,7 +77,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--slot-ms",
             type=positive,
-            help=f"slot length of the cluster and of sampled fields in slots (default: {SLOT_MS:,})",
+            help=f"slot length in ms, of the cluster and of fields that are sampled in slots; default: {SLOT_MS:,}",
         )
         parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
         parser.add_argument("--seed", type=natural, required=True, help="random seed of sampled fields")

@@ -10,7 +10,7 @@ from twin.operation import checks, retention
 
 
 class Command(BaseCommand):
-    help = "Removes what is older than the settings KEEP_... allow; the twin does the same once an hour."
+    help = "Removes what is older or larger than the settings KEEP_... allow; the twin does the same once an hour."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only state what would be removed")

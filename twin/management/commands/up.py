@@ -50,7 +50,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workers",
             default="2",
-            help="number of worker processes for runs, and the same number for runs with long decisions; default: 2",
+            help="number of worker processes for runs, and as many for runs with long decisions; default: 2",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

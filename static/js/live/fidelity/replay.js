@@ -65,7 +65,7 @@ function tiles(one) {
     ),
     one.in_step === null
       ? null
-      : tile('Starts in step', percent(one.in_step), 'decided like the cluster, from its real state at that moment'),
+      : tile('Starts in step', percent(one.in_step), 'decided as on the cluster, given its real state at that time'),
     tile('Simulated mean wait', duration(one.wait_ms), `${duration(one.wait_real_ms)} real`),
     tile('Order of starts', one.order === null ? '–' : fixed(one.order, 2), "Kendall's τ; 1 is the same order"),
   ];

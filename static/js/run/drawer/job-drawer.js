@@ -295,7 +295,7 @@ export class Drawer {
           list,
           rows.length
             ? rows.map((row) => h('li', {}, row.sentence))
-            : h('li', {}, "No change to this job's own parameters would have changed the decision."),
+            : h('li', {}, "No change of this job's own fields would have changed the decision."),
         );
         more.hidden = seconds !== undefined || rows.every((row) => row.searched);
       })
