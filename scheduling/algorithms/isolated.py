@@ -24,7 +24,9 @@ class IsolatedParameters(GroupParameters):
     at_once: int = parameter(
         8, "Maximum number of concurrent jobs per site", low=1, high=100_000, title="Concurrent jobs"
     )
-    machines: int = parameter(0, "0: allocation by CPU utilization", low=0, high=100_000, title="Machines per job")
+    machines: int = parameter(
+        0, "Number of machines of a job; 0: by CPU utilization", low=0, high=100_000, title="Machines per job"
+    )
 
 
 class Isolated(GroupedScheduler):

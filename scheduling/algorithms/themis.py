@@ -57,7 +57,7 @@ class ThemisParameters(GangParameters):
     )
     demand: str = parameter(
         REQUESTED,
-        "Most workers of a job: those that it requests, or as many as it can use",
+        "Largest number of workers of a job: the number that it requests, or as many as it can use",
         choices={REQUESTED: "Requested workers", USABLE: "Usable workers"},
         title="Demand of a job",
     )

@@ -81,7 +81,7 @@ OBSERVED = Sentences("observed", {
     ),
     "continues": lambda v: f"Open when this run of the cluster ended; continues in run {v['run']}.",
     "still_open": lambda v: (
-        f"Neither completed nor cancelled when following ended; attempts so far: {count(v['attempts'], 'attempt')}."
+        f"Neither completed nor cancelled when following ended, after {count(v['attempts'], 'attempt')}."
     ),
 })  # fmt: skip
 

@@ -328,7 +328,7 @@ def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(o
     rows = operator.get(f"/api/runs/{run}/jobs/").json()["rows"]
     assert {row["id"]: row["state"] for row in rows} == {"1": "completed", "2": "unfinished"}
     job = operator.get(f"/api/runs/{run}/jobs/1/").json()
-    assert "when following ended; attempts so far: 1 attempt" in str(job)
+    assert "when following ended, after 1 attempt" in str(job)
 
 
 def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):

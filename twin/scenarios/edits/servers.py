@@ -106,7 +106,7 @@ class RemoveServers(Edit):
 class _Resize(Parameters):
     servers: str = servers_field()
     resource: str = parameter("gpu", "Resource to resize", choices=RESOURCES)
-    amount: float = parameter(1.0, "New amount per server, in whole units", low=0.0, high=1e9)
+    amount: float = parameter(1.0, "New amount per server, in GPUs, vCPUs, GB or Gbps", low=0.0, high=1e9)
 
 
 class ResizeServers(Edit):
