@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { needsPage, open, serve } from './dom.js';
-import { skippedRows } from '../../static/js/traces/import-report.js';
+import { reasonText, skippedRows } from '../../static/js/traces/import-report.js';
 import { useInScenario } from '../../static/js/traces/use.js';
 
 const row = (file, line) => ({ file, line, reason: 'run_not_positive', value: '0' });
@@ -19,6 +19,12 @@ test('skipped rows name their file only if there are several', needsPage, () => 
   open();
   assert.ok(!text(skippedRows(report([row('a.csv', 1), row('a.csv', 2)]), true)).includes('File'));
   assert.ok(text(skippedRows(report([row('a.csv', 1), row('b.csv', 2)]), true)).includes('File'));
+});
+
+test('the code of a reason is written in words, with units as units', () => {
+  assert.equal(reasonText('no_gpu'), 'no GPU');
+  assert.equal(reasonText('too_many_gpus'), 'too many GPUs');
+  assert.equal(reasonText('run_not_positive'), 'run not positive');
 });
 
 test('without skipped rows, the first jobs are offered only if there are some', needsPage, () => {

@@ -178,7 +178,7 @@ function sentence(scan, { jobs, exact, over }) {
     : '';
   const all = exact && jobs === scan.jobs;
   const count = all
-    ? `All ${plural(jobs, 'job')} selected`
+    ? `${jobs === 1 ? '' : 'All '}${plural(jobs, 'job')} selected`
     : `${exact ? '' : 'About '}${number(jobs, 0)} of ${plural(scan.jobs, 'job')} selected`;
   const [least, most] = (over ?? []).map(duration);
   const length = over ? `; arrivals span ${least === most ? '' : `${least} to `}${most}` : '';

@@ -75,7 +75,11 @@ export function notes(report) {
 
 const ALL = ['Show all traces', '/traces/'];
 
-export const reasonText = (reason) => String(reason).replaceAll('_', ' ');
+/** Code of a reason as words: no_gpu is "no GPU". */
+export const reasonText = (reason) =>
+  String(reason)
+    .replaceAll('_', ' ')
+    .replace(/\b[cg]pu(?=s?\b)/g, (unit) => unit.toUpperCase());
 
 /** Reasons with their counts, then the rows with file and line. jobs: whether the page shows the first ones. */
 export function skippedRows(report, jobs) {

@@ -5,6 +5,7 @@ import { $$, fill, h } from '../ui/dom.js';
 import { table } from '../ui/data-table.js';
 import { duration, number } from '../util/format.js';
 import { FIELDS, SETTINGS, countsWaiting, effective, lacking, loaded } from './column-mapping.js';
+import { reasonText } from './import-report.js';
 
 const TITLES = Object.fromEntries(FIELDS.map(({ name, title }) => [name, title]));
 
@@ -175,7 +176,7 @@ function rowsTable(rows) {
       { title: TITLES.gpus, number: true, cell: (row) => (row.gpus === null ? '–' : number(row.gpus)) },
       {
         title: 'Skipped because',
-        cell: (row) => (row.reason ? [row.reason.replaceAll('_', ' '), ' ', row.value] : ''),
+        cell: (row) => (row.reason ? [reasonText(row.reason), ' ', row.value] : ''),
       },
     ],
     rows,

@@ -181,11 +181,11 @@ class Accounts:
         else:
             notes.append("One worker has 1 GPU and its share of the job's CPUs and memory.")
         if without.any() and not without.all():
-            share = f"{counted(int(without.sum()), 'job')} without GPUs, of {len(without):,}"
+            share = f"Jobs without GPUs: {int(without.sum()):,} of {len(without):,}"
             notes.append(
-                f"Imported: {share}; their workers have 1 CPU. They can be skipped."
+                f"{share}, imported with workers of 1 CPU; the option for such jobs can skip them."
                 if kept
-                else f"Not imported, because other jobs have GPUs: {share}. They can be kept."
+                else f"{share}, not imported because other jobs have GPUs; the option for such jobs can keep them."
             )
         components = int(gangs.components[chosen].sum())
         if components:
