@@ -70,7 +70,7 @@ def test_counters_of_every_process_come_with_its_heartbeat(viewer):
         found = scraped(viewer)
     finally:
         pulse.stop()
-    of = (("kind", "runs worker"), ("process", pulse.name))
+    of = (("kind", "worker for runs"), ("process", pulse.name))
     task = (*of, ("task", "advance_run"))
     assert found["twin_tasks_total", (of[0], ("outcome", "success"), *of[1:], ("task", "advance_run"))] == 2
     buckets = {bound: found["twin_task_seconds_bucket", tuple(sorted((*task, ("le", bound))))]

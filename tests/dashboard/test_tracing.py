@@ -213,7 +213,7 @@ def test_processes_of_a_whole_twin_send_their_spans(tmp_path):
             stack.down()
         slices = [span for span in collector.spans if span.values.get("twin.doing") == f"run {run}"]
         assert {span.name for span in slices} == {"twin.tasks.advance_run"}
-        assert {span.resource["twin.process"] for span in collector.spans} >= {"web", "runs worker"}
+        assert {span.resource["twin.process"] for span in collector.spans} >= {"web", "worker for runs"}
         owned = {span.parent for span in collector.spans if span.kind == "client"}
         assert {span.span for span in slices} <= owned, "each slice has statements"
         assert any(span.name == "GET /healthz" for span in collector.spans)

@@ -75,14 +75,14 @@ def test_a_killed_web_server(stack):
     wait_until(stack.healthy, "the web server is back")
 
 
-@pytest.mark.parametrize("name", ["runs worker", "dispatcher of the runs worker", "ticker", "broker", "web"])
+@pytest.mark.parametrize("name", ["worker for runs", "dispatcher of the worker for runs", "ticker", "broker", "web"])
 def test_a_process_that_hangs_is_noticed_and_replaced(stack, name):
     """Stopped in the middle of a run, as a machine that swaps or a file system that is away would do it."""
     run = begun(stack)
     main, children = stack.workers()
     hung = {
-        "runs worker": children[0],
-        "dispatcher of the runs worker": main,
+        "worker for runs": children[0],
+        "dispatcher of the worker for runs": main,
         "ticker": stack.processes("manage.py ticker")[0],
         "broker": stack.processes("valkey-server")[0],
         "web": stack.processes("uvicorn")[0],

@@ -25,7 +25,7 @@ from twin.infra import counters, memory, pubsub, tracing
 from twin.runs import lease
 
 WEB, TICKER, FOLLOWER = "web", "ticker", "follower"
-RUNS, LONG, BACKGROUND = "runs worker", "worker for long decisions", "background worker"
+RUNS, LONG, BACKGROUND = "worker for runs", "worker for long decisions", "background worker"
 WORKERS = {"runs": RUNS, "long": LONG, "io": BACKGROUND}  # by the first of the queues that one consumes
 BEAT_S = 1.0
 LATE_S = 3.0  # heartbeats late by this much are reported

@@ -178,9 +178,9 @@ class Faults:
         return found[0]
 
     def _found(self, name: str) -> psutil.Process:
-        if name in ("pool child", "runs worker"):
+        if name in ("pool child", "worker for runs"):
             main, children = self.stack.workers()
-            return main if name == "runs worker" else max(children, key=lambda child: child.cpu_times().user)
+            return main if name == "worker for runs" else max(children, key=lambda child: child.cpu_times().user)
         if name == "background child":
             celery = self.stack.processes("-Q io")
             return max(celery, key=lambda one: len(one.parents()))  # of an import, if there is one

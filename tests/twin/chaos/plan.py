@@ -14,8 +14,8 @@ SECONDS = (
     12.0,
 )  # of faults that last; a process that is stopped for longer than HUNG_S is replaced
 PROCESSES = (
-    "pool child", "runs worker", "long worker", "background worker", "background child", "ticker", "follower", "web",
-    "broker",
+    "pool child", "worker for runs", "long worker", "background worker", "background child", "ticker", "follower",
+    "web", "broker",
 )  # fmt: skip
 # fault: (what it acts on, its share of the plan)
 KINDS: dict[str, tuple[tuple[str, ...], int]] = {

@@ -38,11 +38,11 @@ OTHERS = [process(DISPATCHER, name="host/8"), process(heartbeat.TICKER, name="ho
     ("processes", "why"),
     [
         (None, "the broker does not answer"),
-        ([], f"there is no runs worker and no {DISPATCHER} and no ticker"),
-        (OTHERS, "there is no runs worker"),
+        ([], f"there is no worker for runs and no {DISPATCHER} and no ticker"),
+        (OTHERS, "there is no worker for runs"),
         (
             [worker("run 3", silent_s=60), *OTHERS],
-            "the runs worker (process 1) has not answered for 60 s; it is replaced if it does not recover",
+            "the worker for runs (process 1) has not answered for 60 s; it is replaced if it does not recover",
         ),
         ([worker("run 3"), *OTHERS], "the only worker is busy with run 3"),
         ([worker("run 4"), worker("run 3"), *OTHERS], "all 2 workers are busy with run 3, run 4"),
@@ -104,7 +104,7 @@ def test_a_long_decision_and_a_worker_that_hangs_stall_the_run(run):
     assert activity(held, Vitals([worker("run 1", name=owner)]))["state"] == "stalled"
     hung = activity(held, Vitals([worker("run 1", silent_s=14, name=owner)]))
     assert hung["text"] == (
-        f"stalled: the runs worker (process {os.getpid()}) has not answered for 14 s; "
+        f"stalled: the worker for runs (process {os.getpid()}) has not answered for 14 s; "
         "it is replaced if it does not recover"
     )
     held.wanted = Run.PAUSED

@@ -34,7 +34,7 @@ def test_a_process_that_is_stopped_is_killed_and_one_that_goes_on_is_not(tmp_pat
     folder, reports = tmp_path / "pulse", []
     folder.mkdir()
     watch = hang_detection.Hangs(folder, reports.append)
-    own = folder / f"runs-worker.{process.pid}"
+    own = folder / f"worker-for-runs.{process.pid}"
     own.symlink_to(file)
     settings.HUNG_S = 0.5
     began = time.monotonic()
@@ -43,7 +43,7 @@ def test_a_process_that_is_stopped_is_killed_and_one_that_goes_on_is_not(tmp_pat
     process.send_signal(signal.SIGSTOP)
     wait_until(watch.check, "it is killed", 10)
     assert process.wait(10) == -signal.SIGKILL
-    assert reports == [f"runs worker (process {process.pid}) has not answered for 0.5 s; it is replaced"]
+    assert reports == [f"worker for runs (process {process.pid}) has not answered for 0.5 s; it is replaced"]
     assert watch.check() == []
     assert not own.exists()
 
