@@ -111,7 +111,7 @@ def test_the_runs_part_where_the_third_job_is_decided(pair):
 def test_a_decision_that_comes_later_is_named_as_later(pair):
     side = compared(*pair).sides[1]
     later = decision_of(side, 0, 1, FOREVER)
-    assert (later["then"], later["next"]["at_ms"], later["next"]["kind"]) == (False, 250, "preempted")
+    assert (later["immediate"], later["next"]["at_ms"], later["next"]["kind"]) == (False, 250, "preempted")
     assert decision_of(side, 0, 1, 249)["next"] is None, "what comes behind the instant compared is not known"
 
 
