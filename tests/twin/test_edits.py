@@ -236,6 +236,18 @@ def test_the_effect_in_numbers():
     }  # fmt: skip
 
 
+def test_a_server_that_is_added_later_counts_as_added_and_not_as_unavailable():
+    added = {"verb": "add_servers", "like": "edge-0", "count": 2, "at_ms": H}
+    assert "away" not in effect(WORLD, last(added))
+    assert effect(WORLD, last(added, {"verb": "fail_servers", "servers": "edge-0+1", "at_ms": 2 * H}))["away"] == 1
+
+
+def test_a_further_outage_of_a_server_counts_as_one():
+    failed = last({"verb": "fail_servers", "servers": "edge-0"})
+    again = last({"verb": "fail_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "*", "at_ms": 5 * H})
+    assert effect(failed, again)["away"] == len(WORLD.cluster.servers)
+
+
 @given(st.lists(st.sampled_from([
     {"verb": "add_servers", "like": "edge-1"}, {"verb": "remove_servers", "servers": "edge-0"},
     {"verb": "fail_servers", "servers": "cloud-*"}, {"verb": "delay_jobs", "jobs": "j*"},

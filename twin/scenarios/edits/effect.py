@@ -16,7 +16,7 @@ def effect(before: ScenarioState, after: ScenarioState) -> dict[str, Any]:
 
     Keys without change are absent.
 
-    capacity: relative growth of the whole cluster, e.g. 0.12; away: additional servers with outages.
+    capacity: relative growth of the whole cluster, e.g. 0.12; away: servers with additional outages.
     """
     found: dict[str, Any] = {}
     if len(after.cluster.servers) != len(before.cluster.servers):
@@ -24,7 +24,7 @@ def effect(before: ScenarioState, after: ScenarioState) -> dict[str, Any]:
     capacity = _growth(_total(before.cluster), _total(after.cluster))
     if capacity:
         found["capacity"] = capacity
-    lost = _away(after.cluster) - _away(before.cluster)
+    lost = _away(before.cluster, after.cluster)
     if lost:
         found["away"] = lost
     if before.cluster.unlimited_cloud != after.cluster.unlimited_cloud:
@@ -65,6 +65,11 @@ def _growth(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
     return {name: round(share, 4) for name, share in shares.items()}
 
 
-def _away(cluster: Cluster) -> int:
-    """Number of servers with outages."""
-    return sum(1 for server in cluster.servers if server.away)
+def _away(before: Cluster, after: Cluster) -> int:
+    """Number of servers with additional outages. The time before a server is added is none."""
+    known = {server.name: server.away for server in before.servers}
+    return sum(
+        1
+        for server in after.servers
+        if server.away != known.get(server.name, tuple(span for span in server.away if span[0] == 0))
+    )
