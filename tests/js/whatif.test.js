@@ -58,6 +58,10 @@ test('what edits do, in words', () => {
     'cloud off',
     'scheduler fifo',
   ]);
+  assert.deepEqual(
+    effectWords({ scheduler: 'easy' }, () => 'EASY backfilling'),
+    ['scheduler EASY backfilling'],
+  );
 });
 
 test('the confidence of a mean over seeds', () => {

@@ -34,6 +34,7 @@ let typed = null; // {edits, of, curves} of the input in the form, for the list 
 let titles = null; // of the schedulers
 let saved = ''; // message of the newest save
 
+const nameOf = (name) => titles?.[name] ?? name;
 const edits = () => history.value;
 const fresh = () => (answer?.of === edits() ? answer : null);
 const wrong = () => Boolean(fresh()?.error || fresh()?.rows.some((row) => row.error));
@@ -276,6 +277,7 @@ function paint() {
     edits: edits(),
     rows: current?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
     titles: Object.fromEntries((form?.verbs ?? []).map(({ name, title }) => [name, title])),
+    nameOf,
     isPast,
     editable: operator,
     onChange: (list) => history.change(list),
@@ -285,7 +287,7 @@ function paint() {
     $('#effect'),
     current
       ? edits().some((edit) => !edit.off)
-        ? `Total effect: ${effectWords(current.effect).join(', ') || 'none on cluster, jobs or scheduler'}`
+        ? `Total effect: ${effectWords(current.effect, nameOf).join(', ') || 'none on cluster, jobs or scheduler'}`
         : ''
       : 'Checking …',
   );
@@ -301,7 +303,7 @@ function paint() {
   paintStrip($('#strip'), {
     edits: edits(),
     typed: shown?.edits ?? [],
-    nameOf: (name) => titles?.[name] ?? name,
+    nameOf,
     from: 0,
     to,
     least: scenario.fork_ms ?? 0,

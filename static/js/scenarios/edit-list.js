@@ -5,8 +5,12 @@ import { capital, percent, plural } from '../util/format.js';
 
 const UNITS = { gpu: 'GPU', cpu: 'vCPU', memory: 'memory', storage: 'storage', bandwidth: 'bandwidth' };
 
-/** Effects of an edit, as chips: 'GPU +12 %', '3 jobs touched'. */
-export function effectWords(effect = {}) {
+/**
+ * Effects of an edit, as chips: 'GPU +12 %', '3 jobs changed'.
+ *
+ * nameOf: the title of a scheduler
+ */
+export function effectWords(effect = {}, nameOf = (name) => name) {
   const words = [];
   const signed = (count, what) => `${count > 0 ? '+' : '−'}${plural(Math.abs(count), what)}`;
   if (effect.servers) words.push(signed(effect.servers, 'server'));
@@ -22,7 +26,7 @@ export function effectWords(effect = {}) {
     ['jobs_touched', 'changed'],
   ])
     if (effect[key]) words.push(`${plural(effect[key], 'job')} ${what}`);
-  if (effect.scheduler) words.push(`scheduler ${effect.scheduler}`);
+  if (effect.scheduler) words.push(`scheduler ${nameOf(effect.scheduler)}`);
   return words;
 }
 
@@ -38,10 +42,10 @@ export function wasPlayed(edit, { fork_ms: forkMs, edits: stored }) {
 
 /**
  * edits: in the form of the API; rows: results of /api/scenarios/N/edits/, or null while they load; titles: {verb:
- * title}, shown while the sentence of an edit loads; isPast(edit): whether it took effect before the fork and cannot be
- * changed. onChange(edits), onPick(edit, place).
+ * title}, shown while the sentence of an edit loads; nameOf: the title of a scheduler; isPast(edit): whether it took
+ * effect before the fork and cannot be changed. onChange(edits), onPick(edit, place).
  */
-export function paintEdits(list, { edits, rows, titles = {}, isPast, editable, onChange, onPick }) {
+export function paintEdits(list, { edits, rows, titles = {}, nameOf, isPast, editable, onChange, onPick }) {
   const replaced = (place, edit) => edits.map((other, i) => (i === place ? edit : other));
   const moved = (place, by) => {
     const order = [...edits];
@@ -68,7 +72,7 @@ export function paintEdits(list, { edits, rows, titles = {}, isPast, editable, o
             h(
               'span',
               { class: 'chips' },
-              effectWords(row.effect).map((word) => h('span', { class: 'chip' }, word)),
+              effectWords(row.effect, nameOf).map((word) => h('span', { class: 'chip' }, word)),
               edit.off ? h('span', { class: 'chip' }, 'off') : null,
               past ? h('span', { class: 'chip', title: 'This edit took effect before the fork.' }, 'past') : null,
             ),
