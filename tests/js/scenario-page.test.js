@@ -67,6 +67,36 @@ test('another scheduler keeps the training model of the scenario, unless another
   assert.equal($('#e-of-model').value, '', 'an edit that is changed keeps its own');
 });
 
+test('an emptied number is refused in the form, and not replaced by the default of the server', needsPage, async () => {
+  const { window, say, add } = await visit();
+  $('#e-verb').value = 'resize_servers';
+  $('#e-verb').dispatchEvent(new window.Event('change', { bubbles: true }));
+  say('[data-parameter=servers]', '*');
+  say('[data-parameter=amount]', '');
+  add();
+  assert.equal(text('#add > .error'), 'Amount: no number; enter one, for example 1.');
+  assert.equal($$('#edits li').length, 1);
+  say('[data-parameter=amount]', '0');
+  add();
+  await until(() => $$('#edits li').length === 2, 'a number is taken, also 0');
+});
+
+test('a new scheduler is named by its title in the effects', needsPage, async () => {
+  const { say, add } = await visit();
+  const rows = (asked) => asked.edits.map((edit) => ({ ...row(edit), effect: { scheduler: 'easy' } }));
+  serve([
+    [
+      '/api/scenarios/1/edits/',
+      (asked) => ({ rows: rows(asked), error: '', effect: { scheduler: 'easy' }, servers: {}, sites: {} }),
+    ],
+    ['/api/', (_, path) => recorded(path)],
+  ]);
+  say('[data-parameter=servers]', '*');
+  add();
+  await until(() => /Total effect: scheduler EASY backfilling/.test(text('#effect')), 'the total effect is shown');
+  assert.match(text('#edits'), /scheduler EASY backfilling/);
+});
+
 test('an edit before the fork is refused in the form, with a time that works', needsPage, async () => {
   const { say, add } = await visit();
   assert.match(text('#e-at-help'), /^16:43:20\.379 or later/);

@@ -5,6 +5,8 @@ import { EXAMPLE, momentText, parseTime, timeText } from '../util/time-text.js';
 import { parameterField } from '../ui/fields/parameter-field.js';
 import { PASTE_HELP, isLines, pastedJobs } from './pasted-jobs.js';
 
+const isNumber = (kind) => kind === 'int' || kind === 'float';
+
 export class EditForm {
   /**
    * verbs: from /api/edits/; schedulers: from /api/schedulers/, whose parameters become fields; training: the training
@@ -272,13 +274,15 @@ export class EditForm {
         edit[parameter] = parseTime(control.value);
         if (edit[parameter] === null)
           return this.say(`${this.#title(parameter)}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`);
+      } else if (isNumber(kind) && control.value === '' && control.dataset.start !== '') {
+        // also what cannot be read as a number has no value; the server would take its default instead
+        return this.say(`${this.#title(parameter)}: no number; enter one, for example ${control.dataset.start}.`);
       } else if (control.value !== '' || kind === 'str')
-        edit[parameter] =
-          kind === 'int' || kind === 'float'
-            ? Number(control.value)
-            : kind === 'bool'
-              ? control.value === 'true'
-              : control.value;
+        edit[parameter] = isNumber(kind)
+          ? Number(control.value)
+          : kind === 'bool'
+            ? control.value === 'true'
+            : control.value;
     }
     const own = $$('[data-of-scheduler]', this.element).filter((control) => control.value !== control.dataset.start);
     if (own.length) edit.parameters = own.map(({ dataset, value }) => `${dataset.ofScheduler}=${value}`).join(' ');
