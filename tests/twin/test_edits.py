@@ -242,9 +242,19 @@ def test_a_server_that_is_added_later_counts_as_added_and_not_as_unavailable():
     assert effect(WORLD, last(added, {"verb": "fail_servers", "servers": "edge-0+1", "at_ms": 2 * H}))["away"] == 1
 
 
+def test_upload_times_to_servers_that_are_added_or_removed_are_no_change_of_a_job():
+    assert JOBS[0].upload_ms is not None
+    for edit in ({"verb": "add_servers", "like": "edge-0"}, {"verb": "remove_servers", "servers": "edge-0"}):
+        assert "jobs_touched" not in effect(WORLD, last(edit))
+    slower = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "change_uploads", "factor": 2})
+    assert effect(WORLD, slower)["jobs_touched"] == len(JOBS)
+
+
 def test_a_further_outage_of_a_server_counts_as_one():
     failed = last({"verb": "fail_servers", "servers": "edge-0"})
-    again = last({"verb": "fail_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "*", "at_ms": 5 * H})
+    again = last(
+        {"verb": "fail_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "*", "at_ms": 5 * H}
+    )
     assert effect(failed, again)["away"] == len(WORLD.cluster.servers)
 
 

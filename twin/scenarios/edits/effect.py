@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,22 +30,33 @@ def effect(before: ScenarioState, after: ScenarioState) -> dict[str, Any]:
         found["away"] = lost
     if before.cluster.unlimited_cloud != after.cluster.unlimited_cloud:
         found["cloud"] = after.cluster.unlimited_cloud
-    found |= _jobs(before.jobs, after.jobs) if before.jobs is not after.jobs else {}
+    found |= _jobs(before, after) if before.jobs is not after.jobs else {}
     if (before.scheduler, dict(before.parameters)) != (after.scheduler, dict(after.parameters)):
         found["scheduler"] = after.scheduler
     return found
 
 
-def _jobs(before: Sequence[Job], after: Sequence[Job]) -> dict[str, int]:
-    old, new = ({job.id: job for job in jobs} for jobs in (before, after))
+def _jobs(before: ScenarioState, after: ScenarioState) -> dict[str, int]:
+    old, new = ({job.id: job for job in state.jobs} for state in (before, after))
+    both = {server.name for server in before.cluster.servers} & {server.name for server in after.cluster.servers}
+    then, now = (
+        [i for i, server in enumerate(state.cluster.servers) if server.name in both] for state in (before, after)
+    )
     counts = {
         "jobs_added": len(new.keys() - old.keys()),
         "jobs_dropped": len(old.keys() - new.keys()),
         "jobs_touched": sum(
-            1 for id_, job in new.items() if (was := old.get(id_)) is not None and was is not job and was != job
+            1
+            for id_, job in new.items()
+            if (was := old.get(id_)) is not None and was is not job and _at(was, then) != _at(job, now)
         ),
     }
     return {name: count for name, count in counts.items() if count}
+
+
+def _at(job: Job, places: Sequence[int]) -> Job:
+    """The job with its upload times to these servers: those to a server that is added are no change of the job."""
+    return job if job.upload_ms is None else replace(job, upload_ms=tuple(job.upload_ms[i] for i in places))
 
 
 def _total(cluster: Cluster) -> np.ndarray:
