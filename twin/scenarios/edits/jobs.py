@@ -110,7 +110,10 @@ class DropJobs(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         chosen = chosen_jobs(state, self.parameters.jobs, self.at_ms)
         if len(chosen) == len(state.jobs):
-            raise ModelError("at least one job must remain")
+            raise ModelError(
+                f"at least one job must remain, and {shorten(self.parameters.jobs)!r} selects all "
+                f"{len(chosen):,}; select fewer"
+            )
         return change_jobs(state, chosen, lambda job: None)
 
     def _words(self) -> str:
@@ -134,9 +137,14 @@ class ChangeJobs(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
-        chosen = [i for i in chosen_jobs(state, p.jobs, self.at_ms) if getattr(state.jobs[i], p.field) is not None]
+        named = chosen_jobs(state, p.jobs, self.at_ms)
+        chosen = [i for i in named if getattr(state.jobs[i], p.field) is not None]
         if not chosen:
-            raise ModelError(f"none of the jobs {p.jobs!r} has the field {p.field}")
+            there = [name for name in CHANGEABLE if any(getattr(state.jobs[i], name) is not None for i in named)]
+            raise ModelError(
+                f"none of the jobs {shorten(p.jobs)!r} has the field {p.field}; fields that they have: "
+                f"{', '.join(there) or 'none'}"
+            )
         return change_jobs(state, chosen, self._changed)
 
     def _changed(self, job: Job) -> Job:

@@ -87,7 +87,10 @@ class RemoveServers(Edit):
         chosen = set(chosen_servers(state.cluster, self.parameters.servers, self.at_ms))
         there = [i for i, server in enumerate(state.cluster.servers) if not server.is_away(LARGEST - 1)]
         if chosen >= set(there) and not state.cluster.unlimited_cloud:
-            raise ModelError("at least one server must remain")
+            raise ModelError(
+                f"at least one server must remain, and {shorten(self.parameters.servers)!r} selects all "
+                f"{len(there):,}; select fewer"
+            )
         if not self.whole:  # the log refers to existing servers by index
             servers = [away_from(s, self.at_ms) if i in chosen else s for i, s in enumerate(state.cluster.servers)]
             return state.with_servers(servers)
