@@ -137,6 +137,12 @@ for (const [page, refused] of [
     await again();
     await until(() => text('#list-error') === refused, 'the refusal is shown');
     assert.ok($('#list tbody tr'), 'the list stays');
+    const lists = () => asked.filter(([method, path]) => method === 'GET' && path.startsWith(`/api/${page}/?`)).length;
+    const shown = lists();
+    answer = () => refusal(404, 'There is none; it may have been deleted.');
+    await again();
+    await until(() => text('#list-error') === 'There is none; it may have been deleted.', 'what happened is shown');
+    await until(() => lists() > shown, 'what somebody else has deleted leaves the list');
     const before = asked.length;
     answer = () => new Response(null, { status: 204 });
     await again();

@@ -97,6 +97,25 @@ test('a new scheduler is named by its title in the effects', needsPage, async ()
   assert.match(text('#edits'), /scheduler EASY backfilling/);
 });
 
+test('a run that somebody else has deleted leaves the list of runs, with what happened', needsPage, async () => {
+  const box = open('/scenarios/1/', '<div id="runs"></div>').document.getElementById('runs');
+  const { paintRuns } = await import('../../static/js/scenarios/panels/runs.js');
+  const run = { id: 5, status: 'finished', created_at: '2026-11-27T05:00:00Z', last_seq: 3 };
+  let results = [run, { ...run, id: 4 }];
+  const gone = { detail: 'There is no run 5; it may have been deleted.' };
+  serve([
+    ['/api/runs/?', () => ({ results })],
+    ['/api/runs/5/', () => new Response(JSON.stringify(gone), { status: 404 })],
+  ]);
+  const said = [];
+  await paintRuns(box, { id: 1, name: 'mine', parent: null }, true, (error) => said.push(error.message));
+  assert.equal(box.querySelectorAll('tbody tr').length, 2);
+  results = [{ ...run, id: 4 }];
+  button(box, 'Delete').click();
+  await until(() => box.querySelectorAll('tbody tr').length === 1, 'its row is gone');
+  assert.deepEqual(said, [gone.detail]);
+});
+
 test('an edit before the fork is refused in the form, with a time that works', needsPage, async () => {
   const { say, add } = await visit();
   assert.match(text('#e-at-help'), /^16:43:20\.379 or later/);

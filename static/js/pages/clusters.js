@@ -64,6 +64,7 @@ async function leave(cluster) {
   } catch (error) {
     logError(error);
     say('#list-error', error.message);
+    if (error.status === 404) await load().catch(logError); // somebody else has deleted it
   }
 }
 

@@ -67,6 +67,7 @@ async function leave(sweep) {
   } catch (error) {
     logError(error);
     $('#list').before(h('p', { class: 'error', id: 'list-error', role: 'alert' }, error.message));
+    if (error.status === 404) await list().catch(logError); // somebody else has deleted it
   }
 }
 

@@ -18,8 +18,13 @@ export async function paintRuns(box, scenario, operator, fail) {
   const comparison = (run) =>
     h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, `Compare with run ${scenario.parent}`);
   const erase = async (run) => {
-    if (await deleteRun({ id: run.id, name: scenario.name, events: run.last_seq }))
-      await paintRuns(box, scenario, operator, fail);
+    const again = () => paintRuns(box, scenario, operator, fail);
+    try {
+      if (await deleteRun({ id: run.id, name: scenario.name, events: run.last_seq })) await again();
+    } catch (error) {
+      fail(error);
+      if (error.status === 404) await again(); // somebody else has deleted it
+    }
   };
   const deletion = (run) =>
     h('button', { type: 'button', class: 'quiet', onclick: () => erase(run).catch(fail) }, 'Delete');
