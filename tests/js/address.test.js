@@ -85,6 +85,14 @@ test('an unknown parameter, a wrong choice and a wrong number are named with the
   assert.equal(notes().length, 4, 'each sentence once');
 });
 
+test('of many choices the first are named', needsPage, () => {
+  openPage('/sweeps/?scenario=99', 'sweeps.html');
+  const known = Array.from({ length: 60 }, (_, i) => String(60 - i));
+  assert.equal(url.choice('scenario', known, '60', 'The newest is selected.'), '60');
+  const rule = 'must be one of 60, 59, 58, 57, 56 and 55 more';
+  assert.deepEqual(notes(), [`scenario in the address ${rule}, got “99”. The newest is selected.`]);
+});
+
 test('an inherited name is no choice', needsPage, () => {
   openPage('/runs/3/?rows=constructor', 'run.html');
   assert.equal(url.choice('rows', ['servers', 'jobs'], 'servers', 'Rows are servers.'), 'servers');

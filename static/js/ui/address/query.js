@@ -69,6 +69,11 @@ export function tellUnknown() {
   }
 }
 
+/** All of them, or the first of many. @param {string[]} known */
+function some(known) {
+  return known.length > 25 ? `${known.slice(0, 5).join(', ')} and ${known.length - 5} more` : known.join(', ');
+}
+
 export const url = {
   /**
    * A text, or null.
@@ -88,7 +93,7 @@ export const url = {
   choice(name, known, fallback, instead) {
     const text = this.get(name);
     if (text === null || text === '' || known.includes(text)) return text || fallback;
-    this.refuse(name, `must be one of ${known.filter(Boolean).join(', ')}`, instead);
+    this.refuse(name, `must be one of ${some(known.filter(Boolean))}`, instead);
     return fallback;
   },
 
