@@ -13,6 +13,7 @@ from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from dashboard.auth.visible import Missing
 from dashboard.http.field_sentences import in_own_words, with_values
 from dashboard.readmodels.studies.used_by import used_by
 from scheduling.kernel.parameters import UnknownName
@@ -57,7 +58,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     answer = exception_handler(error, context)
     if answer is not None and (missing := MISSING.fullmatch(str(error))):
         noun = NOUNS.get(missing[1], missing[1].lower())
-        wanted = shorten(str(next(iter(context["kwargs"].values()), "")))
+        of_address = next(iter(context["kwargs"].values()), "")
+        wanted = shorten(str(error.wanted if isinstance(error, Missing) else of_address))
         answer.data["detail"] = f"There is no {noun} {wanted}; it may have been deleted."
     if answer is not None and isinstance(error, Throttled) and _of_account(error):
         answer.data["detail"] = f"This account sent too many requests; try again in {error.wait} s."

@@ -40,6 +40,14 @@ PATHS: dict[type[Model], str] = {
 PEOPLE = ("account.", "team.")  # entries of the audit list that only admins see
 
 
+class Missing(Http404):
+    """The object that was asked for does not exist for this user; it is not always the one that the address names."""
+
+    def __init__(self, sentence: str, wanted: object) -> None:
+        super().__init__(sentence)
+        self.wanted = wanted
+
+
 def teams_of(user: Any) -> list[int] | None:
     """Numbers of the teams whose objects the user sees; None: all objects."""
     if has_role(user, ADMIN):
@@ -64,7 +72,7 @@ def one(rows: QuerySet[AnyModel], user: Any, **which: Any) -> AnyModel:
     """The row with this number or name; 404 as if it did not exist where the user does not see it."""
     found = visible(rows, user).filter(**which).first()
     if found is None:
-        raise Http404(f"No {rows.model.__name__} matches the given query.")
+        raise Missing(f"No {rows.model.__name__} matches the given query.", next(iter(which.values())))
     return found
 
 

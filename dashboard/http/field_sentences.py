@@ -14,7 +14,10 @@ from scheduling.model.values import shorten
 SENTENCES = tuple(
     (re.compile(pattern), sentence)
     for pattern, sentence in (
-        (r'Invalid pk "(.*)" - object does not exist\.', r"This field must be the id of an existing object, got \1."),
+        (
+            r'Invalid pk "(.*)" - object does not exist\.',
+            r"This field must be the id of an existing object, got \1, which may have been deleted.",
+        ),
         (r"Incorrect type\. Expected pk value, received (\w+)\.", "This field must be an id, a whole number."),
         (r"Ensure this field has at least 1 elements\.", "This field must have at least one element."),
         (r"Ensure this field has no more than (\d+) elements\.", r"This field must have at most \1 elements."),

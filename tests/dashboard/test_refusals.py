@@ -101,6 +101,7 @@ def test_a_limit_with_its_own_sentence_keeps_it():
     ("path", "what"),
     [("/api/live/nope/fidelity/", "connection nope"), ("/api/clusters/99999/", "cluster 99999"),
      ("/api/alerts/99999/", "alert 99999"), ("/api/alert-rules/99999/", "rule 99999"),
+     ("/api/scenarios/suitability/?trace=99999&scheduler=oasis", "trace 99999"),
      ("/api/scenarios/99999/", "scenario 99999"), ("/api/sweeps/99999/points/", "sweep 99999")],
 )  # fmt: skip
 def test_what_does_not_exist_is_named(viewer, path, what):
@@ -109,7 +110,8 @@ def test_what_does_not_exist_is_named(viewer, path, what):
 
 
 @pytest.mark.parametrize(("path", "body", "sentence"), [
-    ("/api/runs/", {"scenario": 999_999}, "scenario must be the id of an existing object, got 999999."),
+    ("/api/runs/", {"scenario": 999_999}, "scenario must be the id of an existing object, got 999999, "
+     "which may have been deleted."),
     ("/api/runs/", {"scenario": {}}, "scenario must be an id, a whole number, got {}."),
     ("/api/runs/", {"scenario": "{scenario}", "mode": "fast"}, "mode must be one of batch, live, got 'fast'."),
     ("/api/runs/{run}/clock/", {"speed": "much"}, "speed must be a number, got 'much'."),
