@@ -64,6 +64,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if answer is not None and isinstance(error, Throttled) and _of_account(error):
         answer.data["detail"] = f"This account sent too many requests; try again in {error.wait} s."
     if answer is not None:
+        if str(error).startswith("CSRF Failed"):
+            answer.data["code"] = "csrf"  # pages get a new token and repeat the request
         answer.data = in_own_words(answer.data)
     if answer is not None and isinstance(error, ValidationError):
         answer.data = with_values(answer.data, context["request"].data if "request" in context else None)

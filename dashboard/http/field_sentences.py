@@ -19,6 +19,11 @@ SENTENCES = tuple(
             r"This field must be the id of an existing object, got \1, which may have been deleted.",
         ),
         (r"Incorrect type\. Expected pk value, received (\w+)\.", "This field must be an id, a whole number."),
+        (
+            r"Authentication credentials were not provided\.",
+            "Nobody is logged in here; the session may have ended. Log in again, or send a token.",
+        ),
+        (r"CSRF Failed: .*", "The CSRF token is missing, or of an earlier login; load the page again."),
         (r"Ensure this field has at least 1 elements\.", "This field must have at least one element."),
         (r"Ensure this field has no more than (\d+) elements\.", r"This field must have at most \1 elements."),
         (r"Ensure this field has no more than (\d+) characters\.", r"This field must have at most \1 characters."),

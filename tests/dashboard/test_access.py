@@ -68,7 +68,24 @@ def test_a_write_needs_the_csrf_token(operator, finished_run):
     strict.force_login(operator.user)
     answer = strict.post(f"/api/runs/{finished_run.pk}/cancel/", {}, content_type="application/json")
     assert answer.status_code == 403
-    assert "CSRF" in answer.json()["detail"]
+    assert answer.json() == {
+        "detail": "The CSRF token is missing, or of an earlier login; load the page again.",
+        "code": "csrf",
+    }
+
+
+def test_a_request_without_a_session_is_told_to_log_in(client):
+    answer = client.get("/api/runs/")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        403,
+        "Nobody is logged in here; the session may have ended. Log in again, or send a token.",
+    )
+
+
+def test_pages_name_the_account_and_the_token_that_its_scripts_compare(viewer):
+    page = viewer.get("/settings/account/").content.decode()
+    assert f'data-account="{viewer.user.pk}"' in page
+    assert re.search(r'<meta name="csrf-token" content="\w+">', page)
 
 
 def test_pages_carry_a_strict_policy(viewer):

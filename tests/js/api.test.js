@@ -55,3 +55,29 @@ test('a refusal has its sentence, and the sentences of its fields', async () => 
     return true;
   });
 });
+
+/** The page of this account, with the token of its session. */
+const accountPage = (account) =>
+  new Response(`<meta name="csrf-token" content="new1"><body data-role="operator" data-account="${account}">`);
+const ofEarlierLogin = () => answer(403, { detail: 'The CSRF token is of an earlier login.', code: 'csrf' });
+
+test('after a new login in another tab a change is repeated with the new token', async () => {
+  const meta = { content: 'old', getAttribute: () => meta.content, setAttribute: (_, value) => (meta.content = value) };
+  const before = globalThis.document;
+  globalThis.document = /** @type {any} */ ({ querySelector: () => meta, body: { dataset: { account: '7' } } });
+  try {
+    const calls = answers(ofEarlierLogin(), accountPage(7), () => answer(200, { version: 2 }));
+    assert.deepEqual(await post('/api/scenarios/1/edits/', {}), { version: 2 });
+    const tokens = calls.calls.map(({ arguments: [, options] }) => options.headers?.['X-CSRFToken']);
+    assert.deepEqual(tokens, ['old', undefined, 'new1']);
+    assert.equal(meta.content, 'new1');
+    const others = answers(ofEarlierLogin(), () => accountPage(8));
+    await assert.rejects(post('/api/runs/', {}), /Another account is logged in now; load the page again\./);
+    assert.equal(others.callCount(), 2);
+    const lasting = answers(ofEarlierLogin(), accountPage(7), ofEarlierLogin);
+    await assert.rejects(post('/api/runs/', {}), /of an earlier login/);
+    assert.equal(lasting.callCount(), 3);
+  } finally {
+    globalThis.document = before;
+  }
+});

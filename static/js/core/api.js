@@ -55,14 +55,35 @@ export function csrfToken() {
  * @param {unknown} [body]
  */
 async function request(method, path, body) {
-  /** @type {Record<string, string>} */
-  const headers = { Accept: 'application/json', 'X-CSRFToken': csrfToken() };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const options = /** @type {RequestInit} */ ({ method, headers, credentials: 'same-origin', body: text });
-  const response = await allowed(method, () => reached(fetch(path, options)));
+  const send = () => {
+    /** @type {Record<string, string>} */
+    const headers = { Accept: 'application/json', 'X-CSRFToken': csrfToken() };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    return reached(fetch(path, { method, headers, credentials: 'same-origin', body: text }));
+  };
+  let response = await allowed(method, send);
+  if (response.status === 403 && method !== 'GET') {
+    const refusal = await failure(response);
+    if (refusal.body?.code !== 'csrf') throw refusal;
+    await renewToken();
+    response = await send();
+  }
   if (!response.ok) throw await failure(response);
   return response.status === 204 ? null : reached(response.json());
+}
+
+/**
+ * Replaces the token of an earlier session: somebody logged in again in another tab, and what was typed here is not
+ * lost. Refused if that was another account.
+ */
+async function renewToken() {
+  const text = await reached(fetch('/settings/account/', { credentials: 'same-origin' }).then((page) => page.text()));
+  const account = /data-account="(\d+)"/.exec(text)?.[1];
+  const token = /<meta name="csrf-token" content="(\w+)">/.exec(text)?.[1];
+  if (!token || account !== document.body.dataset.account)
+    throw new ApiError('Another account is logged in now; load the page again.', 403);
+  document.querySelector('meta[name="csrf-token"]')?.setAttribute('content', token);
 }
 
 const TOO_MANY = 429;
