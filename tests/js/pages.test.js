@@ -160,6 +160,30 @@ test('scenarios: the form has the schedulers with their parameters, and starts a
   await until(() => asked.some(([method, path]) => method === 'POST' && path === '/api/runs/'), 'a run is started');
 });
 
+test('scenarios: a run that cannot be started leaves the list, and a second click starts none', needsPage, async () => {
+  const posts = [];
+  let finish;
+  await visit('scenarios', '/scenarios/', {}, [
+    [
+      '/api/runs/',
+      (body, path, method) => {
+        if (method !== 'POST') return recorded(path);
+        posts.push(body);
+        return new Promise((done) => (finish = done));
+      },
+    ],
+  ]);
+  const run = await until(() => $$('#list button').find((button) => button.textContent === 'Run'), 'a button');
+  run.click();
+  run.click();
+  await until(() => posts.length, 'a run is asked for');
+  assert.equal(posts.length, 1);
+  finish(refusal(400, 'The disk is full.'));
+  await until(() => text('#list-error') === 'The disk is full.', 'the refusal is shown above the list');
+  assert.ok($('#list tbody tr'), 'the list stays');
+  assert.equal(run.disabled, false);
+});
+
 test(
   'scenarios: the form warns of jobs that would be rejected, and proposes a cluster that fits',
   needsPage,

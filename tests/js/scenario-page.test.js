@@ -145,6 +145,61 @@ test('an edit before the fork is refused in the form, with a time that works', n
   assert.match(past.textContent, /past/);
 });
 
+test('a second click on Run starts no second run', needsPage, async () => {
+  const { say, add } = await visit();
+  let finish;
+  const asked = serve([
+    [
+      '/api/scenarios/1/edits/',
+      (sent) => ({
+        version: 2,
+        edits: sent.edits,
+        rows: sent.edits.map(row),
+        effect: {},
+        servers: {},
+        sites: {},
+        error: '',
+      }),
+    ],
+    ['/api/runs/', () => new Promise((done) => (finish = done))],
+    ['/api/', (_, path) => recorded(path)],
+  ]);
+  say('[data-parameter=servers]', '*');
+  say('#e-at', '17:00:00');
+  add();
+  await until(() => !$('#run').disabled, 'the edits are checked');
+  $('#run').click();
+  await until(() => finish, 'a run is asked for');
+  $('#run').click();
+  finish(new Response(JSON.stringify({ detail: 'The disk is full.' }), { status: 503 }));
+  await until(() => text('#failed') === 'The disk is full.', 'the refusal is shown');
+  assert.equal(asked.filter(([method, path]) => method === 'POST' && path === '/api/runs/').length, 1);
+});
+
+test('edits that could not be checked are checked once the server can be reached', needsPage, async () => {
+  const { window, say, add } = await visit();
+  let reachable = false;
+  serve([
+    [
+      '/api/scenarios/1/edits/',
+      (sent) => {
+        if (!reachable) throw new TypeError('Failed to fetch');
+        return { rows: sent.edits.map(row), error: '', effect: {}, servers: {}, sites: {} };
+      },
+    ],
+    ['/api/', (_, path) => recorded(path)],
+  ]);
+  say('[data-parameter=servers]', '*');
+  say('#e-at', '17:00:00');
+  add();
+  await until(() => text('#failed') === 'The server cannot be reached.', 'the failure is shown');
+  assert.ok($('#run').disabled && $('#save').disabled);
+  reachable = true;
+  window.dispatchEvent(new window.Event('online'));
+  await until(() => !$('#run').disabled && !$('#save').disabled, 'the edits are checked');
+  assert.equal($('#failed').hidden, true);
+});
+
 test('"Not saved" is shown only while the edits differ from what was saved', needsPage, async () => {
   const { say, add } = await visit();
   say('[data-parameter=servers]', '*');

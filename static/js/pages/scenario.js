@@ -21,6 +21,8 @@ import { failureLine } from '../ui/labels/failure-line.js';
 import { momentText } from '../util/time-text.js';
 
 const PREVIEW_MS = 150;
+const AGAIN_MS = 5_000; // until edits are checked again that could not be
+const LEAVES = 'leaves'; // what an action returns that leads to another page
 const id = Number($('main').dataset.scenario);
 const operator = document.body.dataset.role === 'operator';
 let scenario = null;
@@ -33,6 +35,8 @@ let asked = 0;
 let typed = null; // {edits, of, curves} of the input in the form, for the list of edits at that time
 let titles = null; // of the schedulers
 let saved = ''; // message of the newest save
+let busy = false; // while a button saves, runs or copies
+let unchecked = false; // whether the line of failures says why the edits could not be checked
 
 const nameOf = (name) => titles?.[name] ?? name;
 const edits = () => history.value;
@@ -143,11 +147,25 @@ function wire() {
     if (event.shiftKey) history.redo();
     else history.undo();
   });
-  $('#save').addEventListener('click', () => save().catch(fail));
-  $('#run').addEventListener('click', () => saveAndRun().catch(fail));
-  $('#copy').addEventListener('click', () => copy().catch(fail));
+  $('#save').addEventListener('click', () => alone(save));
+  $('#run').addEventListener('click', () => alone(saveAndRun));
+  $('#copy').addEventListener('click', () => alone(copy));
+  addEventListener('pageshow', () => (busy = false)); // also where Back shows the page as it was left
   $('#sweep').addEventListener('click', () => location.assign(`/sweeps/?scenario=${id}`));
+  addEventListener('online', () => unchecked && check());
   addEventListener('beforeunload', (event) => (changed() || form.filled) && event.preventDefault());
+}
+
+/** Does what a button says unless another such action is under way: a second click would start a second run. */
+async function alone(action) {
+  if (busy) return;
+  busy = true;
+  try {
+    busy = (await action()) === LEAVES;
+  } catch (error) {
+    busy = false;
+    fail(error);
+  }
 }
 
 /**
@@ -183,16 +201,16 @@ async function save() {
 }
 
 async function saveAndRun() {
-  if (!(await save())) return;
+  if (!(await save())) return null;
   if (scenario.parent && !edits().some((edit) => !edit.off && edit.at_ms >= scenario.fork_ms)) {
     throw new Refusal(`No edits yet: this would repeat run ${scenario.parent}. Add an edit first.`);
   }
   const run = await post('/api/runs/', { scenario: id, mode: 'batch' });
-  location.assign(scenario.parent ? `/compare/?runs=${scenario.parent},${run.id}` : `/runs/${run.id}/`);
+  return leave(scenario.parent ? `/compare/?runs=${scenario.parent},${run.id}` : `/runs/${run.id}/`);
 }
 
 async function copy() {
-  if (!(await taken())) return;
+  if (!(await taken())) return null;
   if (scenario.fork_ms !== null) {
     const made = await post(`/api/runs/${scenario.parent}/forks/`, {
       at_ms: scenario.fork_ms,
@@ -217,6 +235,7 @@ async function copy() {
 function leave(address) {
   scenario = { ...scenario, edits: edits() }; // the edited list is in `history`
   location.assign(address);
+  return LEAVES;
 }
 
 /** Conflict with a version saved by somebody else: shows both lists for the operator to choose. */
@@ -227,11 +246,11 @@ function conflict(newest) {
     schedulers: form.schedulers,
     theirs: newest,
     mine: { version: scenario.version, edits: mine },
-    onCopy: () => copy().catch(fail),
+    onCopy: () => alone(copy),
     onTheirs: () => settle(newest, newest.edits),
     onMine: () => {
       settle(newest, mine);
-      save().catch(fail);
+      alone(save);
     },
   });
 }
@@ -243,7 +262,20 @@ function settle(newest, chosen) {
   history.change(chosen);
 }
 
-const previewSoon = debounce(() => preview().catch(fail), PREVIEW_MS);
+const previewSoon = debounce(() => check(), PREVIEW_MS);
+
+/** Checks the edits; where the server cannot be reached, until it can: the buttons wait for it. */
+async function check() {
+  try {
+    await preview();
+    if (unchecked) fail(null);
+    unchecked = false;
+  } catch (error) {
+    fail(error);
+    unchecked = true;
+    if (error.status === 0) setTimeout(() => fresh() || check(), AGAIN_MS);
+  }
+}
 
 async function preview() {
   const mine = ++asked;

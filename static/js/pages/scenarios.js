@@ -54,9 +54,13 @@ const columns = [
         ? h(
             'span',
             { class: 'nowrap' },
-            h('button', { type: 'button', onclick: () => again(s, 'batch') }, 'Run'),
+            h('button', { type: 'button', onclick: ({ currentTarget }) => again(s, 'batch', currentTarget) }, 'Run'),
             ' ',
-            h('button', { type: 'button', class: 'quiet', onclick: () => again(s, 'live') }, 'Run live'),
+            h(
+              'button',
+              { type: 'button', class: 'quiet', onclick: ({ currentTarget }) => again(s, 'live', currentTarget) },
+              'Run live',
+            ),
             ' ',
             h(
               'a',
@@ -87,11 +91,17 @@ const columns = [
 
 const scenarioTable = new DataTable($('#list'), { name: 'scenarios', columns });
 
-async function again(scenario, mode) {
-  const run = await post('/api/runs/', { scenario: scenario.id, mode, ...(mode === 'live' && { speed: 3600 }) }).catch(
-    failList,
-  );
-  if (run) location.assign(`/runs/${run.id}/`);
+async function again(scenario, mode, button) {
+  button.disabled = true; // a second click would start a second run
+  try {
+    const speed = mode === 'live' && { speed: 3600 };
+    const run = await post('/api/runs/', { scenario: scenario.id, mode, ...speed });
+    location.assign(`/runs/${run.id}/`);
+  } catch (error) {
+    button.disabled = false;
+    logError(error);
+    sayAbove(error);
+  }
 }
 
 async function raceThem(scenario, button) {
