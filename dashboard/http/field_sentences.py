@@ -25,6 +25,7 @@ SENTENCES = tuple(
         ),
         (r"CSRF Failed: .*", "The CSRF token is missing, or of an earlier login; load the page again."),
         (r"Ensure this field has at least 1 elements\.", "This field must have at least one element."),
+        (r"Ensure this field has at least (\d+) elements\.", r"This field must have at least \1 elements."),
         (r"Ensure this field has no more than (\d+) elements\.", r"This field must have at most \1 elements."),
         (r"Ensure this field has no more than (\d+) characters\.", r"This field must have at most \1 characters."),
         (r"Ensure this value is greater than or equal to (\S+)\.", r"This field must be at least \1."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -25,7 +25,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _error(request, 404, "Not found", "This page does not exist; it may have been deleted.")
+    own = type(exception) is Http404 and str(exception)  # not the addresses that Django's resolver lists
+    return _error(request, 404, "Not found", own or "This page does not exist; it may have been deleted.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -74,6 +74,17 @@ def test_a_write_needs_the_csrf_token(operator, finished_run):
     }
 
 
+@pytest.mark.parametrize(("path", "sentence"), [
+    ("/runs/{run}/servers/99999/", "none has the index 99999."),
+    ("/experiments/nope/", "The experiment nope does not exist; the page Experiments lists all experiments."),
+    ("/nope/", "This page does not exist; it may have been deleted."),
+])  # fmt: skip
+def test_a_page_that_does_not_exist_says_what_does(viewer, finished_run, path, sentence):
+    answer = viewer.get(path.format(run=finished_run.pk))
+    assert answer.status_code == 404
+    assert sentence in answer.content.decode()
+
+
 def test_a_request_without_a_session_is_told_to_log_in(client):
     answer = client.get("/api/runs/")
     assert (answer.status_code, answer.json()["detail"]) == (

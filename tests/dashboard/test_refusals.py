@@ -133,6 +133,7 @@ def test_what_does_not_exist_is_named(viewer, path, what):
     ("/api/experiments/oasis_fig03_utility_by_jobs/start/", {"trace": 1.5},
      "trace must be an id, a whole number, got 1.5."),
     ("/api/sweeps/", {"scenario": "{scenario}", "axes": []}, "axes must have at least one element."),
+    ("/api/scenarios/1/race/", {"schedulers": ["fifo"]}, "schedulers must have at least 2 elements."),
     ("/api/scenarios/", ["oasis"], "The body must be a JSON object."),
 ])  # fmt: skip
 def test_sentences_of_the_framework_are_in_the_words_of_the_api(operator, finished_run, path, body, sentence):
