@@ -100,7 +100,7 @@ def test_the_runs_part_where_the_third_job_is_decided(pair):
     divergence = found.divergences[1]
     assert (divergence.at_ms, divergence.job, divergence.jobs, divergence.same) == (100, 2, 1, 2)
     both = [decision_of(side, 2, 100, FOREVER) for side in found.sides]
-    assert [(decision["then"], decision["standing"]) for decision in both] == [(True, None), (True, None)]
+    assert [(decision["immediate"], decision["standing"]) for decision in both] == [(True, None), (True, None)]
     mine, yours = (decision["next"] for decision in both)
     assert mine["sentence"] == "Rejected: requests 3 workers at once; the empty cluster has capacity for 2."
     assert mine["plan"] is None
