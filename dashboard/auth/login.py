@@ -100,8 +100,9 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
     user = redeem(token)
     if user is None:
         context = {
-            "title": "This link has expired",
-            "message": "A login link works once, within a day. Create a new one with: manage.py login_link",
+            "title": "This link is no longer valid",
+            "message": "A login link works once, within a day. Create a new one on the host of the twin:",
+            "command": "manage.py login_link --role admin",
         }
         return render(request, "error.html", context, status=403)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")

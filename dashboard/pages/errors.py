@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -25,8 +25,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    own = type(exception) is Http404 and str(exception)  # not the addresses that Django's resolver lists
-    return _error(request, 404, "Not found", own or "This page does not exist; it may have been deleted.")
+    said = exception.args[0] if exception.args else None  # of an unknown address: a dict of Django's resolver
+    return _error(request, 404, "Not found", said if isinstance(said, str) else "This page does not exist.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

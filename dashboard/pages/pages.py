@@ -194,8 +194,10 @@ def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _no_cluster(request: HttpRequest, name: str) -> HttpResponse:
-    message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
-    answer = _page(request, "error.html", title="Unknown cluster", message=message)
+    message = f"No cluster is connected under the name {name}."
+    answer = _page(
+        request, "error.html", title="Unknown cluster", message=message, page=("/live/", "Show the live clusters")
+    )
     answer.status_code = 404
     return answer
 

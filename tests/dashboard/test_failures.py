@@ -31,6 +31,34 @@ def test_an_unknown_address(viewer):
         assert (answer.status_code, list(answer.json())) == (404, ["detail"]), path
 
 
+def test_the_page_of_something_missing_names_it_and_leads_on(viewer):
+    for path, said, leads in (
+        ("/runs/987654/", "Run 987654 does not exist.", 'href="/">Go to the overview'),
+        ("/experiments/none/", "The experiment none does not exist", 'href="/">Go to the overview'),
+        ("/live/nobody/", "No cluster is connected under the name nobody.", 'href="/live/">Show the live clusters'),
+    ):
+        answer = viewer.get(path)
+        assert answer.status_code == 404
+        assert said in answer.content.decode(), path
+        assert leads in answer.content.decode(), path
+
+
+@pytest.mark.django_db
+def test_who_is_not_logged_in_is_led_to_the_login(client):
+    page = client.get("/login/not-a-token/").content.decode()
+    assert '<a href="/login/">Log in</a>' in page
+    assert "<code>manage.py login_link --role admin</code>" in page
+    assert "Go to the overview" not in page
+    assert '<a href="/login/">Log in</a>' in client.get("/login/password/MQ/not-a-token/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_refused_login_keeps_the_name(client):
+    page = client.post("/login/", {"username": "o<live", "password": "wrong"}).content.decode()
+    assert 'value="o&lt;live"' in page
+    assert "wrong" not in page
+
+
 def test_pages_of_failures_tell_what_the_account_may_not_do(operator, viewer, nobody):
     for client, path, who, role in (
         (operator, "/nowhere/", "olga", "operator"),
