@@ -43,7 +43,10 @@ NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # pr
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 without faults, 503 otherwise. Runs that wait for busy workers are no reason for a 503."""
     body, status = _check()
-    return JsonResponse(body, status=status, headers={"X-Twin-Instance": settings.INSTANCE})
+    # indented, because people read it in a browser
+    return JsonResponse(
+        body, status=status, headers={"X-Twin-Instance": settings.INSTANCE}, json_dumps_params={"indent": 2}
+    )
 
 
 @never_cache

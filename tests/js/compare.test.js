@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   accountText,
+  nothingText,
   address,
   addressOf,
   changeText,
@@ -87,6 +88,10 @@ test('every job of the two runs is accounted for', () => {
     accountText({ at_ms: null, accounts: more }, 4, 7),
     /^241 jobs arrived: .*, 1 missing in at least one other run/,
   );
+  const none = { equal: 0, differ: 0, only_base: 0, only_other: 0 };
+  assert.match(nothingText({ ...none, equal: 3 })[1], /^All arrived jobs are treated alike/);
+  assert.match(nothingText({ ...none, equal: 3, only_base: 1 })[1], /^The jobs that have arrived in both runs/);
+  assert.deepEqual(nothingText({ ...none, only_base: 3, only_other: 10 })[0], 'No common jobs');
 });
 
 test('an admission against a rejection colours a job before a shift does', () => {

@@ -242,6 +242,14 @@ test(
 test('sweeps: the list, and a form that counts its runs and refuses values that are none', needsPage, async () => {
   const { window } = await visit('sweeps', '/sweeps/', {});
   await until(() => $('#list tbody tr') && $('#s-what-1 option'), 'list and form are shown');
+  assert.ok($('#s-values-2').closest('.field').hidden, 'no second axis, no values of one');
+  const choice = [...$('#s-what-1').options].find(({ value }) => value === 'p:price_mode');
+  const number = [...$('#s-what-1').options].find(({ value }) => value === 'p:floor_scale');
+  change(window, '#s-what-1', choice.value, 'input');
+  assert.equal(text('#s-values-1-help'), 'Such as marginal, literal, provable');
+  assert.match(text('#new [role=status]'), /Enter values such as marginal, literal, provable\./);
+  change(window, '#s-what-1', number.value, 'input');
+  assert.match(text('#s-values-1-help'), /^Such as 1, 2, 5 or/);
   change(window, '#s-values-1', '1, 2, 5', 'input');
   assert.match(text('#new [role=status]'), /3 runs in total/);
   change(window, '#s-seeds', '0..4 by 1', 'input');

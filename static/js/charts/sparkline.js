@@ -1,5 +1,6 @@
 // A small line without axes below a figure: how it changed.
 
+import { pixelRatio } from '../ui/dom.js';
 import { colors, onTheme } from '../util/colors.js';
 
 /** @type {Map<HTMLCanvasElement, [ArrayLike<number | null>, number, number]>} */
@@ -17,7 +18,7 @@ onTheme(() => drawn.forEach((given, canvas) => sparkline(canvas, ...given)));
 export function sparkline(canvas, values, count = values.length, total = values.length) {
   for (const other of drawn.keys()) if (!other.isConnected) drawn.delete(other);
   drawn.set(canvas, [values, count, total]);
-  const ratio = devicePixelRatio || 1;
+  const ratio = pixelRatio(canvas);
   const width = Math.max(1, canvas.clientWidth);
   const height = Math.max(1, canvas.clientHeight);
   if (canvas.width !== Math.round(width * ratio)) {

@@ -108,6 +108,19 @@ export function accountText({ at_ms: atMs, accounts }, base, other) {
 }
 
 /**
+ * Title and sentence where no job differs: the runs may have no job in common, or only some of their jobs.
+ *
+ * @param {Record<string, number>} accounts
+ * @returns {[string, string]}
+ */
+export function nothingText({ equal, only_base: mine, only_other: theirs }) {
+  if (!mine && !theirs) return ['No differences', 'All arrived jobs are treated alike in both runs.'];
+  return equal
+    ? ['No differences', 'The jobs that have arrived in both runs are treated alike.']
+    : ['No common jobs', 'No job has arrived in both runs, so none is compared.'];
+}
+
+/**
  * Help text of a kind of difference, with names for its placeholders {baseline} and {other}.
  *
  * @param {string} text

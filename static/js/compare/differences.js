@@ -3,7 +3,7 @@
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './comparison.js';
+import { KINDS, KIND_COLORS, accountText, deltaText, kindText, nothingText, place } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
@@ -169,10 +169,7 @@ export class Differences {
           'Show all differences',
           () => this.#all(),
         ])
-      : empty('No differences', 'All arrived jobs are treated alike in both runs.', [
-          'Compare other runs',
-          '/compare/',
-        ]);
+      : empty(...nothingText(answered.accounts), ['Compare other runs', '/compare/']);
     this.table.paint(answered.rows, { page: answered.page, count: answered.count, none });
   }
 }

@@ -1,7 +1,7 @@
 // The servers of a cluster as a dense grid, by site, coloured by how much of each is allocated.
 
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { fill, h } from '../ui/dom.js';
+import { fill, h, pixelRatio } from '../ui/dom.js';
 import { STEPS, colors, onTheme } from '../util/colors.js';
 import { capital, percent, plural } from '../util/format.js';
 
@@ -115,7 +115,7 @@ export class ServerMap {
     const width = Math.max(120, this.element.clientWidth);
     const places = layout(servers.site, width, shownServers(this.load));
     this.places = places;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio(this.canvas);
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(places.height * ratio);
     this.canvas.style.height = `${places.height}px`;

@@ -6,12 +6,11 @@ import { confirmed } from '../ui/confirm.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { editFieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
+import { editFieldTitle, exampleValues, named, parseValues } from '../scenarios/sweep-axes.js';
 import { url } from '../ui/address/query.js';
 
 const ABOUT = 'A sweep runs a scenario with several values of its settings, to show what they change.';
 const operator = document.body.dataset.role === 'operator';
-const HELP = 'Such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 const columns = [
   { title: 'Sweep', value: (s) => s.name, cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
   {
@@ -102,8 +101,21 @@ async function form() {
       { class: 'field' },
       h('label', { for: control.id }, title),
       control,
-      help ? h('span', { class: 'help', id }, help) : null,
+      help?.nodeType ? help : help ? h('span', { class: 'help', id }, help) : null,
     );
+  const declaredOf = (what) => {
+    const chosen = scenarios.results.find((s) => s.id === Number(scenario.value));
+    const [kind, first, second] = what.split(':');
+    return kind === 'p'
+      ? schedulers.find((s) => s.name === chosen.scheduler).parameters.find((p) => p.name === first)
+      : verbs.find((v) => v.name === chosen.edits[first - 1].verb)?.parameters.find((p) => p.name === second);
+  };
+  const explain = () => {
+    for (const { what, values, help } of axes) {
+      values.closest('.field').hidden = !what.value; // a second axis that is not wanted has no values
+      setText(help, what.value ? `Such as ${exampleValues(declaredOf(what.value))}` : '');
+    }
+  };
   const sync = () => {
     const chosen = scenarios.results.find((s) => s.id === Number(scenario.value));
     const declared = schedulers.find((s) => s.name === chosen.scheduler).parameters;
@@ -121,16 +133,16 @@ async function form() {
       );
       if ([...what.options].some((o) => o.value === before)) what.value = before;
     }
+    explain();
     counted();
   };
   const read = () =>
     axes
       .filter(({ what }) => what.value)
-      .map(({ what, values }) => {
+      .map(({ what, values: typed }) => {
         const [kind, first, second] = what.value.split(':');
-        return kind === 'p'
-          ? { parameter: first, values: parseValues(values.value) }
-          : { edit: Number(first), field: second, values: parseValues(values.value) };
+        const values = parseValues(typed.value, exampleValues(declaredOf(what.value)));
+        return kind === 'p' ? { parameter: first, values } : { edit: Number(first), field: second, values };
       });
   const counted = () => {
     try {
@@ -149,14 +161,15 @@ async function form() {
   scenario.addEventListener('change', sync);
   box.addEventListener('input', () => {
     errorLine.hidden = true; // it was about the values of before
+    explain();
     counted();
   });
   fill(
     box,
     labelled('Scenario', scenario),
-    axes.map(({ what, values }, i) => [
+    axes.map(({ what, values, help }, i) => [
       labelled(i ? 'Second axis' : 'First axis', what),
-      labelled(i ? 'Values of the second axis' : 'Values of the first axis', values, HELP),
+      labelled(i ? 'Values of the second axis' : 'Values of the first axis', values, help),
     ]),
     labelled(
       'Seeds',
@@ -165,7 +178,7 @@ async function form() {
       's-seeds-help',
     ),
     labelled('Name', name),
-    h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start' }, 'Start sweep'), ' ', points),
+    h('div', { class: 'wide bar' }, h('button', { class: 'primary', id: 'start' }, 'Start sweep'), points),
     errorLine,
   );
   box.addEventListener('submit', async (event) => {
@@ -190,7 +203,8 @@ async function form() {
 function axis(n) {
   return {
     what: h('select', { id: `s-what-${n}` }),
-    values: h('input', { id: `s-values-${n}`, placeholder: n === 1 ? '1, 2, 5' : '' }),
+    values: h('input', { id: `s-values-${n}`, 'aria-describedby': `s-values-${n}-help` }),
+    help: h('span', { class: 'help', id: `s-values-${n}-help` }),
     optional: n > 1,
   };
 }

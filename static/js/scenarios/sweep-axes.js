@@ -3,6 +3,7 @@
 import { duration } from '../util/format.js';
 import { momentText } from '../util/time-text.js';
 
+const NUMBERS = '1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 // Fields that are points in time; others are durations.
 const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms', 'clock_ms'];
 
@@ -76,18 +77,24 @@ export function named(axis, title, choices = {}) {
   return { title: title.replace(/_ms$/, '').replaceAll('_', ' '), text };
 }
 
+/** Values of an axis as they can be typed: the words of a choice, otherwise numbers. */
+export function exampleValues(declared) {
+  const words = declared?.choices ?? (declared?.type === 'bool' ? ['true', 'false'] : null);
+  return words ? words.join(', ') : NUMBERS;
+}
+
 /**
  * The values of an axis as typed: '1, 2, 5', '0.1..1 by 0.1' or '1..64 times 2'; an error's message says what would
  * work.
  */
-export function parseValues(text) {
+export function parseValues(text, example = NUMBERS) {
   const range = /^\s*(-?[\d.]+)\s*\.\.\s*(-?[\d.]+)\s+(by|times)\s+([\d.]+)\s*$/.exec(text);
   if (!range) {
     const words = text
       .split(',')
       .map((word) => word.trim())
       .filter(Boolean);
-    if (!words.length) throw new Error('Enter values such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2.');
+    if (!words.length) throw new Error(`Enter values such as ${example}.`);
     return words.map((word) => (word !== '' && Number.isFinite(Number(word)) ? Number(word) : word));
   }
   const [from, to, step] = [Number(range[1]), Number(range[2]), Number(range[4])];

@@ -166,7 +166,9 @@ function cell(name, value, origins = {}) {
  */
 export function provenance(report) {
   const clamped = report.clamped ?? {};
-  const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])];
+  const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])].sort((a, b) =>
+    fieldTitle(a).localeCompare(fieldTitle(b)),
+  );
   const count = (name) => ({
     title: capital(originText(name)),
     number: true,

@@ -33,6 +33,9 @@ export function fill(element, ...children) {
   return element;
 }
 
+/** Pixels of the screen per unit of the element's own size: what a canvas needs to be sharp, also in a zoomed part. */
+export const pixelRatio = (element) => (devicePixelRatio || 1) * (element.currentCSSZoom ?? 1);
+
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 

@@ -32,7 +32,7 @@ export async function paintRuns(box, scenario, operator, fail) {
     {
       title: 'Run',
       cell: (run) => [
-        h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`),
+        h('a', { class: 'nowrap', href: `/runs/${run.id}/` }, `Run ${run.id}`),
         scenario.parent ? [' · ', comparison(run)] : null,
       ],
     },

@@ -67,8 +67,8 @@ export function readParameters(form) {
   return given;
 }
 
-/** 600,000; 1e-12 stays as it is. */
-const bound = (value) => (Math.abs(value) >= 1e4 ? number(value) : String(value));
+/** 1,024; 1e-12 stays as it is. */
+const bound = (value) => (Math.abs(value) >= 1e3 ? number(value) : String(value));
 
 function range({ low, high, choices }) {
   if (choices || ((low ?? null) === null && (high ?? null) === null)) return '';
