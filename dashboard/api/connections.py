@@ -20,8 +20,7 @@ from dashboard.ingest.first_event import with_token
 from dashboard.openapi.answer_fields import NodesField
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField, SitesField
-from scheduling.kernel.parameters import UnknownName
-from twin.connectors.base import connector_class
+from twin.connectors.base import title_of
 from twin.connectors.facts import NodeFact
 from twin.mirror import stored
 from twin.mirror.connecting import connections, trial
@@ -65,11 +64,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
         read_only_fields = fields
 
     def get_title(self, connection: Connection) -> str:
-        """Title of the connector; its name if this version does not have the connector."""
-        try:
-            return connector_class(connection.connector).title
-        except UnknownName:
-            return connection.connector
+        return title_of(connection.connector)
 
     @extend_schema_field(answer("ConnectionCondition"))
     def get_condition(self, connection: Connection) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 import experiments
 from dashboard.readmodels import job_table
+from twin.connectors.base import title_of
 from twin.infra.counts import counted
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import scheduler_history
@@ -79,7 +80,7 @@ def _named(rows: QuerySet[Any], text: str, hit: Callable[[Any], Hit]) -> Found:
 
 
 def _live(connection: Connection) -> Hit:
-    return Hit(connection.name, connection.connector, f"/live/{connection.name}/")
+    return Hit(connection.name, title_of(connection.connector), f"/live/{connection.name}/")
 
 
 def _scenario(scenario: Scenario) -> Hit:

@@ -65,7 +65,7 @@ def planned(operator, **body) -> dict:
 def test_plans_are_off_until_an_operator_allows_them(operator, viewer, lab):
     rule = viewer.get(ACTING).json()
     assert (rule["level"], rule["stopped"]) == (0, "")
-    assert rule["possible"] == "plans are off for lab; set its level to 1 (propose) or higher"
+    assert rule["possible"] == "plans are off for lab; an approver can set its level to 1 (propose) or higher"
     refused = post(operator, PLANS, {})
     assert (refused.status_code, refused.json()["detail"]) == (400, rule["possible"])
     assert patch(viewer, {"level": 3}).status_code == 403

@@ -30,6 +30,7 @@ def test_every_kind_is_found_by_a_part_of_its_name(viewer, finished_run):
     assert hit["title"] == f"{finished_run.pk} · Night shift"
     assert hit["detail"].endswith(", finished")
     assert found["scenario"]["hits"][0]["detail"] == hit["detail"].removesuffix(", finished"), "the title"
+    assert found["live"]["hits"][0]["detail"] == "Slurm"
     assert [group["count"] for group in found.values()] == [1] * 5
 
 

@@ -64,9 +64,17 @@ test('a picture has the legend in lines that fit, and names its source', needsPa
   $('.legend').innerHTML =
     '<button class="key" aria-pressed="true"><i style="border-color: red"></i><span>GPU</span><b>3</b></button>' +
     '<button class="key" aria-pressed="false"><i></i><span>CPU</span><b>4</b></button>';
-  assert.deepEqual(legendOf($('section')), [['red', 'GPU 3']]);
+  assert.deepEqual(
+    legendOf($('section')).map(([mark, text]) => [mark.style.borderColor, text]),
+    [['red', 'GPU 3']],
+  );
+  $('section').innerHTML = '<p class="note"><span><i class="pale"></i>planned</span><span>Drag to pan</span></p>';
+  assert.deepEqual(
+    legendOf($('section')).map(([mark, text]) => [mark.className, text]),
+    [['pale', 'planned']],
+  );
   assert.match(sourceText('time shown 01:00'), /^Source: Demo, run 3; time shown 01:00; http/);
-  const entries = ['one', 'two', 'three'].map((text) => ['', text]);
+  const entries = ['one', 'two', 'three'].map((text) => [null, text]);
   const lines = linesOf(entries, 60, (text) => text.length * 5);
   assert.deepEqual(
     lines.map((line) => line.map(({ text, x }) => [text, x])),

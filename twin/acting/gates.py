@@ -25,7 +25,7 @@ def why_no_proposal(connection: Connection, rule: ActingRule) -> str:
             f"available for: {', '.join(actuators.names())}"
         )
     if rule.level < rules.PROPOSE:
-        return f"plans are off for {connection.name}; set its level to 1 (propose) or higher"
+        return f"plans are off for {connection.name}; an approver can set its level to 1 (propose) or higher"
     if connection.run_id is None:
         return f"{connection.name} has not been polled yet; wait for its first poll"
     return ""

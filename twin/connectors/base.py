@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from scheduling.kernel.parameters import Parameters
+from scheduling.kernel.parameters import Parameters, UnknownName
 from twin import connectors
 from twin.connectors.constraints import NO_CONSTRAINTS, Constraints
 from twin.connectors.facts import ConnectorError, Found, JobFact, Snapshot
@@ -94,4 +94,13 @@ class Connector(ABC):
 _MENU: Menu[Connector] = Menu("connector", connectors, Connector)
 names, connector_class, build = _MENU.names, _MENU.named, _MENU.build
 
-__all__ = ["Connector", "ConnectorError", "build", "connector_class", "names"]
+
+def title_of(name: str) -> str:
+    """Title of the connector; its name if this version does not have the connector."""
+    try:
+        return connector_class(name).title
+    except UnknownName:
+        return name
+
+
+__all__ = ["Connector", "ConnectorError", "build", "connector_class", "names", "title_of"]

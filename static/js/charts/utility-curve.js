@@ -64,7 +64,10 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
       ? null
       : [
           s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y(price), y2: y(price), class: 'price' }),
-          text(WIDTH - RIGHT, y(price) - 4, 'cost', { 'text-anchor': 'end' }),
+          // where the curve, which falls, is far from it
+          price < top / 2
+            ? text(LEFT + 4, y(price) - 4, 'cost', { 'text-anchor': 'start' })
+            : text(WIDTH - RIGHT, y(price) - 4, 'cost', { 'text-anchor': 'end' }),
         ],
     at === null
       ? null

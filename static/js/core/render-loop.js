@@ -28,6 +28,11 @@ export function animate(tick) {
   schedule();
 }
 
+/** Draws at once what waits for the next frame: paper has no frames. */
+export function drawNow() {
+  if (dirty.size) run(performance.now());
+}
+
 function schedule() {
   if (scheduled || document.hidden) return;
   scheduled = true;

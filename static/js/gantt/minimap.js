@@ -13,17 +13,20 @@ const BIN_PX = 2;
 const REST_MS = 1000; // between two computations, which read every bar
 const RIGHT_PX = 18; // as in the charts
 
-/** Mean workers per bin of [0, extent), of the newest plans; groups count a worker for each machine and job. */
-export function load({ bars, groups, simMs }, extent, bins) {
+/**
+ * Mean workers per bin of [0, extent), of the newest plans; groups count a worker for each machine and job.
+ * What runs ends now: on a quiet real cluster that is long after the newest event.
+ */
+export function load({ bars, groups, simMs }, extent, bins, nowMs = simMs) {
   const width = extent / bins;
   const sum = new Float64Array(bins + 2);
   for (let bar = 0; bar < bars.length; bar++) {
     if (bars.role[bar] !== WORKER || bars.died_ms[bar] !== NEVER) continue;
-    const end = bars.end_ms[bar] < OPEN ? bars.end_ms[bar] : simMs;
+    const end = bars.end_ms[bar] < OPEN ? bars.end_ms[bar] : nowMs;
     addInterval(sum, bins, 0, width, bars.start_ms[bar], end, bars.count[bar]);
   }
   for (const [from, until, { jobs, servers }] of groups)
-    addInterval(sum, bins, 0, width, from, until === NEVER ? simMs : until, jobs.length * servers.length);
+    addInterval(sum, bins, 0, width, from, until === NEVER ? nowMs : until, jobs.length * servers.length);
   return settle(sum, bins).subarray(0, bins);
 }
 
@@ -113,7 +116,7 @@ export class Minimap {
     const bins = Math.max(1, Math.floor(room / BIN_PX));
     if (!this.values || this.values.length !== bins || this.extent !== this.#extent) {
       this.extent = this.#extent;
-      this.values = load(this.store, this.extent, bins);
+      this.values = load(this.store, this.extent, bins, Math.max(this.store.simMs, playhead.liveMs));
       this.most = this.values.reduce((most, value) => Math.max(most, value), 0) || 1;
     }
     ctx.fillStyle = c.band;

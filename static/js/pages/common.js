@@ -1,6 +1,7 @@
 // Parts of every page: theme, command palette, toolbars, faults of the twin, and reports of errors to the server.
 
 import { tellUncaught } from '../core/client-errors.js';
+import { drawNow } from '../core/render-loop.js';
 import { themeChanged } from '../util/colors.js';
 import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
@@ -38,6 +39,18 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   themeChanged();
 });
 label();
+// paper is white, and browsers leave out the background: the dark theme would be pale on it
+addEventListener('beforeprint', () => {
+  if (current() !== 'dark') return;
+  document.documentElement.dataset.theme = 'light';
+  themeChanged();
+  drawNow();
+  const restore = () => {
+    document.documentElement.dataset.theme = 'dark';
+    themeChanged();
+  };
+  addEventListener('afterprint', restore, { once: true });
+});
 for (const element of $$('[role="toolbar"]')) toolbar(element);
 
 const search = document.getElementById('search');

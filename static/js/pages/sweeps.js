@@ -195,6 +195,7 @@ async function form() {
     } catch (error) {
       errorLine.hidden = false;
       setText(errorLine, error.message);
+      setText(points, ''); // it may say the same
     }
   });
   return sync();

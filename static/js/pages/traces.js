@@ -61,7 +61,14 @@ function state(trace) {
       h('span', { class: 'small muted' }, percent(trace.progress)),
     ];
   return trace.message && trace.message !== trace.status
-    ? [mark, h('div', { class: trace.status === 'failed' ? 'error small' : 'muted small' }, trace.message)]
+    ? [
+        mark,
+        h(
+          'div',
+          { class: trace.status === 'failed' ? 'error small' : 'muted small clamp', title: trace.message },
+          trace.message,
+        ),
+      ]
     : mark;
 }
 

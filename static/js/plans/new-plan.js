@@ -25,8 +25,8 @@ export class NewPlan {
     const kinds = KINDS.map(([value, text]) => h('option', { value }, text));
     this.kind = field('Changes', h('select', { id: 'kind' }, kinds));
     this.button = h('button', { class: 'primary', disabled: true }, 'Make a plan');
-    this.problem = h('p', { class: 'error', role: 'alert', hidden: true });
-    this.note = h('p', { class: 'muted', hidden: true });
+    this.problem = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    this.note = h('span', { class: 'muted', role: 'status', hidden: true });
     this.parameters = h('div', { class: 'form' });
     const more = h('details', { class: 'whole' }, h('summary', {}, 'Parameters of the scheduler'), this.parameters);
     this.scheduler.input.addEventListener('change', () => this.#declared());
@@ -35,8 +35,7 @@ export class NewPlan {
       this.scheduler.element,
       this.kind.element,
       more,
-      h('div', { class: 'actions' }, this.button),
-      this.note,
+      h('div', { class: 'wide bar' }, this.button, this.note),
       this.problem,
     );
     form.addEventListener('submit', (event) => {

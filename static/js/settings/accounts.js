@@ -104,7 +104,7 @@ function form(root) {
       ROLES.map(([value, about]) => h('option', { value }, `${capital(value)}: ${about}`)),
     ),
   );
-  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const button = h('button', { class: 'primary' }, 'Create account');
   fill(root, name.element, role.element, h('div', { class: 'actions' }, button), problem);
   onSubmit(root, button, problem, async () => {

@@ -89,7 +89,7 @@ async function drop(team) {
 
 /** Fills the form; `send` returns after the server has taken it. */
 function form(root, fields, text, send) {
-  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const submit = h('button', { class: 'primary' }, text);
   fill(root, fields, h('div', { class: 'actions' }, submit), problem);
   onSubmit(root, submit, problem, async () => {

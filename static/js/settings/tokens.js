@@ -76,7 +76,7 @@ function form(root) {
     'Part of the address: /api/ingest/lab/events',
   );
   const days = numberField('days', 'Days until it expires', { whole: true, min: 1, value: 90, help: 'Empty: never' });
-  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const button = h('button', { class: 'primary' }, 'Create token');
   scope.input.addEventListener('change', () => {
     source.element.hidden = scope.input.value !== 'ingest';

@@ -3,8 +3,10 @@
 import { $, $$, h } from './dom.js';
 
 const LINE_PX = 18;
+const SOURCE_PX = 15; // a line of the source
 const EDGE_PX = 10;
-const SWATCH_PX = 12;
+const SWATCH_PX = 14;
+const MARK_PX = 9; // height of a mark without its own
 
 /** id: of the canvas; its panel's button Table gets a neighbour. */
 export function pictureButton(id, filename) {
@@ -28,33 +30,75 @@ export function sourceText(shown = '') {
   return [`Source: ${subject}`, shown, location.href].filter(Boolean).join('; ');
 }
 
-/** [[colour, text]] of the legend of a panel: its curves with their values, or its marks. */
+/** [[mark or null, text]] of the legend of a panel: its curves with their values, or its marks. */
 export function legendOf(section) {
   const curves = $$('.legend .key', section)
     .filter((key) => key.getAttribute('aria-pressed') !== 'false')
-    .map((key) => [$('i', key)?.style.borderColor ?? '', [...key.children].map((part) => part.textContent).join(' ')]);
-  const marks = $$('.gantt-key', section).map((key) => [$('i', key)?.style.background ?? '', key.textContent]);
-  const notes = $$('#gantt-marks > span', section).map((note) => ['', note.textContent]);
-  return [...curves, ...marks, ...notes].map(([color, text]) => [color, text.trim()]).filter(([, text]) => text);
+    .map((key) => [$('i', key), [...key.children].map((part) => part.textContent).join(' ')]);
+  const marks = $$('.gantt-key, .note span:has(> i:first-child):not([hidden], .color-bar)', section);
+  return [...curves, ...marks.map((mark) => [$('i', mark), mark.textContent])]
+    .map(([mark, text]) => [mark, text.trim()])
+    .filter(([, text]) => text);
+}
+
+/** Draws a mark of the legend as its style says: a line, also dashed, or a patch, also striped or pale. */
+function drawMark(ctx, mark, x, y) {
+  const style = getComputedStyle(mark);
+  ctx.save();
+  ctx.globalAlpha = Number(style.opacity);
+  if (mark.classList.contains('line')) {
+    ctx.strokeStyle = style.borderTopColor;
+    ctx.lineWidth = 2;
+    ctx.setLineDash(style.borderTopStyle === 'dashed' ? [4, 3] : []);
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(x + SWATCH_PX, y);
+    ctx.stroke();
+  } else {
+    const wide = Math.min(parseFloat(style.width) || SWATCH_PX, SWATCH_PX);
+    const high = Math.min(parseFloat(style.height) || MARK_PX, SWATCH_PX);
+    ctx.beginPath();
+    ctx.rect(x, y - high / 2, wide, high);
+    ctx.clip();
+    ctx.fillStyle = style.backgroundColor;
+    ctx.fill();
+    const [stripe] = /\b(rgb|color)a?\([^)]*\)/.exec(style.backgroundImage) ?? [];
+    if (stripe) {
+      ctx.strokeStyle = stripe;
+      ctx.lineWidth = 1.5;
+      ctx.beginPath();
+      for (let at = -high; at < wide; at += 4) {
+        ctx.moveTo(x + at, y + high / 2);
+        ctx.lineTo(x + at + high, y - high / 2);
+      }
+      ctx.stroke();
+    }
+    if (parseFloat(style.borderTopWidth) > 0) {
+      ctx.strokeStyle = style.borderTopColor;
+      ctx.lineWidth = 1;
+      ctx.strokeRect(x + 0.5, y - high / 2 + 0.5, wide - 1, high - 1);
+    }
+  }
+  ctx.restore();
 }
 
 /**
- * Lines of legend entries that fit the width: [[{color, text, x}]]; widthOf(text) in the same unit.
+ * Lines of legend entries that fit the width: [[{mark, text, x}]]; widthOf(text) in the same unit.
  *
- * @param {[string, string][]} entries
+ * @param {[Element | null, string][]} entries
  * @param {number} width
  * @param {(text: string) => number} widthOf
  */
 export function linesOf(entries, width, widthOf) {
   const lines = [];
   let x = Infinity;
-  for (const [color, text] of entries) {
-    const room = widthOf(text) + (color ? SWATCH_PX + 5 : 0) + 16;
+  for (const [mark, text] of entries) {
+    const room = widthOf(text) + (mark ? SWATCH_PX + 5 : 0) + 16;
     if (x + room > width) {
       lines.push([]);
       x = 0;
     }
-    lines.at(-1).push({ color, text, x });
+    lines.at(-1).push({ mark, text, x });
     x += room;
   }
   return lines;
@@ -71,7 +115,10 @@ export function savePicture(section, filename, shown = '') {
   const width = canvas.clientWidth;
   const lines = linesOf(legendOf(section), width - 2 * EDGE_PX, (text) => measure.measureText(text).width);
   const top = (1 + lines.length) * LINE_PX + 2 * EDGE_PX;
-  const height = top + canvas.clientHeight + LINE_PX + EDGE_PX;
+  measure.font = font(400, 10);
+  const parts = sourceText(shown).split('; ');
+  const source = measure.measureText(parts.join('; ')).width > width - 2 * EDGE_PX ? parts : [parts.join('; ')];
+  const height = top + canvas.clientHeight + source.length * SOURCE_PX + EDGE_PX;
   const picture = h('canvas', { width: Math.round(width * scale), height: Math.round(height * scale) });
   const ctx = picture.getContext('2d');
   ctx.scale(scale, scale);
@@ -86,14 +133,13 @@ export function savePicture(section, filename, shown = '') {
   write($('h2', section).textContent, EDGE_PX, EDGE_PX + LINE_PX / 2, 600, 14);
   lines.forEach((line, i) => {
     const y = EDGE_PX + (i + 1.5) * LINE_PX;
-    for (const { color, text, x } of line) {
-      ctx.fillStyle = color || 'transparent';
-      ctx.fillRect(EDGE_PX + x, y - 2, SWATCH_PX, 4);
-      write(text, EDGE_PX + x + (color ? SWATCH_PX + 5 : 0), y, 400, 12);
+    for (const { mark, text, x } of line) {
+      if (mark) drawMark(ctx, mark, EDGE_PX + x, y);
+      write(text, EDGE_PX + x + (mark ? SWATCH_PX + 5 : 0), y, 400, 12);
     }
   });
   ctx.drawImage(canvas, 0, top, width, canvas.clientHeight);
-  write(sourceText(shown), EDGE_PX, height - EDGE_PX / 2 - LINE_PX / 2, 400, 10);
+  source.forEach((text, i) => write(text, EDGE_PX, top + canvas.clientHeight + (i + 0.5) * SOURCE_PX, 400, 10));
   picture.toBlob((blob) => {
     const link = h('a', { href: URL.createObjectURL(blob), download: `${filename}.png` });
     link.click();
