@@ -197,7 +197,7 @@ def test_clusters_without_an_actuator_have_no_plans(operator, lab):
     Connection.objects.update(connector="kubernetes")
     patch(operator, {"level": 1})
     assert post(operator, PLANS, {}).json()["detail"] == (
-        "plans are not available for the connector kubernetes; available for: slurm"
+        "plans are not available for the connector Kubernetes; available for: Slurm"
     )
 
 

@@ -10,6 +10,7 @@ from scheduling.forecast.scoring import CALIBRATED, LEARNING, LEAST
 from twin.acting import rules
 from twin.acting.plan import ORDER
 from twin.actuators import base as actuators
+from twin.connectors.base import title_of
 from twin.infra.counts import counted
 from twin.mirror.connecting.condition import FOLLOWING, condition
 from twin.models import ActingRule, Connection, Forecasting, Proposal
@@ -21,8 +22,8 @@ def why_no_proposal(connection: Connection, rule: ActingRule) -> str:
     """Reason why no plan can be made; "" if one can."""
     if connection.connector not in actuators.names():
         return (
-            f"plans are not available for the connector {connection.connector}; "
-            f"available for: {', '.join(actuators.names())}"
+            f"plans are not available for the connector {title_of(connection.connector)}; "
+            f"available for: {', '.join(map(title_of, actuators.names()))}"
         )
     if rule.level < rules.PROPOSE:
         return f"plans are off for {connection.name}; an approver can set its level to 1 (propose) or higher"
