@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { changeText } from '../../static/js/plans/plan-card.js';
-import { sentence } from '../../static/js/plans/rule.js';
+import { sentence } from '../../static/js/util/format.js';
 
 test('a change is shown with both values', () => {
   assert.equal(changeText({ field: 'nice', before: 0, after: -100 }), 'nice 0 → −100');

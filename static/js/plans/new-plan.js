@@ -5,7 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { fill, h } from '../ui/dom.js';
 import { field } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
-import { sentence } from './rule.js';
+import { sentence } from '../util/format.js';
 
 const KINDS = [
   ['order', 'Order: nice values of waiting jobs'],

@@ -5,8 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { table } from '../ui/data-table.js';
 import { fill, h } from '../ui/dom.js';
-import { lowered, number, plural, wall, wallClock } from '../util/format.js';
-import { sentence } from './rule.js';
+import { lowered, number, plural, sentence, wall, wallClock } from '../util/format.js';
 
 const KINDS = { order: 'Order', placement: 'Placement' };
 const NOTHING = 'none';

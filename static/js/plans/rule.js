@@ -5,7 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
-import { capital, wall } from '../util/format.js';
+import { sentence, wall } from '../util/format.js';
 
 export class Rule {
   /** onChange(): after the rule was stored. */
@@ -118,9 +118,3 @@ const listed = (text) =>
     .split(',')
     .map((one) => one.trim())
     .filter(Boolean);
-
-/** A reason as a sentence. */
-export function sentence(text) {
-  if (!text) return '';
-  return `${capital(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
-}

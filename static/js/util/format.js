@@ -276,3 +276,13 @@ function trim(value, digits) {
  * @param {string} text
  */
 export const capital = (text) => (/^.[A-Z]/.test(text) ? text : text.slice(0, 1).toUpperCase() + text.slice(1));
+
+/**
+ * A reason as a sentence: 'name may not be blank' -> 'Name may not be blank.'
+ *
+ * @param {string} text
+ */
+export function sentence(text) {
+  if (!text) return '';
+  return `${capital(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}

@@ -2,6 +2,7 @@
 
 import { logError } from '../../core/client-errors.js';
 import { errorLine } from '../dom.js';
+import { sentence } from '../../util/format.js';
 
 /**
  * A function that logs an error and shows its message in the element; null hides it.
@@ -13,6 +14,6 @@ export function failureLine(element) {
   const say = errorLine(element);
   return (error) => {
     if (error) logError(error);
-    say(error?.message ?? '');
+    say(sentence(error?.message ?? ''));
   };
 }
