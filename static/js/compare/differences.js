@@ -164,12 +164,13 @@ export class Differences {
     $('#differences-count').textContent =
       `${filtered ? `${number(answered.count, 0)} of ` : ''}${plural(all, 'job')} ` +
       `${all === 1 ? 'differs' : 'differ'} between run ${this.answer.runs[0].id} and run ${this.other}`;
+    const [title, why] = nothingText(answered.accounts);
     const none = filtered
       ? empty('No matching jobs', 'The search and the filter leave out all jobs.', [
           'Show all differences',
           () => this.#all(),
         ])
-      : empty(...nothingText(answered.accounts), ['Compare other runs', '/compare/']);
+      : empty(title, why, ['Compare other runs', '/compare/']);
     this.table.paint(answered.rows, { page: answered.page, count: answered.count, none });
   }
 }
