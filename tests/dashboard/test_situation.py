@@ -8,7 +8,7 @@ import pytest
 
 from scheduling.workloads import generate
 from tests.twin.builders_shadows import poll
-from tests.twin.mirror.builders import NODES, polled, running, suspended
+from tests.twin.mirror.builders import NODES, job, polled, running, suspended
 from tests.twin.mirror.builders_stored import following
 from tests.twin.runtime.conftest import work
 from twin.analysis import situation
@@ -175,6 +175,23 @@ def test_jobs_on_a_node_that_is_down_are_no_part_of_what_is_allocated(viewer, db
     curve = load["curve"]
     started = viewer.get(f"/api/runs/{run.pk}/situation/").json()["sim_ms"] - 1_800_000
     assert curve["shares"][0] == [0.5 if at_ms >= started else 0.0 for at_ms in curve["at_ms"]], "also in the outage"
+
+
+def test_a_quiet_cluster_is_shown_at_its_last_poll(viewer, db):
+    """Job `1` waits from second 600 on; later polls find nothing new, the last one at second 1,800."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    for second in (0, 600, 1_200, 1_800):
+        one.apply(polled(second, *([job("1", submitted_ms=polled(600).at_ms)] if second else [])))
+    run = connection.run
+    run.refresh_from_db()
+    before = viewer.get(f"/api/runs/{run.pk}/situation/").json()
+    connection.health = {"seen_ms": polled(1_800).at_ms}
+    connection.save()
+    after = viewer.get(f"/api/runs/{run.pk}/situation/").json()
+    assert after["sim_ms"] == polled(1_800).at_ms - round(run.clock_wall.timestamp() * 1000)
+    assert after["sim_ms"] - before["sim_ms"] == 1_200_000, "its newest event is at second 600"
+    assert [row["id"] for row in after["queue"]["oldest"]] == ["1"]
 
 
 def test_suspended_jobs_of_a_followed_cluster_do_not_run(viewer, db):

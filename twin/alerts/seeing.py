@@ -13,6 +13,7 @@ from twin.alerts.base import Data
 from twin.alerts.targets import Target
 from twin.analysis import situation
 from twin.mirror.connecting.condition import PAUSED, condition
+from twin.mirror.reached import reached_ms
 from twin.models import Connection, Forecasting, Run
 from twin.processes import vitals
 from twin.processes.vitals import Vitals
@@ -35,11 +36,9 @@ class Sight:
     def now_ms(self) -> int:
         if self.run is None:
             return 0
-        return max(self.run.sim_ms, self._cluster_ms(self.run) if self.connection else _clock_ms(self.run))
-
-    def _cluster_ms(self, run: Run) -> int:
-        seen_ms = self._connection.health.get("seen_ms")
-        return 0 if seen_ms is None or run.clock_wall is None else seen_ms - round(run.clock_wall.timestamp() * 1000)
+        if self.connection:
+            return reached_ms(self.run, self._connection.health)
+        return max(self.run.sim_ms, _clock_ms(self.run))
 
     @property
     def situation(self) -> situation.Situation | None:

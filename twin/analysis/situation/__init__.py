@@ -1,6 +1,6 @@
-"""The situation of a run at its newest time: load, queue, next events, reasons; for the overview and for alerts.
+"""The situation of a run at its newest time (of a live cluster, that of its last poll): load, queue, next events, reasons; for the overview and for alerts.
 
-It is computed once per event of the run.
+It is computed once per event of the run, and per poll of a live cluster.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from twin.eventlog.job_states import COMPLETED, STATES, job_states
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import any_utility, some_of
 from twin.infra.kept import KEPT
+from twin.mirror.reached import reached_ms
 from twin.models import Run
 from twin.runs import scheduler_history
 from twin.scenarios import store
@@ -54,12 +55,13 @@ class Situation(NamedTuple):
 
 
 def situation(run: Run) -> Situation:
-    """The situation after the newest event."""
-    key, at = ("situation", run.pk), (run.last_seq, run.sim_ms, run.status)
+    """The situation at the newest time."""
+    now_ms = reached_ms(run) if run.mode == Run.MIRROR else run.sim_ms
+    key, at = ("situation", run.pk), (run.last_seq, now_ms, run.status)
     with KEPT.lock(key):
         kept: tuple[Any, Situation] | None = KEPT.take(key)
         if kept is None or kept[0] != at:
-            kept = at, _situation(run)
+            kept = at, _situation(run, now_ms)
         KEPT.put(key, kept)
         return kept[1]
 
@@ -69,10 +71,10 @@ def window_ms(run: Run, slot_ms: int) -> int:
     return HOUR_MS if run.mode == Run.MIRROR else max(HOUR_MS, WINDOW_SLOTS * slot_ms)
 
 
-def _situation(run: Run) -> Situation:
+def _situation(run: Run, now_ms: int) -> Situation:
     with Newest(run) as state:
         _, jobs = store.of_run(run)
-        at_ms = max(state.sim_ms, run.sim_ms)
+        at_ms = max(state.sim_ms, now_ms)
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]  # as edits have left it by now
         codes = job_states(state, at_ms)
         window = window_ms(run, cluster.slot_ms)

@@ -11,9 +11,10 @@ from twin.files.job_table import JobTable
 from twin.infra.errors import Refused
 from twin.mirror import stored
 from twin.mirror.differ import Mirror
+from twin.mirror.reached import reached_ms
 from twin.mirror.whatif.cut import Choice, Cut, cut, started_before
 from twin.mirror.whatif.jobs import job_table, slot_for
-from twin.models import Connection, Run
+from twin.models import Run
 from twin.scenarios.edits.moments import moment
 
 EVENTS = ("server_added", "server_set", "job_added", "decided")
@@ -40,15 +41,6 @@ class Made:
     cluster: Cluster
     table: JobTable
     purpose: str = ""
-
-
-def reached_ms(run: Run) -> int:
-    """The newest moment of the cluster that is known, in ms of the run's log."""
-    connection = Connection.objects.filter(run=run).only("health").first()
-    seen_ms = connection.health.get("seen_ms") if connection is not None and run.status in Run.ACTIVE else None
-    if seen_ms is None or run.clock_wall is None:
-        return run.sim_ms
-    return max(run.sim_ms, seen_ms - round(run.clock_wall.timestamp() * 1000))
 
 
 def moment_of(run: Run, at_ms: int | None = None) -> Moment:
