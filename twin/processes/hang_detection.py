@@ -18,7 +18,8 @@ from django.conf import settings
 
 MAX_CHECK_S = 2.0  # maximum counted time between two checks: a delayed supervisor kills no process
 PROBE_S = 1.0
-BEGIN_S = 60.0  # maximum time from the start of a process to its first heartbeat
+BEGIN_S = 60.0  # maximum time from the start of a process to its first heartbeat; twice that at the next start
+MAX_BEGIN_S = 960.0
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Hangs:
     def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
         self.folder, self.report = folder, report
         self.seen: dict[Path, _Seen] = {}
+        self.begin_s: dict[str, float] = {}  # by name: longer for those that have exceeded BEGIN_S
         self.checked_at = time.monotonic()
         for path in folder.iterdir():  # of processes of the last time
             path.unlink(missing_ok=True)
@@ -51,11 +53,11 @@ class Hangs:
         killed = [number for path, mtime_ns in current.items() if (number := self._examine(path, mtime_ns, passed))]
         beating = {_number(path) for path in current}
         for number, (name, since) in (started or {}).items():
-            if (
-                number not in beating
-                and now - since > BEGIN_S
-                and self._kill(number, name, f"did not start within {BEGIN_S:g} s")
-            ):
+            limit_s = self.begin_s.get(name, BEGIN_S)
+            if number in beating:
+                self.begin_s.pop(name, None)
+            elif now - since > limit_s and self._kill(number, name, f"did not start within {limit_s:g} s"):
+                self.begin_s[name] = min(2 * limit_s, MAX_BEGIN_S)
                 killed.append(number)
         return killed
 

@@ -91,6 +91,25 @@ def test_a_process_that_never_gave_a_sign_of_life_is_killed(tmp_path):
     assert reports == [f"worker (process {process.pid}) did not start within 60 s; it is replaced"]
 
 
+def test_a_process_that_is_slow_to_start_gets_twice_the_time_at_each_start(tmp_path):
+    """On a machine where a start takes 100 s, each process was ended after 60 s for ever."""
+    processes, reports = [subprocess.Popen(["sleep", "600"]) for _ in range(3)], []
+    first, second, third = (process.pid for process in processes)
+    watch = hang_detection.Hangs(tmp_path, reports.append)
+    try:
+        assert watch.check({first: ("long", time.monotonic() - 61)}) == [first]
+        assert watch.check({second: ("long", time.monotonic() - 100)}) == []
+        assert watch.check({second: ("long", time.monotonic() - 121)}) == [second]
+        assert reports[1] == f"long (process {second}) did not start within 120 s; it is replaced"
+        (tmp_path / f"long.{third}").touch()
+        assert watch.check({third: ("long", time.monotonic() - 500)}) == []
+        assert watch.begin_s == {}, "once it has started, the limit is the first one again"
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 def test_a_broker_that_is_stopped_hangs(monkeypatch, settings, tmp_path):
     from twin.infra import broker
 
