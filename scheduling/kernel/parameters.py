@@ -89,6 +89,12 @@ def _words(value: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def _amount(bound: float, metadata: Mapping[str, Any]) -> str:
+    """A bound with the unit of its parameter; × is no unit."""
+    unit = metadata["unit"]
+    return str(bound) if unit in ("", "×") else f"{bound} {unit}"
+
+
 def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
     """Check of a value against the declared range or choices; ModelError if it is outside."""
     if value is None and metadata["optional"]:
@@ -97,9 +103,9 @@ def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
     if choices and value not in choices:
         raise ModelError(f"parameter {_named(name, metadata)} must be one of {', '.join(choices)}, got {value!r}")
     if low is not None and not value >= low:
-        raise ModelError(f"parameter {_named(name, metadata)} must be at least {low}, got {value!r}")
+        raise ModelError(f"parameter {_named(name, metadata)} must be at least {_amount(low, metadata)}, got {value!r}")
     if high is not None and not value <= high:
-        raise ModelError(f"parameter {_named(name, metadata)} must be at most {high}, got {value!r}")
+        raise ModelError(f"parameter {_named(name, metadata)} must be at most {_amount(high, metadata)}, got {value!r}")
 
 
 _TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}

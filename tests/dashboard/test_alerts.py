@@ -100,7 +100,7 @@ def test_thresholds_level_and_switch_of_a_rule_can_be_changed(operator):
     ("name", "body", "field", "sentence"),
     [
         ("data_old", {"parameters": {"seconds": 1}}, "parameters.seconds",
-         "parameter seconds must be at least 5, got 1.0"),
+         "parameter seconds must be at least 5 s, got 1.0"),
         ("data_old", {"parameters": {"seconds": "old"}}, "parameters.seconds",
          "alert rule data_old: parameter seconds must be a number, got 'old'"),
         ("data_old", {"parameters": {"second": 9}}, "parameters.second",

@@ -177,7 +177,7 @@ SAMPLER = {"sampler": "prometheus", "sampler_parameters": {"url": "http://promet
         (
             SAMPLER | {"sampler_parameters": {"url": "http://x", "interval_s": 5}},
             "sampler_parameters.interval_s",
-            "must be at least 60, got 5",
+            "must be at least 60 s, got 5",
         ),
         (
             SAMPLER | {"sampler_parameters": {"url": "http://x", "cpu": "a b"}},

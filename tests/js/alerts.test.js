@@ -101,7 +101,7 @@ test('a threshold is stored when it changes, and a refusal stays beside its fiel
     { parameters: { seconds: '90' } },
   ]);
   assert.equal(input().value, '90');
-  answer = refusal('parameter seconds must be at least 5, got 1.0');
+  answer = refusal('parameter seconds must be at least 5 s, got 1.0');
   change('1');
   await until(() => /Stale data: parameter seconds must be at least 5/.test(text('#rules-error')), 'said');
   assert.deepEqual([input().value, input().hasAttribute('aria-invalid')], ['1', true]);

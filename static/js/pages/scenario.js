@@ -312,6 +312,7 @@ function paint() {
     nameOf,
     isPast,
     editable: operator,
+    ofFork: Boolean(scenario.parent),
     onChange: (list) => history.change(list),
     onPick: (edit, place) => form.change(edit, place),
   });

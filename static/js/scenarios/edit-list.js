@@ -43,9 +43,10 @@ export function wasPlayed(edit, { fork_ms: forkMs, edits: stored }) {
 /**
  * edits: in the form of the API; rows: results of /api/scenarios/N/edits/, or null while they load; titles: {verb:
  * title}, shown while the sentence of an edit loads; nameOf: the title of a scheduler; isPast(edit): whether it took
- * effect before the fork and cannot be changed. onChange(edits), onPick(edit, place).
+ * effect before the fork and cannot be changed; ofFork: whether the scenario is a fork, which cannot run without
+ * an edit. onChange(edits), onPick(edit, place).
  */
-export function paintEdits(list, { edits, rows, titles = {}, nameOf, isPast, editable, onChange, onPick }) {
+export function paintEdits(list, { edits, rows, titles = {}, nameOf, isPast, editable, ofFork, onChange, onPick }) {
   const replaced = (place, edit) => edits.map((other, i) => (i === place ? edit : other));
   const moved = (place, by) => {
     const order = [...edits];
@@ -95,7 +96,7 @@ export function paintEdits(list, { edits, rows, titles = {}, nameOf, isPast, edi
       : h(
           'li',
           { class: 'muted none' },
-          editable ? 'No edits yet. Running this now repeats the original run.' : 'No edits.',
+          ofFork && editable ? 'No edits yet. A run of this fork needs one.' : 'No edits.',
         ),
   );
 }

@@ -122,7 +122,7 @@ def test_metrics_labels_and_matchers_enter_the_queries(prometheus):
         ({"url": ""}, "parameter url is missing"),
         ({"url": "prometheus:9090"}, "url must look like http://prometheus:9090, got 'prometheus:9090'"),
         ({"url": "http://user:secret@host"}, "url must look like http://prometheus:9090"),
-        ({"interval_s": 59}, "parameter interval_s (Sample interval) must be at least 60, got 59"),
+        ({"interval_s": 59}, "parameter interval_s (Sample interval) must be at least 60 s, got 59"),
         ({"cpu": "up) or vector(1"}, "parameter cpu must be the name of a metric"),
         ({"node_label": "a b"}, "parameter node_label must be names of labels"),
         ({"labels": "cluster"}, "parameter labels must have the form label=value"),

@@ -1,6 +1,6 @@
-"""The situation of a run at its newest time (of a live cluster, that of its last poll): load, queue, next events, reasons; for the overview and for alerts.
+"""The situation of a run at its newest time: load, queue, next events, reasons; for the overview and for alerts.
 
-It is computed once per event of the run, and per poll of a live cluster.
+The newest time of a live cluster is that of its last poll. The situation is computed once per event, and once per poll.
 """
 
 from __future__ import annotations

@@ -219,5 +219,5 @@ def a_few(names: Sequence[str], total: int | None = None) -> str:
 
 
 def listed(selection: str) -> str:
-    """The first names of a selection as users write it, for a sentence."""
-    return a_few(selection.replace(",", " ").split())
+    """The first names of a selection as users write it, for a sentence; … while nothing is selected."""
+    return a_few(selection.replace(",", " ").split() or ["…"])

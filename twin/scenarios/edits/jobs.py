@@ -123,7 +123,9 @@ class DropJobs(Edit):
 @dataclass(frozen=True, slots=True)
 class _Change(Parameters):
     jobs: str = jobs_field()
-    field: str = parameter("epochs", "Field to change", choices=CHANGEABLE)
+    field: str = parameter(
+        "epochs", "Field to change; one that the scheduler does not use changes nothing", choices=CHANGEABLE
+    )
     factor: float = parameter(1.0, "Factor; integers are rounded and at least 1", low=1e-6, high=1e6)
 
 

@@ -87,7 +87,11 @@ class _Cloud(Parameters):
 class SwitchCloud(Edit):
     """Switching of the unlimited cloud."""
 
-    name, title, about = "switch_cloud", "Switch the cloud on or off", "Enables or disables an unlimited cloud."
+    name, title, about = (
+        "switch_cloud",
+        "Switch the cloud on or off",
+        "Enables or disables an unlimited cloud, which only schedulers of typed workers use.",
+    )
     Parameters = _Cloud
 
     def apply(self, state: ScenarioState) -> ScenarioState:
