@@ -110,7 +110,8 @@ def release(run: Run) -> dict[str, Any]:
     AuditEntry.objects.create(
         action="run.held", subject=f"run {run.pk}", detail={"seconds": seconds, "reason": reason} | clock
     )
-    return {"held_since": None, "message": f"resumed after {seconds:g} s: {reason}"}
+    word = "started" if run.started_at is None else "resumed"
+    return {"held_since": None, "message": f"{word} after {seconds:g} s: {reason}"}
 
 
 def write_noted() -> list[int]:

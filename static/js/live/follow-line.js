@@ -3,7 +3,7 @@
 import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
-import { $, fill, h } from '../ui/dom.js';
+import { $, fill, h, wholeDates } from '../ui/dom.js';
 import { number, wall } from '../util/format.js';
 import {
   ageMs,
@@ -131,7 +131,7 @@ export class FollowLine extends EventTarget {
         h('span', { class: 'state', 'data-state': condition.state }, `${stateText(condition.state)}${since}`),
         age ? h('span', { class: old ? 'error' : null, id: 'data-age' }, age) : null,
         facts.map((text) => h('span', { class: 'muted' }, text)),
-        h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
+        h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, wholeDates(auditText(condition))),
         this.badge,
         samples ? h('span', { class: unsampled ? 'error' : 'muted', id: 'samples' }, samples) : null,
         this.operator ? this.actions : null,

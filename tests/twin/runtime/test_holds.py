@@ -119,16 +119,17 @@ def test_the_watch_tells_since_when_the_database_is_locked(layer, database):
     assert (infra.fault(), vitals.take().locked_since) == (None, None)
 
 
-def test_a_live_run_that_was_held_up_goes_on_at_its_next_event(layer, make_run):
+@pytest.mark.parametrize(("begun", "word"), [(True, "resumed"), (False, "started")])
+def test_a_live_run_that_was_held_up_goes_on_at_its_next_event(layer, make_run, begun, word):
     run = make_run(mode=Run.LIVE)
     Run.objects.filter(pk=run.pk).update(
         clock_sim_ms=0, clock_wall=timezone.now() - timedelta(hours=1), clock_speed=1000.0, status=Run.RUNNING,
-        next_event_ms=0, held_since=timezone.now(),
+        next_event_ms=0, held_since=timezone.now(), started_at=timezone.now() if begun else None,
     )  # fmt: skip
     runner.advance(run.pk)
     run.refresh_from_db()
     assert (run.status, run.held_since) == (Run.RUNNING, None)
-    assert run.message.startswith("resumed after ")
+    assert run.message.startswith(f"{word} after ")
     assert run.sim_ms <= 1000 * 60_000, "an hour at this pace would be 3.6e9 ms"
     assert runner._clock(run).now_ms(timezone.now()) < 1000 * 600_000
 
