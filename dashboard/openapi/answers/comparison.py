@@ -124,7 +124,11 @@ SHAPES: dict[str, Shape] = {
         "most": {"runs": INTEGER, "in_full": INTEGER},
         "in_full": noted([INTEGER], "Runs that are compared in full"),
         "at_ms": noted(nullable(INTEGER), "Time up to which the runs are compared; null: to the end"),
-        "shared": {"jobs": INTEGER, "of": [INTEGER]},
+        "shared": {
+            "jobs": INTEGER,
+            "of": [INTEGER],
+            "same_trace": noted(BOOLEAN, "Whether jobs of one id are the same job in all runs"),
+        },
         "notes": [STRING],
         "speeds": nullable(STRING),
         "metrics": [METRIC | {"values": [CELL | {"about?": STRING, "why?": STRING}]}],

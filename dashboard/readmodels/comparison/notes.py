@@ -9,6 +9,7 @@ from twin.analysis.changed_jobs import Changes, edits_of_jobs
 from twin.analysis.comparability import Basis, comparable, kin, named
 from twin.analysis.comparison import MAX_DRAWN, Compared
 from twin.files.stored_jobs import field_of
+from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
 from twin.scenarios.edits.moments import moment
@@ -72,10 +73,15 @@ def notes_of(
     shared, sizes = len(found.rows[0]), [len(side.jobs) for side in found.sides]
     if any(size != shared for size in sizes):
         of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))
+        if all(found.same_trace):
+            common = f"{shared:,} {'is' if shared == 1 else 'are'} common"
+            covered = "Differences, distributions and breakdowns cover these"
+        else:  # job 7 of one trace is not job 7 of another
+            common = f"{counted(shared, 'id')} {'is' if shared == 1 else 'are'} common"
+            covered = "Distributions and breakdowns cover the jobs with these ids"
         yield (
-            f"The runs do not have the same jobs: {shared:,} {'is' if shared == 1 else 'are'} common ({of}). "
-            "Differences, distributions and breakdowns "
-            "cover these; the metrics of each run cover all of its own jobs."
+            f"The runs do not have the same jobs: {common} ({of}). {covered}; the metrics of each run cover all of its "
+            "own jobs."
         )
     yield from _notes_of_listed(runs)
     related = [kin(basis, bases[0]) and max(basis.from_ms, bases[0].from_ms) > 0 for basis in bases]
@@ -127,8 +133,9 @@ def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
             raise ModelError(f"runs {runs[0].pk} and {run.pk} have no common job ids; compare runs of the same trace")
         if own != ids:
             yield (
-                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {shared:,} are common ({len(ids):,} of run "
-                f"{runs[0].pk}, {len(own):,} of run {run.pk}). Its metrics cover all of its own jobs."
+                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {counted(shared, 'id')} "
+                f"{'is' if shared == 1 else 'are'} common ({len(ids):,} of run {runs[0].pk}, {len(own):,} of run "
+                f"{run.pk}). Its metrics cover all of its own jobs."
             )
 
 

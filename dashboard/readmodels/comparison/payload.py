@@ -43,7 +43,11 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "most": {"runs": MAX_RUNS, "in_full": MAX_DRAWN},
         "in_full": [side.run_id for side in found.sides],
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,
-        "shared": {"jobs": len(found.rows[0]), "of": [len(side.jobs) for side in found.sides]},
+        "shared": {
+            "jobs": len(found.rows[0]),
+            "of": [len(side.jobs) for side in found.sides],
+            "same_trace": all(found.same_trace),
+        },
         "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases, changed)],
         "speeds": note_of_runs({run.pk: store.of_run(run)[1] for run in runs}),
         "metrics": [_metric(BY_KEY[key], values, changed) for key in COMPARED],

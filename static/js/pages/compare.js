@@ -133,11 +133,13 @@ function oneOr(many, nameOf) {
 
 function paint() {
   const end = answer.at_ms === null ? 'up to the newest event of each run' : `up to ${clock(answer.at_ms)}`;
+  const { jobs, same_trace: sameTrace } = answer.shared;
+  const common = plural(jobs, sameTrace ? 'common job' : 'common job id');
   setText(
     $('#subtitle'),
     [
       `${plural(answer.runs.length, 'run')} of ${oneOr('traces', (run) => run.trace)}`,
-      `on ${oneOr('clusters', (run) => run.cluster)}, ${plural(answer.shared.jobs, 'common job')}, ${end}`,
+      `on ${oneOr('clusters', (run) => run.cluster)}, ${common}, ${end}`,
     ].join(' '),
   );
   fill(

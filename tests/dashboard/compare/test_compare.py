@@ -19,7 +19,7 @@ from twin.scenarios import store
 def test_it_tells_both_runs_against_the_first(viewer, pair):
     answer = viewer.get(address(*pair)).json()
     assert [run["scheduler"] for run in answer["runs"]] == ["fifo", "oasis"]
-    assert (answer["at_ms"], answer["shared"]) == (None, {"jobs": 20, "of": [20, 20]})
+    assert (answer["at_ms"], answer["shared"]) == (None, {"jobs": 20, "of": [20, 20], "same_trace": True})
     rows = {row["key"]: row for row in answer["metrics"]}
     for run, value in zip(pair, rows["total_utility"]["values"], strict=True):
         assert value["value"] == pytest.approx(run.metrics["total_utility"])

@@ -60,7 +60,7 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
         f"differ, so the metrics of run {far.pk} are not ranked."
     )
     assert (
-        f"Run {far.pk} does not have the jobs of run {pair[0].pk}: 12 are common (20 of run {pair[0].pk}, "
+        f"Run {far.pk} does not have the jobs of run {pair[0].pk}: 12 ids are common (20 of run {pair[0].pk}, "
         f"12 of run {far.pk})." in (" ".join(answer["notes"]))
     )
     assert (
@@ -69,6 +69,12 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
     for row in answer["metrics"]:
         if row["direction"] and row["values"][6]["value"] is not None:
             assert (row["values"][6]["ranked"], row["values"][6]["best"]) == (False, False), row["key"]
+    two = viewer.get(address(pair[0], far)).json()
+    assert two["shared"] == {"jobs": 12, "of": [20, 12], "same_trace": False}
+    assert (
+        f"The runs do not have the same jobs: 12 ids are common (20 of run {pair[0].pk}, 12 of run {far.pk}). "
+        "Distributions and breakdowns cover the jobs with these ids; the metrics of each run cover all of its own jobs."
+    ) in two["notes"]
     stranger = [replace(job, id=f"x{job.id}") for job in jobs]
     spec, trace = store.store_generated("strange", cluster, stranger, 9)
     strange = Run.objects.create(

@@ -32,7 +32,7 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     assert f"Run {fork.pk} is a cut of run {run.pk} at 00:17:40" in notes
     assert "different traces" not in notes
     assert "different clusters" not in notes
-    assert answer["shared"] == {"jobs": 4, "of": [4, 4]}
+    assert answer["shared"] == {"jobs": 4, "of": [4, 4], "same_trace": True}
     rows = {row["key"]: [value["value"] for value in row["values"]] for row in answer["metrics"]}
     unknown = ("total_utility", "certificate_ratio", "admitted", "preemptions", "decision_p95_ms")
     for key in (*unknown, "lanes.mean_slowdown"):
