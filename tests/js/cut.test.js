@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { needsPage, openPage } from './dom.js';
+import { needsPage, openPage, serve, until } from './dom.js';
 
 const $ = (selector) => document.querySelector(selector);
 const SCHEDULERS = [
@@ -44,4 +44,23 @@ test('a duration that cannot be read is refused in the form', needsPage, async (
   assert.equal(cutFields(form), null);
   assert.match($('#cut-error').textContent, /must be a duration/);
   assert.equal($('#cut-error').hidden, false);
+});
+
+test('a second click creates no second scenario', needsPage, async () => {
+  openPage('/runs/5/', 'run.html', { 'run.pk': '5', 'run.scenario.name': 'lab', 'run.status': 'running' });
+  const { cutAt } = await import('../../static/js/run/cut-dialog.js');
+  let finish;
+  const asked = serve([
+    ['/api/schedulers/', SCHEDULERS],
+    ['/api/runs/5/forks/', () => new Promise((done) => (finish = done))],
+  ]);
+  await Promise.all([cutAt(5, 3_600_000), cutAt(5, 3_600_000)]);
+  assert.equal(document.querySelectorAll('#cut-form').length, 1);
+  $('#cut-edit').click();
+  await until(() => finish, 'a scenario is asked for');
+  $('#cut-edit').click();
+  finish(new Response(JSON.stringify({ detail: 'The disk is full.' }), { status: 503 }));
+  await until(() => $('#cut-error').textContent === 'The disk is full.', 'the refusal is shown');
+  assert.equal(asked.filter(([method]) => method === 'POST').length, 1);
+  assert.equal($('#cut-run').disabled, false);
 });

@@ -299,6 +299,51 @@ test('a sweep: its grid, its points, and another figure', needsPage, async () =>
   assert.match(location.search, new RegExp(`figure=${other}`));
 });
 
+test('sweeps: a second click starts no second sweep', needsPage, async () => {
+  const posts = [];
+  let finish;
+  const { window } = await visit('sweeps', '/sweeps/', {}, [
+    [
+      '/api/sweeps/',
+      (body, path, method) => {
+        if (method !== 'POST') return recorded(path);
+        posts.push(body);
+        return new Promise((done) => (finish = done));
+      },
+    ],
+  ]);
+  await until(() => $('#start'), 'the form is shown');
+  change(window, '#s-what-1', 'p:floor_scale', 'input');
+  change(window, '#s-values-1', '1, 2', 'input');
+  $('#start').click();
+  await until(() => posts.length, 'a sweep is asked for');
+  $('#start').click();
+  finish(refusal(400, 'The disk is full.'));
+  await until(() => text('#new [role=alert]') === 'The disk is full.', 'the refusal is shown');
+  assert.equal(posts.length, 1);
+  assert.equal($('#start').disabled, false);
+});
+
+test('every page: the second click of a double click submits no form', needsPage, async () => {
+  const window = openPage('/settings/tokens/', 'tokens.html');
+  const { submitOnce } = await import('../../static/js/ui/submit-once.js');
+  submitOnce();
+  let sent = 0;
+  const form = document.createElement('form');
+  form.innerHTML = '<button id="send">Send</button><button id="more" type="button">More</button>';
+  document.body.append(form);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    sent++;
+  });
+  const click = (selector, detail) =>
+    $(selector).dispatchEvent(new window.MouseEvent('click', { bubbles: true, cancelable: true, detail }));
+  click('#send', 1);
+  click('#send', 2);
+  assert.equal(sent, 1);
+  assert.equal(click('#more', 2), true, 'other buttons take every click');
+});
+
 test('traces: the list sorts, a deletion asks first, files that are empty are refused', needsPage, async () => {
   const { window, asked } = await visit('traces', '/traces/', {});
   await until(() => $$('#list tbody tr').length >= 3, 'traces are listed');

@@ -7,11 +7,13 @@ import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
 import { tellUnknown } from '../ui/address/query.js';
+import { submitOnce } from '../ui/submit-once.js';
 import { toolbar } from '../ui/toolbar.js';
 import { Palette } from '../search/palette.js';
 
 tellUncaught();
 tellUnknown();
+submitOnce();
 const button = document.getElementById('theme');
 const current = () => document.documentElement.dataset.theme;
 

@@ -95,6 +95,8 @@ async function form() {
   const name = h('input', { id: 's-name', maxlength: 200, placeholder: 'named after the scenario' });
   const points = h('span', { class: 'muted small', role: 'status' });
   const errorLine = h('p', { class: 'error wide', role: 'alert', hidden: true });
+  const start = h('button', { class: 'primary', id: 'start' }, 'Start sweep');
+  addEventListener('pageshow', () => (start.disabled = false)); // also where Back shows the page as it was left
   const labelled = (title, control, help, id) =>
     h(
       'div',
@@ -178,12 +180,13 @@ async function form() {
       's-seeds-help',
     ),
     labelled('Name', name),
-    h('div', { class: 'wide bar' }, h('button', { class: 'primary', id: 'start' }, 'Start sweep'), points),
+    h('div', { class: 'wide bar' }, start, points),
     errorLine,
   );
   box.addEventListener('submit', async (event) => {
     event.preventDefault();
     errorLine.hidden = true;
+    start.disabled = true; // a second click would start a second sweep
     try {
       const made = await post('/api/sweeps/', {
         scenario: Number(scenario.value),
@@ -193,6 +196,7 @@ async function form() {
       });
       location.assign(`/sweeps/${made.id}/`);
     } catch (error) {
+      start.disabled = false;
       errorLine.hidden = false;
       setText(errorLine, error.message);
       setText(points, ''); // it may say the same

@@ -21,6 +21,7 @@ const DURATIONS = [
  */
 export async function cutAt(runId, atMs) {
   const form = cutForm(atMs, choices(await get('/api/schedulers/'), 'fifo'));
+  if ($('#cut-form')) return; // of the first click of two
   const dialog = /** @type {HTMLDialogElement} */ (
     h('dialog', { class: 'card confirm', 'aria-labelledby': 'cut-title' }, form)
   );
@@ -30,7 +31,7 @@ export async function cutAt(runId, atMs) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const start = event.submitter?.id === 'cut-run';
-    make(form, runId, atMs, start).catch((error) => say(form, error.message));
+    makeOnce(form, runId, atMs, start);
   });
   dialog.showModal();
 }
@@ -116,9 +117,21 @@ export function cutFields(form) {
   };
 }
 
-async function make(form, runId, atMs, start) {
+/** Creates what the form says; a second click meanwhile would create a second scenario. */
+async function makeOnce(form, runId, atMs, start) {
   const fields = cutFields(form);
   if (fields === null) return;
+  const buttons = ['#cut-run', '#cut-edit'].map((button) => $(button, form));
+  for (const button of buttons) button.disabled = true;
+  try {
+    await make(fields, runId, atMs, start);
+  } catch (error) {
+    for (const button of buttons) button.disabled = false;
+    say(form, error.message);
+  }
+}
+
+async function make(fields, runId, atMs, start) {
   const { scenario, run } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, start, ...fields });
   location.assign(run ? `/runs/${run.id}/` : `/scenarios/${scenario.id}/`);
 }
