@@ -3,11 +3,13 @@
 import { get, post } from '../core/api.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { metricTable, valueText } from '../core/metric-table.js';
+import { watchOverview } from '../core/sockets/overview-socket.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, alignedText, telling } from '../util/format.js';
 import { table } from '../ui/data-table.js';
 import { Poll } from '../util/poll.js';
+import { Later } from '../util/throttle.js';
 import { cells, named } from '../scenarios/sweep-axes.js';
 import { url } from '../ui/address/query.js';
 import { bands } from '../charts/confidence-bands.js';
@@ -167,9 +169,19 @@ function wire() {
 function fail(error) {
   if (error) logError(error);
   $('#failed').hidden = !error;
-  setText($('#failed'), error?.message ?? '');
+  const deleted = error?.status === 404 && answer !== null;
+  const kept = deleted ? ' This page shows the data that it had already loaded.' : '';
+  setText($('#failed'), error ? error.message + kept : '');
+  if (!deleted) return;
+  for (const selector of ['#csv', '#cancel', '#resume']) if ($(selector)) $(selector).hidden = true;
 }
 
 const poll = new Poll(load, AGAIN_MS, fail);
 connectionBadge($('#connection'), poll, 'change');
+const again = new Later(AGAIN_MS, () => poll.now());
+// what has ended is not polled: it tells of deletions
+watchOverview(
+  ({ type, id: run }) => type === 'deleted' && answer?.points.some((point) => point.run === run) && again.ask(),
+  () => poll.ended && again.ask(),
+);
 poll.now();

@@ -15,7 +15,7 @@ export class Poll extends EventTarget {
     this.ask = ask;
     this.ms = ms;
     this.onError = onError;
-    /** @type {'connecting' | 'live' | 'offline'} */
+    /** @type {'connecting' | 'live' | 'offline' | 'deleted'} */
     this.state = 'connecting';
     this.heardAt = 0;
     this.ended = false;
@@ -38,6 +38,10 @@ export class Poll extends EventTarget {
     } catch (caught) {
       const error = /** @type {Error & {status?: number}} */ (caught);
       this.onError(error);
+      if (error.status === 404 && this.heardAt) {
+        this.ended = true;
+        this.#become('deleted');
+      }
       if (error.status !== 0) return; // an answer of the server: another request would not change it
       this.#become('offline');
       this.#later(AGAIN_MS);
