@@ -200,6 +200,35 @@ test('edits that could not be checked are checked once the server can be reached
   assert.equal($('#failed').hidden, true);
 });
 
+test('the edits of a scenario that somebody else has deleted are kept as a copy', needsPage, async () => {
+  const { say, add } = await visit();
+  const gone = { detail: 'There is no scenario 1; it may have been deleted.' };
+  let kept = null;
+  serve([
+    ['/api/scenarios/1/edits/', () => new Response(JSON.stringify(gone), { status: 404 })],
+    ['/api/runs/7/forks/', { scenario: { id: 2 } }],
+    [
+      '/api/scenarios/2/edits/',
+      (sent) => {
+        kept = sent.edits;
+        return new Response(JSON.stringify({ detail: 'The disk is full.' }), { status: 503 });
+      },
+    ],
+    ['/api/', (_, path) => recorded(path)],
+  ]);
+  say('[data-parameter=servers]', '*');
+  say('#e-at', '17:00:00');
+  add();
+  await until(() => /it may have been deleted\. “Save a copy” keeps/.test(text('#failed')), 'what can be done is said');
+  assert.equal(text('#effect'), '');
+  $('#copy').click();
+  await until(() => text('#failed') === 'The disk is full.', 'the copy is asked for');
+  assert.deepEqual(
+    kept.map(({ at_ms: at }) => at),
+    [KEPT.at_ms, 61_200_000],
+  );
+});
+
 test('"Not saved" is shown only while the edits differ from what was saved', needsPage, async () => {
   const { say, add } = await visit();
   say('[data-parameter=servers]', '*');

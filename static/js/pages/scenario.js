@@ -36,6 +36,7 @@ let typed = null; // {edits, of, curves} of the input in the form, for the list 
 let titles = null; // of the schedulers
 let saved = ''; // message of the newest save
 let busy = false; // while a button saves, runs or copies
+let gone = false; // whether somebody has deleted the scenario: its edits can still be saved as a copy
 let unchecked = false; // whether the line of failures says why the edits could not be checked
 
 const nameOf = (name) => titles?.[name] ?? name;
@@ -174,7 +175,7 @@ async function alone(action) {
 async function taken() {
   fail(null);
   if (!form.take()) return false;
-  while (!fresh()) await preview();
+  while (!fresh() && !gone) await preview();
   if (wrong())
     throw new Refusal(
       'An edit is not possible; the list of edits states which one and why. Change or remove it first.',
@@ -186,7 +187,7 @@ async function save() {
   if (!(await taken())) return false;
   if (!changed()) return true;
   try {
-    const kept = await patch(`/api/scenarios/${id}/edits/`, { version: scenario.version, edits: edits() });
+    const kept = await own(patch(`/api/scenarios/${id}/edits/`, { version: scenario.version, edits: edits() }));
     scenario = { ...scenario, ...kept };
     if (edits().some(({ verb }) => verb === 'fail_servers')) tick('fail');
     fail(null);
@@ -280,10 +281,20 @@ async function check() {
 async function preview() {
   const mine = ++asked;
   paint();
-  const checked = await post(`/api/scenarios/${id}/edits/`, { edits: edits() });
+  const checked = await own(post(`/api/scenarios/${id}/edits/`, { edits: edits() }));
   if (mine !== asked) return;
   answer = { ...checked, of: edits() };
   paint();
+}
+
+/** The answer of the scenario itself; if it was deleted, the error says how to keep the edits. */
+function own(request) {
+  return request.catch((error) => {
+    if (error.status !== 404) throw error;
+    gone = true;
+    paint();
+    throw new Refusal(`${error.message} “Save a copy” keeps the edits that are shown here.`);
+  });
 }
 
 const typedSoon = debounce(() => previewTyped().catch(() => {}), PREVIEW_MS); // an error shows when it is added
@@ -322,7 +333,9 @@ function paint() {
       ? edits().some((edit) => !edit.off)
         ? `Total effect: ${effectWords(current.effect, nameOf).join(', ') || 'none on cluster, jobs or scheduler'}`
         : ''
-      : 'Checking …',
+      : gone
+        ? ''
+        : 'Checking …',
   );
   $('#whole').hidden = !current?.error;
   setText($('#whole'), current?.error ?? '');
