@@ -139,3 +139,25 @@ test('the flag of a change of scheduler has its name; one that is typed has a pl
     ],
   );
 });
+
+test('a flag that is dragged to the end of the strip stays before the end of the scenario', needsPage, async () => {
+  const window = open('/scenarios/1/', '<main><div id="strip"></div></main>');
+  const { paintStrip } = await import('../../static/js/charts/edit-timeline.js');
+  const moved = [];
+  paintStrip(document.getElementById('strip'), {
+    edits: [{ verb: 'fail_servers', at_ms: HOUR }],
+    from: 0,
+    to: 10 * HOUR,
+    least: 0,
+    ends: 10 * HOUR,
+    isPast: () => false,
+    fork: null,
+    editable: true,
+    onMove: (place, atMs) => moved.push([place, atMs]),
+  });
+  const flag = document.querySelector('.flag');
+  flag.setPointerCapture = () => {};
+  for (const kind of ['pointerdown', 'pointermove', 'pointerup'])
+    flag.dispatchEvent(new window.MouseEvent(kind, { clientX: 10_000, bubbles: true }));
+  assert.deepEqual(moved, [[0, 10 * HOUR - 60_000]]);
+});

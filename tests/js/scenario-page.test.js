@@ -200,6 +200,26 @@ test('edits that could not be checked are checked once the server can be reached
   assert.equal($('#failed').hidden, true);
 });
 
+test('a fork of a deleted run says why it cannot be copied', needsPage, async () => {
+  await visit();
+  const body = await recorded('/api/scenarios/1/').json();
+  const asked = serve([
+    [
+      '/api/scenarios/1/edits/',
+      (sent) => ({ rows: sent.edits.map(row), error: '', effect: {}, servers: {}, sites: {} }),
+    ],
+    ['/api/scenarios/1/', { ...body, fork_ms: FORK_MS, parent: null, edits: [KEPT] }],
+    ['/api/runs/', { results: [] }],
+    ['/api/', (_, path) => recorded(path)],
+  ]);
+  openPage('/scenarios/1/', 'scenario.html', { 'scenario.pk': '1' });
+  await import(`../../static/js/pages/scenario.js?${visits++}`);
+  await until(() => $('#run') && !$('#run').disabled, 'the edits are checked');
+  $('#copy').click();
+  await until(() => /the run that this scenario continues was deleted/.test(text('#failed')), 'the reason is shown');
+  assert.ok(!asked.some(([, path]) => /forks/.test(path)));
+});
+
 test('the edits of a scenario that somebody else has deleted are kept as a copy', needsPage, async () => {
   const { say, add } = await visit();
   const gone = { detail: 'There is no scenario 1; it may have been deleted.' };

@@ -9,12 +9,13 @@ const LABEL_PX = 64; // a tick with less room right of it would be cut
 
 /**
  * edits with their at_ms; typed: edits in the form; nameOf(scheduler); from, to: ms; least: earliest time of a flag;
- * isPast(edit): its flag is fixed. onMove(place, atMs) is called when a flag is dropped; onSpan(fromMs, toMs) when a
- * time is clicked or dragged over beside the flags (equal for a click).
+ * ends: the end of the scenario, which a flag stays before, null without one; isPast(edit): its flag is fixed.
+ * onMove(place, atMs) is called when a flag is dropped; onSpan(fromMs, toMs) when a time is clicked or dragged over
+ * beside the flags (equal for a click).
  */
 export function paintStrip(
   element,
-  { edits, typed = [], nameOf = String, from, to, least, isPast, fork, editable, onMove, onSpan },
+  { edits, typed = [], nameOf = String, from, to, least, ends = null, isPast, fork, editable, onMove, onSpan },
 ) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
@@ -44,9 +45,9 @@ export function paintStrip(
     return edit.scheduler ? `${first} ${nameOf(edit.scheduler)}` : first;
   }
 
+  const round = step >= 60_000 ? 60_000 : 1000;
   const atOf = (clientX) => {
     const box = element.getBoundingClientRect();
-    const round = step >= 60_000 ? 60_000 : 1000;
     const raw = from + ((clientX - box.left) / box.width) * (to - from);
     return Math.max(least, Math.min(Math.round(raw / round) * round, Math.floor(to)));
   };
@@ -90,7 +91,7 @@ export function paintStrip(
       mark.setPointerCapture(event.pointerId);
       let atMs = edit.at_ms;
       const move = ({ clientX }) => {
-        atMs = atOf(clientX);
+        atMs = ends === null ? atOf(clientX) : Math.max(least, Math.min(atOf(clientX), ends - round));
         mark.style.left = share(atMs);
         mark.title = clock(atMs);
       };

@@ -213,6 +213,7 @@ async function saveAndRun() {
 async function copy() {
   if (!(await taken())) return null;
   if (scenario.fork_ms !== null) {
+    if (!scenario.parent) throw new Refusal('No copy is possible: the run that this scenario continues was deleted.');
     const made = await post(`/api/runs/${scenario.parent}/forks/`, {
       at_ms: scenario.fork_ms,
       name: `${scenario.name}, copy`.slice(0, 200),
@@ -346,6 +347,7 @@ function paint() {
     answer?.curves?.to_ms ?? 0,
     3_600_000,
   );
+  const { horizon_slots: slots, slot_ms: slotMs } = cluster.spec;
   paintStrip($('#strip'), {
     edits: edits(),
     typed: shown?.edits ?? [],
@@ -353,6 +355,7 @@ function paint() {
     from: 0,
     to,
     least: scenario.fork_ms ?? 0,
+    ends: slots ? slots * slotMs : null,
     isPast,
     fork: scenario.fork_ms,
     editable: operator,
