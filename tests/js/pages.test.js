@@ -324,6 +324,17 @@ test('sweeps: a second click starts no second sweep', needsPage, async () => {
   assert.equal($('#start').disabled, false);
 });
 
+test('tokens: the form fits the scope that Back has kept', needsPage, async () => {
+  const window = openPage('/settings/tokens/', 'tokens.html');
+  serveRecorded([['/api/tokens/', { count: 0, results: [] }]]);
+  await import(`../../static/js/settings/tokens.js?${visits++}`);
+  const source = $('#source').closest('.field');
+  assert.equal(source.hidden, false);
+  $('#scope').value = 'read'; // as a browser restores it: without an event
+  window.dispatchEvent(new window.Event('pageshow'));
+  assert.equal(source.hidden, true);
+});
+
 test('every page: the second click of a double click submits no form', needsPage, async () => {
   const window = openPage('/settings/tokens/', 'tokens.html');
   const { submitOnce } = await import('../../static/js/ui/submit-once.js');

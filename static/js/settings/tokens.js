@@ -78,9 +78,11 @@ function form(root) {
   const days = numberField('days', 'Days until it expires', { whole: true, min: 1, value: 90, help: 'Empty: never' });
   const problem = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const button = h('button', { class: 'primary' }, 'Create token');
-  scope.input.addEventListener('change', () => {
+  const fits = () => {
     source.element.hidden = scope.input.value !== 'ingest';
-  });
+  };
+  scope.input.addEventListener('change', fits);
+  addEventListener('pageshow', fits); // Back keeps the scope that was chosen
   fill(
     root,
     name.element,
