@@ -337,7 +337,7 @@ test('tokens: the form fits the scope that Back has kept', needsPage, async () =
 
 test('every page: the second click of a double click submits no form', needsPage, async () => {
   const window = openPage('/settings/tokens/', 'tokens.html');
-  const { submitOnce } = await import('../../static/js/ui/submit-once.js');
+  const { submitOnce } = await import('../../static/js/ui/fields/submit-once.js');
   submitOnce();
   let sent = 0;
   const form = document.createElement('form');

@@ -7,7 +7,7 @@ import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
 import { tellUnknown } from '../ui/address/query.js';
-import { submitOnce } from '../ui/submit-once.js';
+import { submitOnce } from '../ui/fields/submit-once.js';
 import { toolbar } from '../ui/toolbar.js';
 import { Palette } from '../search/palette.js';
 
