@@ -81,7 +81,7 @@ test('figures have their values, their totals and the end of their curves', () =
   assert.equal(by.Utility, undefined);
   assert.equal(by['Proved share'], undefined);
   const stranded = figuresOf({ ...FOUND, load: { ...LOAD, unavailable_jobs: 2 } })[0];
-  assert.equal(stranded.hint, 'Without 2 jobs on unavailable servers. Curve: the last 1h of simulated time');
+  assert.equal(stranded.hint, '2 of 4, without 2 jobs on unavailable servers. Curve: the last 1h of simulated time');
   const proved = figuresOf({ ...FOUND, utility: 12.34, certificate: { kind: 'lp', ratio: 0.534 } });
   assert.deepEqual(
     proved.slice(-2).map(({ title, value }) => `${title} ${value}`),

@@ -18,3 +18,13 @@ test('the length of a value is passed to its style, also when it changes', needs
   setTileText(value, '629,638.6');
   assert.deepEqual([value.textContent, characters(value)], ['629,638.6', '9']);
 });
+
+test('a second number that gives way on narrow tiles does not make the value smaller', needsPage, async () => {
+  const window = open();
+  const { tile } = await import('../../static/js/ui/tile.js');
+  const of = (properties) => {
+    const second = Object.assign(window.document.createElement('small'), { textContent: ' 152 of 235', ...properties });
+    return characters(tile('GPU allocated', ['57 %', second]).querySelector('dd'));
+  };
+  assert.deepEqual([of({}), of({ className: 'aside' })], ['12', '4']);
+});

@@ -3,7 +3,7 @@
 import { h } from '../ui/dom.js';
 import { sparkline } from '../charts/sparkline.js';
 import { tile } from '../ui/tile.js';
-import { duration, number, percent, plural } from '../util/format.js';
+import { capital, duration, number, percent, plural } from '../util/format.js';
 import { scaleTitle } from './server-map.js';
 
 const THOUSAND = 1000; // amounts of resources are in thousandths of a unit
@@ -55,11 +55,13 @@ export function figuresOf(found, mirrored = false) {
 function allocated({ measure, scale, sites, curve, unavailable_jobs: stranded = 0 }, over) {
   const [used, capacity] = ['used', 'capacity'].map((key) => sites.reduce((sum, site) => sum + site[key][0], 0));
   const unit = measure === 'resources' ? THOUSAND : 1;
+  const small = capacity ? `${number(used / unit, 0)} of ${number(capacity / unit, 0)}` : '';
+  const parts = [small, stranded ? `without ${plural(stranded, 'job')} on unavailable servers` : ''].filter(Boolean);
   return {
     title: `${scaleTitle(scale[0])} allocated`,
     value: capacity ? percent(used / capacity) : '–',
-    small: capacity ? `${number(used / unit, 0)} of ${number(capacity / unit, 0)}` : '',
-    hint: stranded ? `Without ${plural(stranded, 'job')} on unavailable servers. ${over}` : over,
+    small,
+    hint: parts.length ? `${capital(parts.join(', '))}. ${over}` : over,
     curve: curve.shares[0],
   };
 }
@@ -73,10 +75,14 @@ export function figureTiles(found, mirrored) {
     return {
       canvas,
       curve,
-      node: tile(title, [value, small && matchMedia(WIDE).matches ? h('small', {}, ` ${small}`) : null], {
-        hint,
-        more: canvas,
-      }),
+      node: tile(
+        title,
+        [value, small && matchMedia(WIDE).matches ? h('small', { class: 'aside' }, ` ${small}`) : null],
+        {
+          hint,
+          more: canvas,
+        },
+      ),
     };
   });
   return {

@@ -23,8 +23,10 @@ export function setTileText(element, text) {
 
 const SMALL = 0.65; // size of small text to that of the value, as in .tile dd small
 
+/** A small text of the class aside does not count: it is hidden where it would not fit. */
 function measure(element) {
-  const small = [...element.querySelectorAll('small')].reduce((sum, part) => sum + part.textContent.length, 0);
-  const length = element.textContent.length - small + SMALL * small;
+  const lengthOf = (part) => [...element.querySelectorAll(part)].reduce((sum, one) => sum + one.textContent.length, 0);
+  const [small, aside] = [lengthOf('small:not(.aside)'), lengthOf('small.aside')];
+  const length = element.textContent.length - aside - small + SMALL * small;
   element.style.setProperty('--characters', Math.max(1, Math.ceil(length)));
 }
