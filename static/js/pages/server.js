@@ -189,6 +189,7 @@ async function main() {
   });
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
   await stream.start();
+  $('#resources').removeAttribute('data-waits'); // its axes have the times of the run now
   transport.keepAddress();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
