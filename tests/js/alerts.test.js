@@ -156,3 +156,12 @@ test('a viewer sees thresholds as text and changes nothing', needsPage, async ()
   assert.ok($$('#rules-list input').every((box) => box.disabled));
   assert.match(text('#rules-list'), /age of the newest data 60 s/);
 });
+
+test('the target of an alert is a link unless it was deleted', needsPage, async () => {
+  openPage('/alerts/', 'alerts.html');
+  const { about } = await import('../../static/js/alerts/columns.js');
+  const live = about.cell({ target: 'run 5', address: '/runs/5/' });
+  const deleted = about.cell({ target: 'run 5', address: '' });
+  assert.deepEqual([live.tagName, live.getAttribute('href')], ['A', '/runs/5/']);
+  assert.deepEqual([deleted.tagName, deleted.textContent, deleted.title], ['SPAN', 'run 5', 'This run was deleted']);
+});

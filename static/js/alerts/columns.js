@@ -12,7 +12,7 @@ export const level = {
 export const about = {
   title: 'Target',
   value: (alert) => alert.target,
-  cell: (alert) => targetCell(alert.target),
+  cell: (alert) => targetCell(alert.target, !alert.address), // which a deleted run has not
 };
 
 export const sentence = {
@@ -28,9 +28,10 @@ export function levelCell(text) {
   return h('span', { class: 'state', 'data-state': text }, text);
 }
 
-/** 'connection lab' or 'run 5' as a link to its page. */
-export function targetCell(target) {
+/** 'connection lab' or 'run 5' as a link to its page; as text where it was deleted. */
+export function targetCell(target, deleted = false) {
   const [noun, name] = target.split(' ');
+  if (deleted) return h('span', { class: 'muted nowrap', title: `This ${noun} was deleted` }, target);
   const address = noun === 'connection' ? `/live/${name}/` : `/runs/${name}/`;
   return h('a', { href: address, class: 'nowrap' }, noun === 'connection' ? name : target);
 }
