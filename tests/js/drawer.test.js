@@ -86,6 +86,20 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   assert.equal(element.querySelectorAll('svg.utility circle.finish').length, 1);
 });
 
+test(
+  'the curve of the utility is drawn for the width of its place, at most for that of the drawer',
+  needsPage,
+  async () => {
+    open();
+    const { utilityCurve } = await import('../../static/js/charts/utility-curve.js');
+    const widthIn = (room) => {
+      const curve = utilityCurve(WORTH, { finishMs: null, kind: 'planned', price: null, room });
+      return curve.querySelector('svg').getAttribute('viewBox').split(' ')[2];
+    };
+    assert.deepEqual([widthIn(357), widthIn(900), widthIn(undefined)], ['357', '520', '520']);
+  },
+);
+
 const admitted = (seq, atMs, cost) => ({
   seq,
   at_ms: atMs,

@@ -3,7 +3,7 @@
 import { h, s } from '../ui/dom.js';
 import { clock, fixed, number, plural } from '../util/format.js';
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
+const [MAX_WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
 const POINTS = 120;
 
 /** priority / (1 + exp(sensitivity (slots − target))), as in scheduling/model/utility.py. */
@@ -22,14 +22,15 @@ const SAYS = { done: 'Completed', planned: 'Planned finish', found: 'Best schedu
 
 /**
  * worth: from the API's job story; finishMs: actual, planned or possible completion, null without one; kind: which of
- * these; price: null or the cost of its plan.
+ * these; price: null or the cost of its plan; room: px for it, so that its letters keep their size.
  */
-export function utilityCurve(worth, { finishMs, kind, price }) {
+export function utilityCurve(worth, { finishMs, kind, price, room = MAX_WIDTH }) {
+  const width = Math.min(MAX_WIDTH, room);
   const done = kind === 'done';
   const at = finishMs === null ? null : slotsUntil(worth, finishMs);
   const most = Math.max(4, Math.ceil(1.15 * (at ?? 0)), Math.ceil(2 * worth.target_slots));
   const top = Math.max(utilityAt(worth, 0), price ?? 0) * 1.08 || 1;
-  const x = (slots) => LEFT + (slots / most) * (WIDTH - LEFT - RIGHT);
+  const x = (slots) => LEFT + (slots / most) * (width - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - TOP - BOTTOM);
   const points = Array.from({ length: POINTS + 1 }, (_, i) => (i / POINTS) * most).map(
     (slots) => `${x(slots).toFixed(1)},${y(utilityAt(worth, slots)).toFixed(1)}`,
@@ -50,8 +51,8 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
     .join(' ');
   const drawing = s(
     'svg',
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'utility', role: 'img', 'aria-label': says },
-    s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y(0), y2: y(0), class: 'base' }),
+    { viewBox: `0 0 ${width} ${HEIGHT}`, class: 'utility', role: 'img', 'aria-label': says },
+    s('line', { x1: LEFT, x2: width - RIGHT, y1: y(0), y2: y(0), class: 'base' }),
     [0, Math.round(most / 2), most].map((slots) =>
       text(x(slots), HEIGHT - 8, slots === most ? plural(slots, 'slot') : number(slots, 0), {
         'text-anchor': slots === 0 ? 'start' : slots === most ? 'end' : 'middle',
@@ -63,11 +64,11 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
     price === null
       ? null
       : [
-          s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y(price), y2: y(price), class: 'price' }),
+          s('line', { x1: LEFT, x2: width - RIGHT, y1: y(price), y2: y(price), class: 'price' }),
           // where the curve, which falls, is far from it
           price < top / 2
             ? text(LEFT + 4, y(price) - 4, 'cost', { 'text-anchor': 'start' })
-            : text(WIDTH - RIGHT, y(price) - 4, 'cost', { 'text-anchor': 'end' }),
+            : text(width - RIGHT, y(price) - 4, 'cost', { 'text-anchor': 'end' }),
         ],
     at === null
       ? null

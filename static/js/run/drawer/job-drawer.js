@@ -25,6 +25,7 @@ const AT_THE_DECISION =
   'Each change alone, at the prices of the decision. A fork with the change can decide otherwise: a scheduler that ' +
   'estimates price bounds from the jobs estimates them again.';
 const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
+const [PADDING, MIN_ROOM] = [16, 280]; // px, as in .drawer of run.css
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
 
 /**
@@ -111,6 +112,11 @@ export class Drawer {
     this.opener = () => null;
   }
 
+  /** Width for its content in px, between its paddings. */
+  #room() {
+    return Math.max(MIN_ROOM, this.element.clientWidth - 2 * PADDING);
+  }
+
   #titleOf(job) {
     return this.info.ids[job] ?? `job ${job}`;
   }
@@ -165,7 +171,7 @@ export class Drawer {
           () => this.#unfold(story),
         ),
         worth ? payoffParts(worth, this.info, price !== null, serverOf) : null,
-        story.worth ? utilityCurve(story.worth, { ...finishShown(story, priced), price }) : null,
+        story.worth ? utilityCurve(story.worth, { ...finishShown(story, priced), price, room: this.#room() }) : null,
       ),
       this.#ran(story, serverOf),
       this.#ended(story),
