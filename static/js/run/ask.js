@@ -61,9 +61,8 @@ export class Ask {
       ),
       h(
         'div',
-        { class: 'wide' },
+        { class: 'wide beside' },
         h('button', { class: 'primary', id: 'ask' }, 'Ask'),
-        ' ',
         h('span', { class: 'muted small' }, 'The job is not submitted, and the run does not change.'),
       ),
       this.errorLine,
