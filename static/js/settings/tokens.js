@@ -89,7 +89,7 @@ function form(root) {
     scope.element,
     source.element,
     days.element,
-    h('div', { class: 'actions' }, button),
+    h('div', { class: 'actions wide' }, button),
     problem,
   );
   onSubmit(root, button, problem, async () => {
