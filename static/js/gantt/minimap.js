@@ -32,7 +32,7 @@ export function load({ bars, groups, simMs }, extent, bins, nowMs = simMs) {
 
 export class Minimap {
   constructor(canvas, { store, view, playhead }) {
-    Object.assign(this, { canvas, store, view, playhead, drag: null });
+    Object.assign(this, { canvas, store, view, playhead, drag: null, whole: 0 });
     this.draw = () => this.#draw();
     this.compute = atMost(REST_MS, () => {
       this.values = null;
@@ -54,8 +54,10 @@ export class Minimap {
     return { left: gutter(), right: this.canvas.clientWidth - RIGHT_PX };
   }
 
+  /** As far as the charts reach while they show the whole run, so that both have one scale. */
   get #extent() {
-    return Math.max(this.view.extent, 1);
+    if (this.view.fitted) this.whole = this.view.to;
+    return Math.max(this.view.extent, this.whole, 1);
   }
 
   #timeAt(x) {
@@ -137,7 +139,7 @@ export class Minimap {
     ctx.strokeRect(x + 0.5, 0.5, Math.max(2, end - x - 1), height - 1);
     ctx.fillStyle = c.accent;
     ctx.fillRect(Math.round(xOf(playhead.ms)) - 0.5, 0, 1.5, height);
-    const text = `${clock(view.from)} to ${clock(Math.min(view.to, this.extent))} of ${clock(this.extent)}`;
+    const text = `${clock(view.from)} to ${clock(Math.min(view.to, view.extent))} of ${clock(view.extent)}`;
     canvas.setAttribute('aria-valuetext', text);
     canvas.setAttribute('aria-valuenow', String(Math.round((100 * view.from) / this.extent)));
     canvas.title = `Shown: ${text}. Drag the window to move it; drag beside it to select another range.`;
