@@ -80,6 +80,7 @@ async function load() {
     }
     fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
     fill($('#pager'));
+    setText($('#count'), ''); // it was that of other filters
   }
 }
 
