@@ -318,3 +318,14 @@ test('the drawer keeps the name of a job that cannot be read any more', needsPag
   const info = await (await fetch(`/api/runs/${id}/static/`)).json();
   assert.ok(info.ids.includes(text('#drawer h1')), text('#drawer h1'));
 });
+
+test('a link to Ask shows it, which comes with the state of an active run', needsPage, async () => {
+  const { window, twin } = await shown('slotted', '#panel-ask');
+  const scrolled = [];
+  window.Element.prototype.scrollIntoView = function note() {
+    scrolled.push(this.id);
+  };
+  twin.stream.dispatchEvent(new CustomEvent('status', { detail: { status: 'running', mode: 'batch' } }));
+  await until(() => $('#ask-like'), 'the form is shown');
+  assert.deepEqual(scrolled, ['panel-ask']);
+});

@@ -304,8 +304,9 @@ async function main() {
   function askable(status) {
     const active = ['queued', 'running', 'paused'].includes(status);
     $('#panel-ask').hidden = !active;
-    if (active && !$('#ask-like'))
-      new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
+    if (!active || $('#ask-like')) return;
+    new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
+    if (location.hash === '#panel-ask') $('#panel-ask').scrollIntoView(); // it was hidden when the page was opened
   }
 
   /** Shows a job where a link of its drawer leads. */
