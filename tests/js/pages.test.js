@@ -40,6 +40,7 @@ test(
     serveRecorded([['/api/audit/', refusal(500, 'The database is locked.')]]);
     change(window, '#q', 'more', 'input');
     await until(() => /The database is locked/.test(text('#list')), 'the refusal is shown');
+    assert.equal(text('#count'), '', 'the number of entries was that of another answer');
   },
 );
 
