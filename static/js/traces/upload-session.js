@@ -173,9 +173,16 @@ function parsed(text) {
   }
 }
 
+/** A wait, shorter if the connection returns or the transfer is aborted. */
 function pause(ms, signal) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()));
+    const done = () => {
+      clearTimeout(timer);
+      globalThis.removeEventListener?.('online', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    globalThis.addEventListener?.('online', done);
   });
 }
