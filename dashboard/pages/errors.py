@@ -10,6 +10,8 @@ from django.template.loader import render_to_string
 
 from twin.infra import disk
 
+NO_PAGE = "This page does not exist; it may have been deleted."
+
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _error(request, 400, "Invalid request", _too_many(exception) or "Go back and try again.")
@@ -26,7 +28,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     said = exception.args[0] if exception.args else None  # of an unknown address: a dict of Django's resolver
-    return _error(request, 404, "Not found", said if isinstance(said, str) else "This page does not exist.")
+    return _error(request, 404, "Not found", said if isinstance(said, str) else NO_PAGE)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

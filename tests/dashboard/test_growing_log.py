@@ -14,7 +14,7 @@ from twin.models import Connection
 
 pytestmark = pytest.mark.django_db
 READS = {
-    "situation": _situation,
+    "situation": lambda run: _situation(run, run.sim_ms),
     "loads of servers": lambda run: past.loads_at(run, 10**9),
     "thumbnail": _thumbnail,
     "figures of now": run_summary.now,

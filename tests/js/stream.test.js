@@ -230,17 +230,19 @@ test('a run that was deleted is gone, whoever reports it', async () => {
   deleted.world.socket.hear({ type: 'deleted', message: 'Run 7 was deleted.' });
   deleted.world.socket.hear({ type: 'deleted', message: 'Run 7 was deleted.' });
   assert.deepEqual(deleted.events, ['deleted', 'Run 7 was deleted.']);
+  assert.equal(deleted.stream.state, 'deleted');
 
   const closed = await live();
   closed.server.problem = refusal(404, 'There is no run 7.');
   closed.world.socket.end(4404);
   await settled();
-  assert.deepEqual(closed.events, ['deleted', 'There is no run 7.']);
+  assert.deepEqual(closed.events, ['unavailable', 'There is no run 7.']);
+  assert.equal(closed.stream.state, 'unavailable', 'it may belong to another team now');
 
   const never = page();
   never.server.problem = refusal(404, 'There is no run 7.');
   await assert.rejects(never.stream.start(), /no run 7/);
-  assert.deepEqual([never.stream.state, never.world.sockets.length], ['deleted', 0]);
+  assert.deepEqual([never.stream.state, never.world.sockets.length], ['unavailable', 0]);
 });
 
 test('an error that the server reports is shown, and the socket stays open', async () => {

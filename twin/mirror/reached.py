@@ -9,7 +9,7 @@ from twin.models import Connection, Run
 
 
 def reached_ms(run: Run, health: Mapping[str, Any] | None = None) -> int:
-    """In ms of the run's log. health: of its connection, which is read if it is None."""
+    """Newest moment in ms of the run's log. health: of its connection, which is read if it is None."""
     if health is None:
         connection = Connection.objects.filter(run=run).only("health").first()
         health = {} if connection is None or run.status not in Run.ACTIVE else connection.health

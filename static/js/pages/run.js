@@ -275,7 +275,7 @@ async function main() {
   stream.addEventListener('deleted', ({ detail }) => {
     notice(`${detail} This page shows the data that it had already loaded.`, true);
     deleted = true;
-    setText($('#status'), 'deleted');
+    setText($('#status'), stream.state === 'deleted' ? 'deleted' : 'not available');
     $('#status').dataset.state = 'failed';
     for (const selector of ['#controls', '#exports', '#fork', '#panel-ask', '#panel-family'])
       if ($(selector)) $(selector).hidden = true;

@@ -183,7 +183,7 @@ async function main() {
   });
   stream.addEventListener('deleted', ({ detail }) => {
     fail(new Refusal(`${detail} This page shows the data that it had already loaded.`));
-    setText($('#status'), 'deleted');
+    setText($('#status'), stream.state === 'deleted' ? 'deleted' : 'not available');
     $('#status').dataset.state = 'failed';
     if ($('#drain')) $('#drain').hidden = true;
   });

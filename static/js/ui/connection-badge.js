@@ -15,6 +15,7 @@ const TEXT = {
   paused: 'paused in the background',
   refused: 'not connected',
   deleted: 'deleted',
+  unavailable: 'not available',
   closed: 'not connected',
 };
 const FRESH_MS = 6000; // a lower age is not shown: it is normal between two pings

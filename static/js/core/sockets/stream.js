@@ -7,7 +7,7 @@ import { LiveSocket, detailOf } from './live-socket.js';
 
 const REPAIR_MS = 2000; // after which a gap without an answer is requested again
 const NO_LONGER_WELCOME = [4401, 4403];
-const OVER = ['refused', 'deleted', 'dropped'];
+const OVER = ['refused', 'deleted', 'unavailable', 'dropped'];
 const ENDED = ['finished', 'cancelled', 'failed'];
 
 export class Stream extends EventTarget {
@@ -28,7 +28,7 @@ export class Stream extends EventTarget {
     this.store = store;
     this.env = env;
     this.api = api;
-    /** @type {'connecting' | 'live' | 'offline' | 'paused' | 'refused' | 'deleted' | 'dropped'} */
+    /** @type {'connecting' | 'live' | 'offline' | 'paused' | 'refused' | 'deleted' | 'unavailable' | 'dropped'} */
     this.state = 'connecting';
     this.error = ''; // message, if any
     this.ended = false; // whether the run has ended, so that its data do not age
@@ -160,11 +160,11 @@ export class Stream extends EventTarget {
   /** @param {string} sentence */
   #gone(sentence) {
     if (this.#over && this.state !== 'refused') return;
-    this.#end('deleted');
+    this.#end(/ was deleted/.test(sentence) ? 'deleted' : 'unavailable'); // perhaps it went to another team
     this.#emit('deleted', sentence);
   }
 
-  /** @param {'deleted' | 'refused' | 'dropped'} state */
+  /** @param {'deleted' | 'unavailable' | 'refused' | 'dropped'} state */
   #end(state) {
     this.release();
     this.line.close();
@@ -211,7 +211,7 @@ export class Stream extends EventTarget {
   /** @param {Stream['state']} state */
   #become(state) {
     this.state = state;
-    if (state === 'live' || state === 'deleted') this.error = '';
+    if (['live', 'deleted', 'unavailable'].includes(state)) this.error = '';
     this.#emit('connection');
   }
 
