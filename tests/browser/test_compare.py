@@ -179,11 +179,11 @@ def test_a_run_that_is_gone_is_said(context) -> None:
 def test_the_first_column_stays_and_explains_its_metrics(
     open_page: Callable[..., Page], compared: dict[str, str], width: int
 ) -> None:
-    """On a wide page two runs leave room: the box of the table is made narrow, as it is for 15 runs."""
+    """Two runs fit any page: the box of the table is made narrow, as it is for 15 runs."""
     page = open_page(compared["path"], viewport={"width": width, "height": 800})
     term = page.locator("#figures button.term").first
     expect(term).to_be_visible()
-    page.evaluate("() => document.querySelector('#figures').style.setProperty('width', '330px')")
+    page.evaluate("() => document.querySelector('#figures').style.setProperty('width', '240px')")
     lefts = """() => [...document.querySelectorAll('#figures thead th:first-child, #figures tbody th')]
       .map((cell) => cell.getBoundingClientRect().left)"""
     before = page.evaluate(lefts)
