@@ -104,7 +104,7 @@ def test_both_schedulers_are_named_where_runs_are_listed_and_who_decided_in_the_
     row = page.locator("#runs tbody tr", has=page.get_by_role("link", name=re.compile(rf"^{run} · ")))
     expect(row).to_contain_text("OASiS → SRTF at 03:00:00")
     page.goto(f"/compare/?runs={run},{other}")
-    expect(page.locator("#figures")).to_contain_text(re.compile(r"OASiS → SRTF at 03:00:00 · \d+"))
+    expect(page.locator("#figures")).to_contain_text(re.compile(r"OASiS → SRTF at 03:00:00 ·\s\d+"))
     page.goto(f"/runs/{run}/?job=6")
     expect(page.locator("#drawer .decided").first).to_have_text(re.compile(r"decided at .* by SRTF "))
 
