@@ -19,8 +19,11 @@ test('a run whose title has no room has a number, which the caption explains', n
     id: 10 + i,
     title,
   }));
-  const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0, 1], runs);
+  const figure = (front) => paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, front, runs);
+  const chart = figure([0, 1]);
   const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
   assert.deepEqual(labels, ['FIFO', 'OASiS', '1', '2']);
-  assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm · 12, 2: Slurm.* · 13\.$/);
+  assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm ·\s12, 2: Slurm.* ·\s13\.$/);
+  assert.match(chart.querySelector('figcaption').textContent, /against mean wait\. The line joins/);
+  assert.match(figure([1]).textContent, /No other run beats OASiS ·\s11 in either metric\./, 'there is no line');
 });

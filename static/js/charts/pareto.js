@@ -1,7 +1,9 @@
 // Trade-off of two metrics: one point for each run, and a line through those that no other run beats in both.
 
+import { runLabel } from '../compare/comparison.js';
 import { valueText } from '../core/metric-table.js';
 import { h, s } from '../ui/dom.js';
+import { lowered } from '../util/format.js';
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 250, 64, 92, 14, 42];
 const CHARACTER = 6; // width of one in a name, about
@@ -31,7 +33,7 @@ export function paretoChart({ x, y, points }, front, runs) {
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i));
   const label = (i) => (named.has(i) ? runs[i].title : String(numbered.indexOf(i) + 1));
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
-  const beats = front.map((i) => `${runs[i].title} · ${runs[i].id}`).join(', ');
+  const beats = front.map((i) => runLabel(runs[i])).join(', ');
   return h(
     'figure',
     { class: 'pareto' },
@@ -57,11 +59,7 @@ export function paretoChart({ x, y, points }, front, runs) {
           s(
             'circle',
             { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4 },
-            s(
-              'title',
-              {},
-              `${runs[i].title} · ${runs[i].id}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`,
-            ),
+            s('title', {}, `${runLabel(runs[i])}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`),
           ),
           text(toX(point.x) + 8, toY(point.y) + 4, label(i)),
         ),
@@ -70,9 +68,11 @@ export function paretoChart({ x, y, points }, front, runs) {
     h(
       'figcaption',
       { class: 'muted small' },
-      `${y.title} (higher is better) against ${x.title}. `,
-      'The line joins the runs that no other run beats in both metrics.',
-      numbered.length ? ` ${numbered.map((i) => `${label(i)}: ${runs[i].title} · ${runs[i].id}`).join(', ')}.` : '',
+      `${y.title} (higher is better) against ${lowered(x.title)}. `,
+      front.length > 1
+        ? 'The line joins the runs that no other run beats in both metrics.'
+        : `No other run beats ${beats} in either metric.`,
+      numbered.length ? ` ${numbered.map((i) => `${label(i)}: ${runLabel(runs[i])}`).join(', ')}.` : '',
     ),
   );
 }

@@ -3,11 +3,12 @@
 import { get } from '../core/api.js';
 import { tellRefused } from '../ui/address/query.js';
 import { $, h } from '../ui/dom.js';
+import { number, plural } from '../util/format.js';
 
 const UNRACED = 'The notice about the race is not shown.';
 
-/** Shows the scenario of the race, and the schedulers that were left out. */
-export async function showRace(id) {
+/** Shows the scenario of the race of these runs, and the schedulers that were left out. */
+export async function showRace(id, runs) {
   const found = await get(`/api/scenarios/${id}/race/`).catch((error) => tellRefused(error.message, UNRACED));
   if (!found) return;
   const others = found.left_out.filter(({ model }) => model);
@@ -25,10 +26,18 @@ export async function showRace(id) {
     h(
       'div',
       { class: 'notice', id: 'race' },
-      `Race on “${found.name}”: all schedulers that support its cluster and trace, with the same seed. `,
-      found.left_out.length ? out : 'All schedulers took part.',
+      `Race on “${found.name}”: ${entered(found.able, runs)} support its cluster and trace, with the same seed. `,
+      out,
     ),
   );
+}
+
+/** 'all 11 schedulers that', or '3 of 11 schedulers that' where some were chosen. */
+function entered(able, runs) {
+  const raced = new Set(runs.map(({ scheduler }) => scheduler));
+  const count = able.filter(({ scheduler }) => raced.has(scheduler)).length;
+  const all = plural(able.length, 'scheduler');
+  return count < able.length ? `${number(count, 0)} of ${all} that` : `all ${all} that`;
 }
 
 /** Schedulers by reason, those with the same one in one row. */

@@ -115,7 +115,7 @@ async function load() {
   answer = found;
   other ??= compared();
   const race = url.number('race', { from: 1, instead: 'The notice about a race is not shown.' });
-  if (race !== null && !$('#race')) await showRace(race);
+  if (race !== null && !$('#race')) await showRace(race, answer.runs);
 }
 
 /** The run of the address that is compared with the baseline, by default the second one. */
