@@ -47,7 +47,7 @@ ENUMS = {  # component -> description of its values
     "DirectionEnum": "Which of two values is better",
     "MoveKindEnum": "What goes to another team",
     "ProfileEnum": "Paper whose job types and sizes are drawn",
-    "ProposeKindEnum": "What the plan sets: nice of waiting jobs, for their order, or begin times and required nodes",
+    "ProposeKindEnum": "What the plan sets: nice values for the order of waiting jobs, or begin times and nodes",
     "RoleEnum": "Role of the account; each may do all that the ones before it may",
     "RunModeEnum": "Pace of the run: as fast as possible, with the clock, or with the real cluster that it mirrors",
     "StageEnum": "What is done once the last byte is received: the files are read for a choice, or imported at once",

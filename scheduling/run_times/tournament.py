@@ -33,7 +33,8 @@ class Score(NamedTuple):
 class Accuracy(NamedTuple):
     """Figures of one predictor.
 
-    accuracy: mean of min / max of prediction and run time; underestimated: share of jobs that ran longer than that.
+    accuracy: mean of min / max of prediction and run time.
+    underestimated: share of the jobs that ran longer than predicted.
     """
 
     name: str

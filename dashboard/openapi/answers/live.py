@@ -45,7 +45,7 @@ PREDICTOR = {
     "accuracy": nullable(NUMBER),
     "mean_error_ms": nullable(NUMBER),
     "median_error_ms": nullable(NUMBER),
-    "underestimated": noted(nullable(NUMBER), "Share of the jobs that ran longer than estimated"),
+    "underestimated": noted(nullable(NUMBER), "Share of the jobs that ran longer than predicted"),
 }
 FORECAST = {
     "job": INTEGER,

@@ -74,10 +74,10 @@ def notes_of(
     if any(size != shared for size in sizes):
         of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))
         if all(found.same_trace):
-            common = f"{shared:,} {'is' if shared == 1 else 'are'} common"
+            common = _common(f"{shared:,}", shared)
             covered = "Differences, distributions and breakdowns cover these"
         else:  # job 7 of one trace is not job 7 of another
-            common = f"{counted(shared, 'id')} {'is' if shared == 1 else 'are'} common"
+            common = _common(counted(shared, "id"), shared)
             covered = "Distributions and breakdowns cover the jobs with these ids"
         yield (
             f"The runs do not have the same jobs: {common} ({of}). {covered}; the metrics of each run cover all of its "
@@ -133,10 +133,15 @@ def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
             raise ModelError(f"runs {runs[0].pk} and {run.pk} have no common job ids; compare runs of the same trace")
         if own != ids:
             yield (
-                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {counted(shared, 'id')} "
-                f"{'is' if shared == 1 else 'are'} common ({len(ids):,} of run {runs[0].pk}, {len(own):,} of run "
-                f"{run.pk}). Its metrics cover all of its own jobs."
+                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {_common(counted(shared, 'id'), shared)} "
+                f"({len(ids):,} of run {runs[0].pk}, {len(own):,} of run {run.pk}). Its metrics cover all of its own "
+                "jobs."
             )
+
+
+def _common(what: str, count: int) -> str:
+    """'1 id is common', '12 ids are common'"""
+    return f"{what} {'is' if count == 1 else 'are'} common"
 
 
 def _named(runs: Sequence[Run]) -> str:

@@ -39,7 +39,7 @@ def effect(before: ScenarioState, after: ScenarioState) -> dict[str, Any]:
 def _jobs(before: ScenarioState, after: ScenarioState) -> dict[str, int]:
     old, new = ({job.id: job for job in state.jobs} for state in (before, after))
     both = {server.name for server in before.cluster.servers} & {server.name for server in after.cluster.servers}
-    then, now = (
+    kept_before, kept_after = (
         [i for i, server in enumerate(state.cluster.servers) if server.name in both] for state in (before, after)
     )
     counts = {
@@ -48,14 +48,14 @@ def _jobs(before: ScenarioState, after: ScenarioState) -> dict[str, int]:
         "jobs_touched": sum(
             1
             for id_, job in new.items()
-            if (was := old.get(id_)) is not None and was is not job and _at(was, then) != _at(job, now)
+            if (was := old.get(id_)) is not None and was is not job and _at(was, kept_before) != _at(job, kept_after)
         ),
     }
     return {name: count for name, count in counts.items() if count}
 
 
 def _at(job: Job, places: Sequence[int]) -> Job:
-    """The job with its upload times to these servers: those to a server that is added are no change of the job."""
+    """The job with its upload times to these servers only: a server that is added does not change the job."""
     return job if job.upload_ms is None else replace(job, upload_ms=tuple(job.upload_ms[i] for i in places))
 
 
@@ -78,7 +78,7 @@ def _growth(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
 
 
 def _away(before: Cluster, after: Cluster) -> int:
-    """Number of servers with additional outages. The time before a server is added is none."""
+    """Number of servers with additional outages. That of an added server before it comes does not count."""
     known = {server.name: server.away for server in before.servers}
     return sum(
         1
