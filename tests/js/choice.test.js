@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { about, importBody, inWindow, roundHours } from '../../static/js/traces/import-choice.js';
+import { about, importBody, roundHours } from '../../static/js/traces/import-choice.js';
+import { inWindow } from '../../static/js/charts/arrival-histogram.js';
 
 const HOUR = 3_600_000;
 // 100 jobs in four hours: 10, 20, 30 and 40 an hour; 60 of cluster a, 40 of cluster b

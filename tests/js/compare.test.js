@@ -9,15 +9,13 @@ import {
   deltaText,
   inFull,
   leading,
-  logTicks,
   masks,
   place,
   relativeText,
   runsOf,
-  shareAt,
-  wide,
   withBase,
 } from '../../static/js/compare/comparison.js';
+import { logTicks, shareAt, wide } from '../../static/js/charts/quantile-curve.js';
 import { comparedCell } from '../../static/js/compare/metrics-table.js';
 import { valueText } from '../../static/js/core/metric-table.js';
 import { needsPage, open } from './dom.js';

@@ -2,7 +2,7 @@
 
 import { colors } from '../util/colors.js';
 import { clock, duration, number, plural, timeTicks } from '../util/format.js';
-import { span } from '../traces/import-choice.js';
+import { span } from './arrival-histogram.js';
 import { histogram } from './bar-chart.js';
 
 const STILL_PX = 4; // a press that moved less is a click

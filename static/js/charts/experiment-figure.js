@@ -3,8 +3,7 @@
 
 import { Chart } from './chartjs.js';
 import { colors, JOB_COLORS } from '../util/colors.js';
-import { unitText } from '../experiments/words.js';
-import { significant } from '../util/format.js';
+import { significant, unitText } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { followTheme, onHover } from './still-chart.js';

@@ -3,10 +3,9 @@
 import { colors } from '../util/colors.js';
 import { number } from '../util/format.js';
 import { binsBegun } from '../util/interval-sums.js';
-import { jobCounts } from '../core/job-state.js';
+import { STATE_COLORS, jobCounts } from '../core/job-state.js';
 import { stateWord, statesOf } from '../models/index.js';
 import { Curves } from './line-panel.js';
-import { STATE_COLORS } from '../gantt/bar-colors.js';
 
 const OVER = ['completed', 'rejected', 'unfinished']; // cumulative counts: hidden at first
 // distinguishable without colour, too

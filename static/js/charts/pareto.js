@@ -1,6 +1,6 @@
 // Trade-off of two metrics: one point for each run, and a line through those that no other run beats in both.
 
-import { runLabel } from '../compare/comparison.js';
+import { runLabel } from '../core/run-info.js';
 import { valueText } from '../core/metric-table.js';
 import { h, s } from '../ui/dom.js';
 import { lowered } from '../util/format.js';

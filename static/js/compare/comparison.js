@@ -8,7 +8,6 @@ export const KINDS = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, preempted: 0 };
 const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for the colour of a job
-export const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be distinguished without colour
 
 const RUN = /^\d{1,15}$/; // its number in an address
 
@@ -23,9 +22,6 @@ export function runsOf(text) {
 
 /** '3,5,x,5' -> ['x']: the parts of the address that are no runs. */
 export const unreadable = (text) => partsOf(text).filter((part) => !RUN.test(part));
-
-/** Name of a run in a comparison, whose number stays beside its mark: 'OASiS · 2'. */
-export const runLabel = ({ title, id }) => `${title} ·\u00a0${id}`;
 
 /** The address of a comparison with these parameters. */
 export function address(ids, more = {}) {
@@ -145,60 +141,6 @@ export function masks(columns, base, other) {
   const of = new Uint8Array(columns[`run_${base}`].length);
   for (let i = 0; i < mine.length; i++) of[mine[i]] = shares[yours[i]];
   return { base: of, other: shares };
-}
-
-/** The share (0..1) of a quantile curve's jobs whose value is at most x; values rise, one for each of equal shares. */
-export function shareAt(values, x) {
-  if (!values.length) return null;
-  const last = values.length - 1;
-  if (x < values[0]) return 0;
-  if (x >= values[last]) return 1;
-  let low = 0;
-  let high = last;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] <= x) low = middle;
-    else high = middle;
-  }
-  return (low + (x - values[low]) / (values[high] - values[low])) / last;
-}
-
-/** Whether an axis over these curves reads better in powers of ten: the upper values are far from the lower ones. */
-export function wide(curves) {
-  const of = (i) => curves.map(({ values }) => values[i]).filter((value) => value > 0);
-  const [low, high] = [Math.min(...of(5)), Math.max(...of(100))];
-  return Number.isFinite(low) && Number.isFinite(high) && high / low > 30;
-}
-
-const MINUTE = 60_000;
-const ROUND_MS = [
-  1,
-  10,
-  100,
-  1000,
-  2000,
-  5000,
-  10_000,
-  20_000,
-  30_000,
-  ...[
-    1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1440, 2880, 7200, 14_400, 28_800, 72_000, 144_000, 288_000, 720_000,
-    1_440_000,
-  ].map((m) => m * MINUTE),
-];
-
-/** Round values of an axis in powers of ten, at most `most` of them: lengths of time, or 1, 2, 5 and their tenfolds. */
-export function logTicks(from, to, unit = 'ms', most = 6) {
-  const found = (unit === 'ms' ? ROUND_MS : tenfolds(from, to)).filter((value) => value >= from && value <= to);
-  const step = Math.max(1, Math.ceil(found.length / most));
-  return found.filter((_, i) => (found.length - 1 - i) % step === 0);
-}
-
-function tenfolds(from, to) {
-  const values = [];
-  for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++)
-    values.push(...[1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
-  return values;
 }
 
 /** Left and width in per cent of [start, end] within [from, to]; null without both ends. */

@@ -5,9 +5,10 @@ import { empty } from '../ui/data-table.js';
 import { term } from '../ui/labels/term.js';
 import { DOWN, toolbar } from '../ui/toolbar.js';
 import { valueText } from '../core/metric-table.js';
+import { runLabel } from '../core/run-info.js';
 import { plural, provedShare } from '../util/format.js';
 import { url } from '../ui/address/query.js';
-import { addressOf, changeText, inFull, runLabel, same, withBase } from './comparison.js';
+import { addressOf, changeText, inFull, same, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
 const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };

@@ -2,11 +2,12 @@
 
 import { paretoChart } from '../charts/pareto.js';
 import { valueText } from '../core/metric-table.js';
+import { runLabel } from '../core/run-info.js';
 import { fill, h } from '../ui/dom.js';
 import { url } from '../ui/address/query.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { number, plural } from '../util/format.js';
-import { alike, runLabel } from './comparison.js';
+import { alike } from './comparison.js';
 import { runMark } from './metrics-table.js';
 
 const SPREADS = { mean_jct_ms: 'jct_ms', mean_delay_factor: 'delay_factor' }; // metric -> distribution over the jobs

@@ -19,6 +19,18 @@ export const JOB_STATES = [
   'rejected',
   'unfinished',
 ];
+/** Name of the colour of each state, in colors() of util/colors.js. */
+export const STATE_COLORS = {
+  queued: 'muted',
+  planned: 'warn',
+  profiling: 'accent',
+  moving: 'accent',
+  running: 'accent',
+  suspended: 'bad',
+  completed: 'good',
+  rejected: 'bad',
+  unfinished: 'same',
+};
 export const [QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED] =
   JOB_STATES.keys();
 export const ABSENT = 255; // has not arrived

@@ -22,6 +22,13 @@ import { get } from './api.js';
 const NAMES = { gpu: 'GPU', cpu: 'vCPU', memory: 'memory', storage: 'storage', bandwidth: 'bandwidth' };
 
 /**
+ * Name of a run in a comparison, whose number stays beside its mark: 'OASiS · 2'.
+ *
+ * @param {{title: string, id: number}} run
+ */
+export const runLabel = ({ title, id }) => `${title} ·\u00a0${id}`;
+
+/**
  * @param {number | string} runId
  * @returns {Promise<RunInfo>}
  */

@@ -1,7 +1,7 @@
 // Words of experiments: values, bands, verdicts and progress.
 
 import { h } from '../ui/dom.js';
-import { number, plural, significant } from '../util/format.js';
+import { number, plural, significant, unitText } from '../util/format.js';
 
 const STATES = { holds: 'completed', 'does not hold': 'failed', 'not run': 'off-not-run' };
 
@@ -12,9 +12,6 @@ export function cellText(cell) {
   if (typeof cell !== 'number') return cell;
   return Number.isInteger(cell) ? number(cell, 0) : significant(cell);
 }
-
-/** The sign of a unit: '×' for a ratio. */
-export const unitText = (unit) => (unit === 'x' ? '×' : unit);
 
 /** '1.3 ×', and a share in percent. */
 export function quantityText(value, unit) {

@@ -2,21 +2,10 @@
 
 import { STEPS, inkOn } from '../util/colors.js';
 import { duration, number, plural, significant } from '../util/format.js';
-import { ABSENT, JOB_STATES, jobStates } from '../core/job-state.js';
+import { ABSENT, JOB_STATES, STATE_COLORS, jobStates } from '../core/job-state.js';
 import { NEVER } from '../core/bars.js';
 
 const MAX_KEYS = 10; // names in a legend; the rest are counted
-export const STATE_COLORS = {
-  queued: 'muted',
-  planned: 'warn',
-  profiling: 'accent',
-  moving: 'accent',
-  running: 'accent',
-  suspended: 'bad',
-  completed: 'good',
-  rejected: 'bad',
-  unfinished: 'same',
-};
 
 /** A colour for each job. */
 export function byJob() {

@@ -4,7 +4,8 @@
 import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
-import { runLabel, runsOf, unreadable } from '../compare/comparison.js';
+import { runLabel } from '../core/run-info.js';
+import { runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';

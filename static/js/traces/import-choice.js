@@ -1,22 +1,9 @@
 // Selection of jobs to import: the estimated number of jobs, and the selection in the form of the API.
 
+import { inWindow, span } from '../charts/arrival-histogram.js';
 import { arrivalSpan } from './arrival-span.js';
 
 export const HOUR_MS = 3_600_000;
-
-/** Jobs that arrive in [from, to) by the histogram; a bin that is cut counts by its share. null = open. */
-export function inWindow({ from_ms: first, bin_ms: bin, counts }, from, to) {
-  return counts.reduce((sum, count, i) => {
-    const left = Math.max(first + i * bin, from ?? -Infinity);
-    const right = Math.min(first + (i + 1) * bin, to ?? Infinity);
-    return sum + (right > left ? (count * (right - left)) / bin : 0);
-  }, 0);
-}
-
-/** [from, to) of all arrivals, ms. */
-export function span({ from_ms: first, bin_ms: bin, counts }) {
-  return [first, first + bin * counts.length];
-}
 
 /**
  * Estimated number of selected jobs: {jobs, exact, over: [least, most] ms, the time span of their arrivals, or null if

@@ -2,7 +2,8 @@
 
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
-import { HOUR_MS, about, importBody, roundHours, span } from './import-choice.js';
+import { span } from '../charts/arrival-histogram.js';
+import { HOUR_MS, about, importBody, roundHours } from './import-choice.js';
 import { fill, h } from '../ui/dom.js';
 import { duration, number, plural } from '../util/format.js';
 import { numberField, field } from '../ui/fields/form-field.js';

@@ -213,6 +213,13 @@ export function plural(count, word) {
   return `${number(count, 0)} ${word}${count === 1 ? '' : 's'}`;
 }
 
+/**
+ * The sign of a unit: '×' for a ratio.
+ *
+ * @param {string} unit
+ */
+export const unitText = (unit) => (unit === 'x' ? '×' : unit);
+
 /** @param {number} count */
 export function bytes(count) {
   if (count < 1000) return `${count} B`;
