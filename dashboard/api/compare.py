@@ -6,17 +6,18 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import viewsets
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.auth.visible import visible, what_was
+from dashboard.http.compressed import compressed
+from dashboard.http.streamed import streamed
 from dashboard.openapi.answers import answer
-from dashboard.readmodels import downloads
 from dashboard.readmodels.comparison import csv_lines, job_differences
 from dashboard.readmodels.comparison.job_differences import SORTS
 from dashboard.readmodels.comparison.payload import payload
 from dashboard.readmodels.comparison.requested_runs import Listed, listed
-from dashboard.readmodels.run_payloads import answered
 from twin.analysis.comparison.differences import KINDS
 from twin.models import Run
 from twin.runs import readers
@@ -65,16 +66,14 @@ class CompareViewSet(viewsets.ViewSet):
     )
     def kinds(self, request: HttpRequest) -> HttpResponse:
         """Kinds of difference of every job, as columns (docs/formats.md)."""
-        return answered(request, job_differences.kinds(_runs(request)), "application/octet-stream")
+        return compressed(request, job_differences.kinds(_runs(request)))
 
     @extend_schema(
         operation_id="compare_metrics_csv", parameters=[RUNS], responses={(200, "text/csv"): OpenApiTypes.BINARY}
     )
     def metrics(self, request: Request) -> StreamingHttpResponse:
         """Table of metrics as CSV."""
-        return downloads.download(
-            csv_lines.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8"
-        )
+        return streamed(csv_lines.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8")
 
     @extend_schema(
         operation_id="compare_differences_csv",
@@ -86,13 +85,15 @@ class CompareViewSet(viewsets.ViewSet):
         runs = _runs(request)
         job_differences.page(runs, request.query_params)  # refuses a wrong filter before the first byte
         lines = csv_lines.difference_lines(runs, request.query_params)
-        return downloads.download(lines, "compare-differences.csv", "text/csv; charset=utf-8")
+        return streamed(lines, "compare-differences.csv", "text/csv; charset=utf-8")
 
 
 def _listed(request: HttpRequest) -> Listed:
     user = request.user
     seen = visible(Run.objects.all(), user)
     found = listed(request.GET.get("runs", ""), seen, lambda number: what_was("run", number, user))
+    if not found.runs:
+        raise NotFound(" ".join(found.lost))
     readers.mark(*(run.pk for run in found.runs))
     return found
 

@@ -18,6 +18,8 @@ from rest_framework.serializers import BaseSerializer
 from dashboard.api.serializers import RunSerializer, SpeedSerializer, StartRunSerializer
 from dashboard.auth.visible import OfTeams, what_was
 from dashboard.http.body import body
+from dashboard.http.compressed import compressed
+from dashboard.http.streamed import streamed
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import (
     downloads,
@@ -163,7 +165,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @action(detail=True)
     def static(self, request: Request, pk: str) -> HttpResponse:
         """Static data of a run: cluster, names and demands of the jobs."""
-        return run_payloads.static(request, self.get_object())
+        return compressed(request, run_payloads.static(self.get_object()), "application/json")
 
     @extend_schema(responses={200: answer("RunNow")})
     @action(detail=True)
@@ -197,13 +199,13 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @action(detail=True)
     def snapshot(self, request: Request, pk: str) -> HttpResponse:
         """Complete state as columns (docs/formats.md)."""
-        return run_payloads.snapshot(request, self.get_object())
+        return compressed(request, run_payloads.snapshot(self.get_object()))
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     @action(detail=True)
     def delays(self, request: Request, pk: str) -> HttpResponse:
         """Upload times of chunks by job, to each server and to the cloud, as columns."""
-        return run_payloads.delays(request, self.get_object())
+        return compressed(request, run_payloads.delays(self.get_object()))
 
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in ("q", "state", "sort")]
@@ -264,25 +266,25 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def log(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Complete log."""
-        return downloads.log(self.get_object())
+        return streamed(*downloads.log(self.get_object()))
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def schedule(self, request: Request, pk: str) -> StreamingHttpResponse:
         """All bars as CSV."""
-        return downloads.schedule(self.get_object())
+        return streamed(*downloads.schedule(self.get_object()))
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, 404: answer("Refusal")})
     def groups(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Groups of co-located jobs as CSV: members, servers, utilization, disk ratios over time; 404 if none."""
         try:
-            return downloads.groups(self.get_object())
+            return streamed(*downloads.groups(self.get_object()))
         except ModelError as error:
             raise NotFound(str(error)) from error
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.BINARY})
     def perfetto(self, request: Request, pk: str) -> StreamingHttpResponse:
         """All bars for the Perfetto viewer."""
-        return downloads.perfetto(self.get_object())
+        return streamed(*downloads.perfetto(self.get_object()))
 
     @extend_schema(responses={200: answer("RunSummary")})
     def summary(self, request: Request, pk: str) -> Response:

@@ -1,14 +1,12 @@
-"""Downloads of a run, generated and sent in parts."""
+"""Downloads of a run and of a trace, generated as they are sent."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from asgiref.sync import sync_to_async
-from django.http import StreamingHttpResponse
 
 from dashboard.readmodels.run_summary import metrics_so_far
 from scheduling.kernel.registry import build, schedulers
@@ -30,34 +28,31 @@ from twin.runs import scheduler_history
 from twin.scenarios import beliefs, store
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
-PIECE_BYTES = 256 * 1024
 SLICE_EVENTS = 5_000
 
 
-def download(lines: Iterable[bytes], filename: str, kind: str) -> StreamingHttpResponse:
-    """Lines as a file."""
-    answer = StreamingHttpResponse(_pieces(iter(lines)), content_type=kind)
-    answer["Content-Disposition"] = f'attachment; filename="{filename}"'
-    # GZipMiddleware would make every part a gzip file of its own,
-    # and browsers stop after the first: the rest would be lost
-    answer["Content-Encoding"] = "identity"
-    return answer
+class Download(NamedTuple):
+    """Lines of a file, with its name and media type."""
+
+    lines: Iterable[bytes]
+    filename: str
+    kind: str
 
 
-def log(run: Run) -> StreamingHttpResponse:
+def log(run: Run) -> Download:
     """events.jsonl up to the newest event."""
-    return download(_log_lines(run), f"run-{run.pk}-events.jsonl", "application/x-ndjson")
+    return Download(_log_lines(run), f"run-{run.pk}-events.jsonl", "application/x-ndjson")
 
 
-def schedule(run: Run) -> StreamingHttpResponse:
+def schedule(run: Run) -> Download:
     """schedule.csv of the current plans, sorted by job and start."""
     bars = _true_bars(run)
     cluster, jobs = store.of_run(run)
     lines = (line.encode() for line in schedule_lines(cluster, jobs, bars))
-    return download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
+    return Download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
 
 
-def groups(run: Run) -> StreamingHttpResponse:
+def groups(run: Run) -> Download:
     """groups.csv as far as the log reaches now; ModelError for a run that has none."""
     if GROUPS not in model_files(run):
         raise ModelError(f"run {run.pk} has no {GROUPS}: only runs whose scheduler co-locates jobs in groups have it")
@@ -67,7 +62,7 @@ def groups(run: Run) -> StreamingHttpResponse:
             (from_ms, state.sim_ms if until_ms == NEVER else until_ms, data) for from_ms, until_ms, data in state.groups
         ]
     lines = (text.encode() for text in group_lines(cluster, jobs, spans))
-    return download(lines, f"run-{run.pk}-{GROUPS}", "text/csv; charset=utf-8")
+    return Download(lines, f"run-{run.pk}-{GROUPS}", "text/csv; charset=utf-8")
 
 
 def model_files(run: Run) -> list[str]:
@@ -77,11 +72,11 @@ def model_files(run: Run) -> list[str]:
     return sorted({name for model in models for name in files_of({"model": model})})
 
 
-def perfetto(run: Run) -> StreamingHttpResponse:
+def perfetto(run: Run) -> Download:
     """Bars for the Perfetto viewer."""
     bars = _true_bars(run)
     cluster, jobs = store.of_run(run)
-    return download(trace_lines(cluster, jobs, bars), f"run-{run.pk}-perfetto.json", "application/json")
+    return Download(trace_lines(cluster, jobs, bars), f"run-{run.pk}-perfetto.json", "application/json")
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -106,7 +101,7 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
-def trace_jobs(trace: Trace, kind: str) -> StreamingHttpResponse:
+def trace_jobs(trace: Trace, kind: str) -> Download:
     """The jobs of a trace as jobs.jsonl, jobs.csv or jobs.swf."""
     packed = PackedJobs(bytes(trace.jobs), trace.job_count)
     if kind == "jsonl":
@@ -115,7 +110,7 @@ def trace_jobs(trace: Trace, kind: str) -> StreamingHttpResponse:
         lines = (text.encode() for text in csv_lines(packed.tables(), columns_of(packed.tables())))
     else:
         lines = swf_lines(packed, trace.job_count)
-    return download(lines, f"trace-{trace.pk}-jobs.{kind}", KINDS[kind])
+    return Download(lines, f"trace-{trace.pk}-jobs.{kind}", KINDS[kind])
 
 
 KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "swf": "text/plain; charset=utf-8"}
@@ -149,19 +144,3 @@ def _true_bars(run: Run) -> Iterator[Placement]:
 
 def _parts(rows: Any) -> Iterator[Any]:
     return (rows[i : i + 10_000] for i in range(0, len(rows), 10_000))
-
-
-async def _pieces(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Response generated in the request's thread; Django would collect a plain iterator in memory first."""
-    while piece := await sync_to_async(_piece)(lines):
-        yield piece
-
-
-def _piece(lines: Iterator[bytes]) -> bytes:
-    found, size = [], 0
-    for line in lines:
-        found.append(line)
-        size += len(line)
-        if size >= PIECE_BYTES:
-            break
-    return b"".join(found)

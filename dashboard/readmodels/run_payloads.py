@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -10,10 +9,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from django.http import HttpRequest, HttpResponse
-from django.utils.cache import patch_vary_headers
 
-from dashboard.http.accept_encoding import takes_gzip
 from dashboard.readmodels.job_table import COLUMNS
 from scheduling.kernel.registry import scheduler_class
 from scheduling.kernel.scheduler import BaseScheduler
@@ -33,8 +29,8 @@ from twin.scenarios.edits import Stage
 MAX_SPAN = 1 << 24  # between the least and the largest number, up to which the distinct ones are found without sorting
 
 
-def static(request: HttpRequest, run: Run) -> HttpResponse:
-    """Cluster, schedulers by phase, limited resources; for each job:
+def static(run: Run) -> bytes:
+    """JSON of the cluster, schedulers by phase, limited resources; for each job:
 
     its id, model, arrival and demands (flat, thousandths, five per job).
     """
@@ -92,7 +88,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         body["notes"] = run.scenario.trace.report["notes"]  # what the cut of a real cluster believes
     for model in models:
         body |= model.picture_data(cluster, field_of(jobs, "worker_type"))
-    return answered(request, orjson.dumps(body), "application/json")
+    return orjson.dumps(body)
 
 
 def _phase(one: scheduler_history.Charge, cls: type[BaseScheduler]) -> dict[str, Any]:
@@ -134,17 +130,16 @@ def _lanes(server: Server, counted: int | None) -> list[int]:
     return [sum(typed.lane_counts(server, role, counted).values()) for role in (0, 1)]
 
 
-def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
+def snapshot(run: Run) -> bytes:
     """State after the newest event, with the status of the run."""
     with Newest(run) as state:
         meta, columns = columns_of(state)
     run.refresh_from_db()
     meta["status"] = frames.status(run)
-    body = pack(meta, {name: np.ascontiguousarray(column) for name, column in columns.items()})
-    return answered(request, body, "application/octet-stream")
+    return pack(meta, {name: np.ascontiguousarray(column) for name, column in columns.items()})
 
 
-def delays(request: HttpRequest, run: Run) -> HttpResponse:
+def delays(run: Run) -> bytes:
     """Upload time of a chunk of each job: `code` [job, server; cloud last] into meta's `values` in ms, -1 is never."""
     cluster, jobs = store.of_run(run)
     given, rows = _upload_ms(jobs, len(cluster.servers))
@@ -154,8 +149,7 @@ def delays(request: HttpRequest, run: Run) -> HttpResponse:
     code = np.full((len(jobs), len(cluster.servers) + 1), np.searchsorted(values, 0), dtype=small)
     code[given, :-1] = np.searchsorted(values, rows)
     code[:, -1] = np.searchsorted(values, cloud)
-    body = pack({"width": code.shape[1], "values": values.tolist()}, {"code": code})
-    return answered(request, body, "application/octet-stream")
+    return pack({"width": code.shape[1], "values": values.tolist()}, {"code": code})
 
 
 def _upload_ms(jobs: Sequence[Job], servers: int) -> tuple[np.ndarray, np.ndarray]:
@@ -177,14 +171,3 @@ def _distinct(table: np.ndarray) -> np.ndarray:
     present = np.zeros(high - low + 1, dtype=bool)
     present[table - low] = True
     return np.flatnonzero(present) + low
-
-
-def answered(request: HttpRequest, body: bytes, kind: str) -> HttpResponse:
-    """Response, compressed if the client accepts it, faster than by Django's middleware."""
-    zipped = takes_gzip(request)
-    answer = HttpResponse(gzip.compress(body, compresslevel=1) if zipped else body, content_type=kind)
-    if zipped:
-        answer["Content-Encoding"] = "gzip"
-    patch_vary_headers(answer, ("Accept-Encoding",))
-    answer["Cache-Control"] = "no-store"
-    return answer

@@ -3,7 +3,6 @@
 import pytest
 
 from dashboard.readmodels import downloads, job_story, job_table, run_summary
-from tests.dashboard.builders import downloaded
 from tests.twin.mirror.builders import running
 from tests.twin.mirror.builders_stored import following
 from tests.twin.mirror.whatif.builders_forty import polled, polls
@@ -20,8 +19,8 @@ READS = {
     "figures of now": run_summary.now,
     "table of jobs": lambda run: job_table.page(run, {}),
     "story of a job": lambda run: job_story.story(run, 0),
-    "schedule.csv": lambda run: downloaded(downloads.schedule(run)),
-    "perfetto": lambda run: downloaded(downloads.perfetto(run)),
+    "schedule.csv": lambda run: b"".join(downloads.schedule(run).lines),
+    "perfetto": lambda run: b"".join(downloads.perfetto(run).lines),
 }
 
 

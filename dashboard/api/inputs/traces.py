@@ -34,6 +34,7 @@ from dashboard.api.serializers import (
 from dashboard.auth.visible import OfTeams, one, visible
 from dashboard.http import upload_files
 from dashboard.http.parsers import OrjsonParser, RawParser
+from dashboard.http.streamed import streamed
 from dashboard.http.throttles import UploadThrottle
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import cards, downloads, query
@@ -203,7 +204,7 @@ class TraceViewSet(
         trace = one(Trace.objects.only("jobs", "job_count", "status", "name"), request.user, pk=pk)
         if not trace.job_count:
             raise NotFound(f"Trace {pk} ({trace.name}) has no jobs.")
-        return downloads.trace_jobs(trace, kind)
+        return streamed(*downloads.trace_jobs(trace, kind))
 
     @extend_schema(responses={(200, "text/csv"): str})
     def report(self, request: Request, pk: str) -> HttpResponse:

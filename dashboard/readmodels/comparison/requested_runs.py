@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from django.db.models import QuerySet
-from rest_framework.exceptions import NotFound
 
 from scheduling.model.values import ModelError
 from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS
@@ -21,14 +20,14 @@ LARGE = (  # fields of the runs, traces and clusters that no comparison shows
 
 
 class Listed(NamedTuple):
-    """Existing runs of a list, in its order, and sentences about the missing ones."""
+    """Existing runs of a list, in its order, possibly none, and sentences about the missing ones."""
 
     runs: list[Run]
     lost: list[str]
 
 
 def listed(text: str, runs: QuerySet[Run], was: Callable[[int], Gone | None]) -> Listed:
-    """Runs of `1,2,3` among those that the reader sees; ModelError or NotFound state what is wrong with the list.
+    """Runs of `1,2,3` among those that the reader sees; a ModelError states what is wrong with the list.
 
     was: what a deleted run was, by its number.
     """
@@ -48,8 +47,6 @@ def listed(text: str, runs: QuerySet[Run], was: Callable[[int], Gone | None]) ->
     found = runs.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
     lost = [str(was(i) or f"Run {i} does not exist; it may have been deleted.") for i in ids if i not in found]
     kept = [found[i] for i in ids if i in found]
-    if not kept:
-        raise NotFound(" ".join(lost))
     if len(kept) > 1 and all(store.same(kept[0], run) for run in kept[1:]):
         *others, last = [run.pk for run in kept]
         raise ModelError(
