@@ -10,14 +10,14 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from scheduling import algorithms
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.kernel.scheduler import BaseScheduler
 
-# not selectable
-ELSEWHERE = {"observed": ("scheduling.observed.scheduler", "ObservedScheduler")}
+ELSEWHERE = ("observed",)  # they record decisions of real clusters and cannot be selected; each has a folder of its own
 
 
 class Unavailable(UnknownName):
@@ -43,8 +43,7 @@ def unavailable() -> Mapping[str, str]:
 def scheduler_class(name: str) -> type[BaseScheduler]:
     """The class called `name`; UnknownName lists the names that would work."""
     if name in ELSEWHERE:
-        module, cls = ELSEWHERE[name]
-        return getattr(importlib.import_module(module), cls)
+        return _defined(importlib.import_module(f"scheduling.{name}.scheduler"))[0]
     if name not in names():
         raise UnknownName(f"unknown scheduler {name!r}; known: {', '.join(names())}")
     found = _imported(name)
@@ -64,22 +63,27 @@ def _imported(name: str) -> type[BaseScheduler] | str:
     own = f"{algorithms.__name__}.{name}"
     try:
         module = importlib.import_module(own)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, ImportError) and (package := _foreign(error)) is not None:
             why = f"it needs the package {package}, which cannot be imported ({error})"
             return f"{why}: pip install -r requirements.txt installs it"
         return f"its file cannot be imported: {type(error).__name__}: {error}"
-    found = [
-        value for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, BaseScheduler) and value.__module__ == own
-        and "name" in vars(value)
-    ]  # fmt: skip
+    found = _defined(module)
     if [cls.name for cls in found] != [name]:
         has = ", ".join(cls.name for cls in found) or "none"
         return f"its file must define one scheduler, named {name!r}; it has {has}"
     if foreign := [code for code in vars(found[0]).get("reasons", ()) if not code.startswith(f"{name}.")]:
         return f"its own reason {foreign[0]!r} must begin with its name: {name}.{foreign[0]}"
     return found[0]
+
+
+def _defined(module: ModuleType) -> list[type[BaseScheduler]]:
+    """The schedulers that a module defines itself."""
+    return [
+        value for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, BaseScheduler) and value.__module__ == module.__name__
+        and "name" in vars(value)
+    ]  # fmt: skip
 
 
 def _foreign(error: ImportError) -> str | None:

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from scheduling.kernel import registry
 from scheduling.model.values import Cluster, Job, Server
 from scheduling.reporting.reasons import readable, sentence
 from tests.dashboard.builders import downloaded
+from tests.dashboard.builders_answers import OF_RUN, recorded
 from tests.twin.builders import played_out
 from tests.twin.builders import run as command
 from twin.files.cluster_json import dump_cluster
@@ -22,7 +24,8 @@ from twin.infra.columns import unpack
 from twin.models import Run, Scenario
 from twin.scenarios.store import store_generated
 
-FILES = Path(__file__).resolve().parents[1] / "fixtures" / "schedulers"
+ROOT = Path(__file__).resolve().parents[2]
+FILES = ROOT / "tests" / "fixtures" / "schedulers"
 MODELS = {"next_free_slotted": "slotted", "next_free_worker": "typed_workers", "next_free_machine": "colocation"}
 GUILTY = {  # what the verifier says when two jobs stand where one may
     "next_free_slotted": "server s0: holds 2 of 1 gpu from 1000 ms",
@@ -203,8 +206,24 @@ def test_it_is_drawn_and_downloaded(output, played, name, viewer):
     assert {line.split(",")[0] for line in schedule[1:]} == {"a", "b", "c", "d"}
 
 
+def test_the_page_draws_every_job(played, viewer, tmp_path):
+    """In the test's own page (tests/js/dom.js), on what the API answers."""
+    paths = [f"/api/runs/{played.pk}/{path}" for path in OF_RUN]
+    answers = {path: recorded(viewer, path) for path in paths}
+    given = tmp_path / "answers.json"
+    given.write_text(json.dumps({"run": played.pk, "answers": answers}))
+    done = subprocess.run(
+        ["node", ROOT / "tests/js/draw-run.js", given], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert (shown["jobs"], shown["failed"]) == ([0, 1, 2, 3], [])
+    assert shown["rows"] > 0
+
+
 @pytest.mark.parametrize(("text", "reason"), [
     ("1 / 0\n", "its file cannot be imported: ZeroDivisionError: division by zero"),
+    ("raise SystemExit('no licence')\n", "its file cannot be imported: SystemExit: no licence"),
     ("def broken(:\n", "its file cannot be imported: SyntaxError: invalid syntax"),
     ("from scheduling.model.values import NoSuchName\n",
      "its file cannot be imported: ImportError: cannot import name 'NoSuchName'"),

@@ -5,7 +5,6 @@ They are those of the API: this test compares their shapes. TWIN_WRITE_FIXTURES=
 
 from __future__ import annotations
 
-import base64
 import gzip
 import os
 from pathlib import Path
@@ -17,6 +16,7 @@ from django.utils import timezone
 
 from scheduling.workloads import generate
 from tests.dashboard.builders import post
+from tests.dashboard.builders_answers import OF_RUN, recorded
 from tests.twin.runtime.conftest import work
 from twin.models import Alert, AlertRule, Run, Scenario
 from twin.runs import runner
@@ -31,11 +31,6 @@ RUNS = {  # name -> (workload, scheduler, edits)
     "groups": ("harmony", "harmony", []),
     "handed": ("oasis", "oasis", [{"verb": "change_scheduler", "scheduler": "srtf", "at_ms": 3 * H}]),
 }
-OF_RUN = (
-    "", "static/", "snapshot/", "jobs/?page=1&size=25&sort=index&q=&state=", *(f"jobs/{job}/" for job in range(8)),
-    "forks/", "payoffs/?after=0", "certificate/", "now/", "situation/", "thumbnail/",
-    "events/table/?kind=&decision=&size=50", "prices/0/", "delays/", "jobs/0/counterfactuals/",
-)  # fmt: skip
 LISTS = (
     "metrics/", "schedulers/", "edits/", "runs/?size=50", "runs/?size=24", "scenarios/?size=100",
     "scenarios/?size=500", "clusters/?size=200", "clusters/?size=500", "traces/?size=200", "traces/?size=500",
@@ -64,17 +59,6 @@ def finished(name: str) -> Run:
     run.refresh_from_db()
     assert run.status == Run.FINISHED, run.message
     return run
-
-
-def recorded(client: Any, path: str) -> Any:
-    """An answer as JSON; one of binary columns as {base64}."""
-    answer = client.get(path)
-    body = b"".join(answer.streaming_content) if getattr(answer, "streaming", False) else answer.content
-    if answer.headers.get("Content-Encoding") == "gzip":
-        body = gzip.decompress(body)
-    if answer.headers["Content-Type"] == "application/octet-stream":
-        return {"base64": base64.b64encode(body).decode()}
-    return {"status": answer.status_code, "body": orjson.loads(body)}
 
 
 def shape(value: Any, depth: int = 5) -> Any:
