@@ -1,4 +1,4 @@
-"""No branch on the execution model outside the rooms of the three families.
+"""No branch on the execution model outside the rooms of the models.
 
 Whoever needs one asks the model, or a table of its family.
 
@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from scheduling.kernel.execution_model import ExecutionModel
-from scheduling.kernel.registry import schedulers
+from scheduling.kernel.registry import ELSEWHERE, scheduler_class, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("scheduling/slotted", "scheduling/typed_workers", "scheduling/colocation")
+ROOMS = ("scheduling/slotted", "scheduling/typed_workers", "scheduling/colocation", "scheduling/observed")
 PYTHON = ("scheduling", "twin", "dashboard", "benchmarks", "experiments")
-MODELS = {cls.model.name for cls in schedulers().values()}
-CLASSES = {type(cls.model) for cls in schedulers().values()}
+EVERY = [*schedulers().values(), *map(scheduler_class, ELSEWHERE)]
+MODELS = {cls.model.name for cls in EVERY}
+CLASSES = {type(cls.model) for cls in EVERY}
 # as execution.py of each family names its own
 INSTANCES = {name.upper() for name in MODELS} | {cls.__name__ for cls in CLASSES}
 # rules that only one model has
@@ -27,6 +28,7 @@ FIELDS = {name for cls in CLASSES for name in cls.__annotations__} - set(Executi
 FLAGS = {"lanes", "groups"} | FIELDS  # of a scheduler, in place of its model
 SCHEDULERS = {"scheduler", "cls", "before", "BaseScheduler"}  # what a scheduler is called, also with something in front
 BASES = {"GangScheduler", "GroupedScheduler"} | {cls.__name__ for cls in CLASSES}
+RECORDING = {cls.__name__ for cls in EVERY if cls.model.records}
 
 
 def ends(node: ast.AST) -> str:
@@ -56,9 +58,27 @@ def is_scheduler(node: ast.AST) -> bool:
     return ends(node) in SCHEDULERS | {"scheduler_class", "build"}
 
 
+def is_scope(node: ast.AST) -> bool:
+    """Whether it is the scope of a plan, which says what the plan replaces: a job, a worker, or observed bars."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "scope"
+
+
+def compares_scheduler(node: ast.AST) -> bool:
+    """Whether it is the class, or the name, of a scheduler that records what a real cluster did."""
+    return ends(node) in RECORDING or (
+        isinstance(node, ast.Attribute) and node.attr == "name" and compares_scheduler(node.value)
+    )
+
+
+def sides(node: ast.Compare) -> list[ast.expr]:
+    return [node.left, *node.comparators]
+
+
 def found_in(node: ast.AST) -> str | None:
     """What the node decides by the model, or None."""
-    if isinstance(node, ast.Compare) and any(map(names_model, [node.left, *node.comparators])):
+    if isinstance(node, ast.Compare) and any(map(compares_scheduler, sides(node))):
+        return "comparison with the scheduler of a model"
+    if isinstance(node, ast.Compare) and not is_scope(node.left) and any(map(names_model, sides(node))):
         return "comparison with a model"
     if isinstance(node, ast.MatchValue) and names_model(node.value):
         return "comparison with a model"
@@ -119,6 +139,10 @@ def outside_the_rooms() -> dict[str, int]:
     ("x = cls.model == TypedWorkers(fixed=True)", "comparison with a model"),
     ("if self.scheduler.fixed: pass", "flag fixed of a scheduler"),
     ("x = 1 if scheduler.model.fills else 2", "rule fills of a model"),
+    ('x = phase.model == "observed"', "comparison with a model"),
+    ("x = OBSERVED in models", "comparison with a model"),
+    ("x = cls is ObservedScheduler", "comparison with the scheduler of a model"),
+    ("x = scenario.scheduler == ObservedScheduler.name", "comparison with the scheduler of a model"),
 ])  # fmt: skip
 def test_a_branch_is_found(text, what):
     assert [found for _, found in branches(text)] == [what]
@@ -128,7 +152,7 @@ def test_a_branch_is_found(text, what):
     'name = "slotted"', "model = SLOTTED", "x = decision.workers", "x = pool.groups", "x = typed.lanes(cluster, 0)",
     'x = data["groups"]', "model = TypedWorkers(fixed=True)", "x = cls.model.supports", "x = pool.fills",
     "x = self.model.cloud", 'x = scheduler.model.ledger(cluster, jobs, scheduler)', "x = RULES[execution['model']]",
-    'x = kind == "grouped"',
+    'x = kind == "grouped"', 'x = data["scope"] == "observed"', "x = cls.model.records",
 ])  # fmt: skip
 def test_what_is_no_branch_is_not(text):
     assert list(branches(text)) == []

@@ -1,7 +1,7 @@
 """The execution model: by which rules the jobs of a run hold servers.
 
-A scheduler names its model. There are three, each with its own folder: slotted, typed
-workers, co-location. What may differ between schedulers of one model is a field of the model: `model =
+A scheduler names its model. Each model has its own folder: slotted, typed_workers, colocation, and observed, which
+records what a real cluster did. What may differ between schedulers of one model is a field of the model: `model =
 TypedWorkers(fixed=True)`.
 """
 
@@ -42,6 +42,7 @@ class ExecutionModel(ABC):
     title: str  # as printed on screen
     trainings: Mapping[str, str]  # {name: as printed in comparisons} of the models by which its jobs train (`training`)
     supports: tuple[str, ...]  # those of them that a scheduler of this model can be asked for
+    records: bool = False  # whether its runs record what was decided elsewhere, and cannot be simulated
     no_beliefs: str = (
         ""  # why its schedulers cannot run on beliefs, behind "cannot run on predicted run times, because "
     )

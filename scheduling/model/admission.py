@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scheduling.model.training_models import BANDWIDTH
+from scheduling.model.training_models import BANDWIDTH, LIMITS
 from scheduling.model.values import RESOURCES, Cluster, Demand, Job, Reason
 
 UNLIMITED = 1 << 40  # units of a role that needs nothing
@@ -78,7 +78,7 @@ class Room:
 def impossible(job: Job, needs: Sequence[str], room: Room, training: str = "oasis") -> Reason | None:
     """Reason why no schedule could ever run the job with that training model, or None."""
     reason = missing_part(job, needs)
-    if reason is None and training == "oasis" and job.worker is not None and job.ps is not None:
+    if reason is None and "bandwidth" in LIMITS[training] and job.worker is not None and job.ps is not None:
         reason = _starved(job.worker[BANDWIDTH], job.ps[BANDWIDTH], job.gradient_mb)
     if reason is None and job.worker is not None:
         reason = room.refuses("worker", job.worker)
@@ -88,7 +88,7 @@ def impossible(job: Job, needs: Sequence[str], room: Room, training: str = "oasi
 
 
 def _starved(bandwidth: int, ps_bandwidth: int, gradient_mb: float | None) -> Reason | None:
-    """OASiS: gradients that cannot travel, or parameter servers slower than a worker (ceil(y b / B) > y for all y)."""
+    """Gradients that cannot travel, or parameter servers slower than a worker: ceil(y b / B) > y for all y (OASiS)."""
     if bandwidth == 0 and gradient_mb:
         return Reason("missing_part", {"part": "worker.bandwidth"})
     if bandwidth > ps_bandwidth:

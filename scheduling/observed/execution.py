@@ -18,6 +18,7 @@ class Observed(ExecutionModel):
     title = "Real cluster"
     trainings = {"observed": "a real cluster"}
     supports = ("observed",)
+    records = True
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
         raise ModelError(

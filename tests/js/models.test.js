@@ -15,15 +15,15 @@ const EVERY = ['slotted', 'typed_workers', 'colocation', 'observed'];
 
 /** Ways in which a source can branch on an execution model. */
 const BRANCHES = [
-  /['"`](slotted|typed[-_]workers|colocation)['"`]/, // its name
+  /['"`](slotted|typed[-_]workers|colocation|observed)['"`]/, // its name
   /scheduler\??\.(lanes|groups|model)\b/, // a flag of the payload
   /(if|\?|&&|\|\|)\s*\(?!?(\w+\.)*(lanes|groups)\s*(\)|\?|&&)/, // the flags under another name
   /\b(isSlotted|isTyped\w*|isColocat\w*|familyOf|familiesOf)\b/,
   /\.groups\.any\b|store\.groups\.length\s*(\?|&&)/,
 ];
-const ALLOWED = /^models\//; // where what differs between the models stands
-/** Virtual clusters of a trace and columns of tables are called groups, too. */
-const OTHERS = /info\.groups &&|choice\.groups && groups/;
+const ALLOWED = /^models\/(?!index|phases)/; // where what differs between the models stands
+/** Virtual clusters of a trace and columns of tables are called groups, too; a plan's scope says what it replaces. */
+const OTHERS = /info\.groups &&|choice\.groups && groups|scope === 'observed'|scope: ('\w+' \| )+'observed'/;
 
 function branches(name, text) {
   if (ALLOWED.test(name)) return [];
@@ -74,6 +74,7 @@ test('a branch that is added is found, wherever it stands but among the models',
   const planted = [
     "if (model.name === 'colocation') return;",
     "const bands = phase.model === 'typed_workers' ? a : b;",
+    "const word = phases.some(({ model }) => model === 'observed') ? 'ended' : state;",
     'this.pieces = info.scheduler.lanes ? new Pieces(store) : null;',
     'if (info.scheduler.groups) groupLegend(made);',
     'if (lanes) return null;',

@@ -78,9 +78,9 @@ def same_trace(trace_id: int, other_id: int) -> bool:
     return len(counts) == 1 and 0 not in counts and same_jobs(store.jobs_of(trace_id), store.jobs_of(other_id))
 
 
-def observed(models: Sequence[str]) -> bool:
+def recorded(models: Sequence[str]) -> bool:
     """True for the run of a real cluster, which is not simulated."""
-    return tuple(models) == OBSERVED.supports
+    return bool(models) and all(model in BY_TRAINING and BY_TRAINING[model].records for model in models)
 
 
 def _model(state: ScenarioState) -> str:

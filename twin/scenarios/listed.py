@@ -10,22 +10,22 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from scheduling.observed.scheduler import ObservedScheduler
+from scheduling.kernel.registry import ELSEWHERE
 from twin.models import Scenario, ShadowSet
 
 
 def scenarios(found: QuerySet[Scenario]) -> QuerySet[Scenario]:
     """The scenarios that lists show."""
-    return found.filter(unlisted=False).exclude(scheduler=ObservedScheduler.name)
+    return found.filter(unlisted=False).exclude(scheduler__in=ELSEWHERE)
 
 
 def inputs(found: QuerySet[Any], name: str) -> QuerySet[Any]:
     """The traces or clusters (name) that lists show."""
     cut = ShadowSet.objects.filter(**{f"{name}__isnull": False})
-    mirrored = Scenario.objects.filter(scheduler=ObservedScheduler.name)
+    mirrored = Scenario.objects.filter(scheduler__in=ELSEWHERE)
     return found.exclude(pk__in=cut.values(f"{name}_id")).exclude(pk__in=mirrored.values(f"{name}_id"))
 
 
 def is_record(scenario: Scenario) -> bool:
     """True if the scenario only records a live cluster."""
-    return scenario.scheduler == ObservedScheduler.name
+    return scenario.scheduler in ELSEWHERE

@@ -14,6 +14,7 @@ const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'cou
 export const colocation = {
   name: 'colocation',
   states: JOB_STATES,
+  otherStates: {},
   inUse: () => 'Used',
   tiles: () => [
     ['used-cpu', 'groups.cpu_utilization'],

@@ -13,6 +13,7 @@ import { typedWorkers } from './typed-workers.js';
  * @typedef {object} ExecutionModel
  * @property {string} name as files and the API state it
  * @property {string[]} states that jobs can be in
+ * @property {Record<string, {word: string, meaning: string}>} otherStates whose word or meaning differs in this model
  * @property {(metrics: Map<string, any>, store: any) => string} inUse title of its utilization chart
  * @property {(info: any) => [key: string, metric: string][]} tiles of what is in use, by the keys of `shares`
  * @property {Function} shares (store, info, p, from, width, bins) -> {key: Float64Array}, both sites together
@@ -59,13 +60,20 @@ export function statesOf(info) {
 }
 
 /**
- * The word for a state of jobs. Jobs of a real cluster end in several ways, of which the state knows one.
+ * What the models of a run call a state, where that differs.
  *
  * @param {{phases: {model: string}[]}} info
  * @param {string} state
  */
-export const stateWord = ({ phases }, state) =>
-  state === 'completed' && phases.some(({ model }) => model === 'observed') ? 'ended' : state;
+const other = (info, state) => modelsOf(info).find(({ otherStates }) => state in otherStates)?.otherStates[state];
+
+/**
+ * The word for a state of jobs.
+ *
+ * @param {{phases: {model: string}[]}} info
+ * @param {string} state
+ */
+export const stateWord = (info, state) => other(info, state)?.word ?? state;
 
 /**
  * What a state means, as a hint.
@@ -73,7 +81,4 @@ export const stateWord = ({ phases }, state) =>
  * @param {{phases: {model: string}[]}} info
  * @param {string} state
  */
-export const stateMeaning = (info, state) =>
-  stateWord(info, state) === 'ended'
-    ? 'has ended: completed, failed, cancelled or preempted; its reason says which'
-    : MEANING[state];
+export const stateMeaning = (info, state) => other(info, state)?.meaning ?? MEANING[state];

@@ -9,9 +9,16 @@ import { slotted } from './slotted.js';
 const COUNT = 5; // resources
 const CPU = 1;
 
+/** Jobs of a real cluster end in several ways, of which the state knows one. */
+const ENDED = {
+  word: 'ended',
+  meaning: 'has ended: completed, failed, cancelled or preempted; its reason says which',
+};
+
 export const observed = {
   ...slotted,
   name: 'observed',
+  otherStates: { completed: ENDED },
   inUse: (metrics, store) => (store.samples.use.length ? 'Allocated and used' : 'Allocated'),
   shares,
   utilization: observedCurves,

@@ -12,6 +12,7 @@ const COUNT = 5; // resources
 export const slotted = {
   name: 'slotted',
   states: SHARED_STATES,
+  otherStates: {},
   inUse: () => 'Allocated',
   tiles: ({ limits }) =>
     Object.keys(TILES)

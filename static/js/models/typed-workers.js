@@ -11,6 +11,7 @@ import { slotMeasures } from '../util/held-shares.js';
 export const typedWorkers = {
   name: 'typed_workers',
   states: SHARED_STATES,
+  otherStates: {},
   inUse: (metrics) => metrics.get('lanes.mean_busy').title,
   tiles: () => [['busy', 'lanes.mean_busy']],
   shares,

@@ -12,7 +12,7 @@ import numpy as np
 from scheduling.model.values import Cluster, Job, ModelError
 from scheduling.reporting.metric_table import value_of
 from twin.analysis.changed_jobs import changes
-from twin.analysis.comparability import Basis, basis_of, kin, observed, rankable
+from twin.analysis.comparability import Basis, basis_of, kin, rankable, recorded
 from twin.analysis.comparison import differences
 from twin.analysis.comparison.breakdowns import groups
 from twin.analysis.comparison.decisions import Decisions, decisions_of
@@ -80,7 +80,7 @@ class Compared:
     def __init__(self, sides: Sequence[Side], until_ms: int = FOREVER) -> None:
         self.until_ms = until_ms
         self.rows = _matched([side.jobs for side in sides])  # of each side, [shared job] its index
-        if not len(self.rows[0]) and not any(observed(side.basis.models) for side in sides):
+        if not len(self.rows[0]) and not any(recorded(side.basis.models) for side in sides):
             names = ", ".join(str(side.run_id) for side in sides)
             raise ModelError(f"runs {names} have no common job ids; compare runs of the same trace")
         pairs = list(zip(sides, self.rows, strict=True))

@@ -13,7 +13,7 @@ from scheduling.model.values import RESOURCES, Cluster, Job, Role
 from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.metrics import offered, shares
 from scheduling.reporting.quantities import value_text
-from twin.analysis.comparability import BY_TRAINING, observed
+from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Outcomes
 from twin.eventlog.fold import BAR_FIELDS, END, START
 from twin.files.stored_jobs import any_utility, demands_of, objects_of
@@ -76,7 +76,7 @@ def slowdown(
 
 def unknown(models: Sequence[str]) -> dict[str, None]:
     """Metrics that a run of these models does not have: a real cluster admits nothing and reports no preemptions."""
-    return dict.fromkeys(("admitted", "preemptions")) if observed(models) else {}
+    return dict.fromkeys(("admitted", "preemptions")) if recorded(models) else {}
 
 
 def stored_metrics(metrics: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from scheduling.kernel.registry import build, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.training_models import training_model_of
 from scheduling.model.values import Cluster
-from scheduling.observed.scheduler import ObservedScheduler
 from twin.analysis.suitability import Demands
 from twin.files.job_table import JobTable
 from twin.studies.races import obstacle, trained_by
@@ -37,8 +36,6 @@ def entrants(cluster: Cluster, table: JobTable) -> list[Entrant]:
     demands, training = Demands(table), training_model_of(cluster)
     found = []
     for cls in schedulers().values():
-        if cls is ObservedScheduler:
-            continue
         parameters = trained_by(cls, training)
         scheduler = build(cls.name, parameters)
         reason = _too_slow(cls, len(table)) or obstacle(scheduler, cluster, [table])
