@@ -19,6 +19,7 @@ from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import group_lines
 from twin.files.jobs_csv import columns_of, csv_lines
 from twin.files.jobs_jsonl import job_lines
+from twin.files.jobs_parquet import parquet_pieces
 from twin.files.outputs import event_line, schedule_lines
 from twin.files.packed_jobs import PackedJobs
 from twin.files.perfetto import trace_lines
@@ -102,18 +103,23 @@ def summary(run: Run) -> dict[str, Any]:
 
 
 def trace_jobs(trace: Trace, kind: str) -> Download:
-    """The jobs of a trace as jobs.jsonl, jobs.csv or jobs.swf."""
+    """The jobs of a trace as jobs.jsonl, jobs.csv, jobs.parquet or jobs.swf."""
     packed = PackedJobs(bytes(trace.jobs), trace.job_count)
     if kind == "jsonl":
         lines: Iterable[bytes] = job_lines(packed)
     elif kind == "csv":
         lines = (text.encode() for text in csv_lines(packed.tables(), columns_of(packed.tables())))
+    elif kind == "parquet":
+        lines = parquet_pieces(packed.tables(), columns_of(packed.tables()))
     else:
         lines = swf_lines(packed, trace.job_count)
     return Download(lines, f"trace-{trace.pk}-jobs.{kind}", KINDS[kind])
 
 
-KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "swf": "text/plain; charset=utf-8"}
+KINDS = {
+    "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet",
+    "swf": "text/plain; charset=utf-8",
+}  # fmt: skip
 
 
 def _log_lines(run: Run) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from twin.scenarios import store
 from twin.traces import importers
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "swf"])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "swf"])
 def test_an_export_read_back_gives_the_same_jobs(viewer, finished_run, tmp_path, kind):
     trace = finished_run.scenario.trace
     answer = viewer.get(f"/api/traces/{trace.pk}/jobs.{kind}")

@@ -200,7 +200,7 @@ class TraceViewSet(
 
     @extend_schema(responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in downloads.KINDS.values()})
     def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
-        """Jobs of a trace in the format of the address: jobs.jsonl, jobs.csv or jobs.swf."""
+        """Jobs of a trace in the format of the address: jobs.jsonl, jobs.csv, jobs.parquet or jobs.swf."""
         trace = one(Trace.objects.only("jobs", "job_count", "status", "name"), request.user, pk=pk)
         if not trace.job_count:
             raise NotFound(f"Trace {pk} ({trace.name}) has no jobs.")

@@ -274,7 +274,7 @@ function paintReady(trace) {
     h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}`, download: true }, `jobs.${kind}`);
   fill(
     $('#exports'),
-    trace.job_count ? ['jsonl', 'csv', 'swf'].map(link) : null,
+    trace.job_count ? ['jsonl', 'csv', 'parquet', 'swf'].map(link) : null,
     h('a', { class: 'button', href: `/api/traces/${id}/report.csv`, download: true }, 'report.csv'),
   );
   fill(
