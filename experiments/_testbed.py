@@ -19,7 +19,7 @@ from scheduling.slotted.workload_oasis import draw_utility
 
 SLOT_MS, SLOTS, JOBS = 1_200_000, 10, 12
 ARRIVAL_SLOTS = 9
-SHORTEST_MS, LONGEST_MS = 2_400_000, 7_200_000  # of a job
+MIN_MS, MAX_MS = 2_400_000, 7_200_000  # of a job
 IMAGES, BATCH = 200, 10
 NIC_MBPS = 22_000  # two ports of 10 and two of 1 Gbps
 WITH_GPU, WORKER_SERVERS, PS_SERVERS = 4, 7, 2
@@ -47,7 +47,7 @@ def _job(rng: np.random.Generator, id_: str, at_ms: int) -> Job:
     gpu, cpu, memory, mbps = (
         int(rng.integers(low, high + 1)) for low, high in ((0, 1), (1, 5), (2, 10), (1_000, 3_000))
     )
-    batch_ms = float(rng.uniform(SHORTEST_MS, LONGEST_MS)) * workers / (epochs * chunks * batches)
+    batch_ms = float(rng.uniform(MIN_MS, MAX_MS)) * workers / (epochs * chunks * batches)
     gradient_mb = min(float(rng.uniform(30, 575)), batch_ms / 2 * mbps / 16_000)  # sent and received: 16 bits a byte
     return Job(
         id=id_, arrival_ms=at_ms, epochs=epochs, num_chunks=chunks, minibatches_per_chunk=batches,

@@ -13,7 +13,7 @@ CLAIM = "PD-ORS has a higher utility than OASiS, and the gap widens with the num
 JOBS, SERVERS, SLOTS = (10, 20, 30, 40, 50), 100, 20
 SETTING = f"{SLOTS} slots, {SERVERS} servers, {CALIBRATED}, {FROM_HISTORY}, 5 seeds"
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
-LEAST, AT_MOST_JOBS = 1.0, 1.1
+MIN_REAL, MAX_JOBS = 1.0, 1.1
 SEEDS = 5
 CHARTS = (Chart("total utility"),)
 
@@ -23,7 +23,7 @@ def run(options: Options, jobs: Sequence[int] = JOBS) -> Steps:
     found = yield from compare(workloads, PLAYERS, options.seeds_or(SEEDS))
     checks = [
         Figure(f"PD-ORS / OASiS, {point} jobs", row["PD-ORS"] / row["OASiS"], "x",
-               AT_MOST_JOBS if point == JOBS[-1] else LEAST, at_least=True)
+               MAX_JOBS if point == JOBS[-1] else MIN_REAL, at_least=True)
         for point, row in means(found).items()
     ]  # fmt: skip
     return table_of("jobs", found, PLAYERS, checks)

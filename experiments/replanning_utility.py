@@ -15,7 +15,7 @@ CLAIM = (
 )
 POINTS = ((100, 100), (100, 300), (300, 100), (300, 200), (300, 300), (300, 400))  # T, jobs
 SETTING = f"50 + 50 servers, {CALIBRATED}, {FROM_HISTORY}, 3 seeds"
-CROWDED, LEAST = (100, 300), 0.98
+CROWDED, MIN_REAL = (100, 300), 0.98
 PLAYERS: Mapping[str, Player] = {
     "OASiS": ("oasis", {}),
     "OASiS, clairvoyant": ("oasis", {"estimate_from": "clairvoyant"}),
@@ -23,7 +23,7 @@ PLAYERS: Mapping[str, Player] = {
     "promise at first plan": ("replanning", {"promise": "arrival"}),
     "no promise": ("replanning", {"promise": "never"}),
 }
-AT_LEAST = {"promise at start": 1.15, "promise at first plan": 1.15, "no promise": 1.30}
+MIN_RATIO = {"promise at start": 1.15, "promise at first plan": 1.15, "no promise": 1.30}
 SEEDS = 3
 CHARTS = (Chart("total utility"),)
 
@@ -35,7 +35,7 @@ def run(options: Options, points: Sequence[tuple[int, int]] = POINTS) -> Steps:
     grid = means(found)
     checks = [
         Figure(f"{player} / OASiS, {point}", row[player] / row["OASiS"], "x",
-               least if named[point] == CROWDED else LEAST, at_least=True)
-        for player, least in AT_LEAST.items() for point, row in grid.items()
+               least if named[point] == CROWDED else MIN_REAL, at_least=True)
+        for player, least in MIN_RATIO.items() for point, row in grid.items()
     ]  # fmt: skip
     return table_of("setting", found, PLAYERS, checks)

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduling.colocation.workload import harmony
 from scheduling.model.speed import completed
-from scheduling.model.values import LARGEST, MAX_SLOT_MS, Cluster, Job, ModelError, shorten
+from scheduling.model.values import MAX_INT, MAX_SLOT_MS, Cluster, Job, ModelError, shorten
 from scheduling.slotted.workload_oasis import oasis
 from scheduling.slotted.workload_pd_ors import pd_ors
 from scheduling.typed_workers.workload import a_online
@@ -52,7 +52,7 @@ def generate(
         horizon_slots = HORIZON
     for name, value, least, most in (
         ("jobs", num_jobs, 0, MAX_JOBS), ("servers", num_servers, 2, MAX_SERVERS), ("slot_ms", slot_ms, 1, MAX_SLOT_MS),
-        ("slot_ms x horizon_slots", slot_ms * (horizon_slots or 1), 1, LARGEST),
+        ("slot_ms x horizon_slots", slot_ms * (horizon_slots or 1), 1, MAX_INT),
     ):  # fmt: skip
         if not least <= value <= most:
             limit = f"at least {least:,}" if value < least else f"at most {most:,}"

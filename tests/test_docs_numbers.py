@@ -43,12 +43,12 @@ STATED = [
     ("architecture.md", f"at most {thumbnail.ROWS} groups of servers by {thumbnail.COLUMNS} intervals"),
     ("following.md", f"limits of {trial.LIMIT_S:g} s and {trial_process.MAX_MEMORY // 2**30} GiB"),
     ("following.md", f"of the newest {health.MAX_LAGS:,}"),
-    ("following.md", f"`hours` (default {sets.DEFAULT_MS // HOUR_MS}, at most {sets.MOST_MS // HOUR_MS})"),
+    ("following.md", f"`hours` (default {sets.DEFAULT_MS // HOUR_MS}, at most {sets.MAX_MS // HOUR_MS})"),
     ("forecasting.md", f"at most every {forecast_task.EVERY_S:g} s"),
     ("forecasting.md", f"the {bands.NEAREST} forecasts, among the last {bands.LAST} scored ones"),
-    ("forecasting.md", f"*learning* below {scoring.LEAST} scored starts"),
-    ("forecasting.md", f"if its interval is at least {replays.LEAST_INTERVAL_MS // 1_000} s"),
-    ("forecasting.md", f"windows of up to {in_step.MOST_JOBS:,} jobs"),
+    ("forecasting.md", f"*learning* below {scoring.MIN_SCORED} scored starts"),
+    ("forecasting.md", f"if its interval is at least {replays.MIN_INTERVAL_MS // 1_000} s"),
+    ("forecasting.md", f"windows of up to {in_step.MAX_JOBS:,} jobs"),
     ("acting.md", f"`ACTING_LEASE_S` ({settings.ACTING_LEASE_S} s)"),
     ("acting.md", f"the plan is older than {gates.MAX_AGE_S / 60:g} minutes"),
     ("push.md", f"at most {bodies.MAX_EVENTS:,} events"),
@@ -59,7 +59,7 @@ STATED = [
     ("operation.md", f"alerts are kept for {evaluation.KEPT_DAYS} days"),
     ("operation.md", f"of the demo, {WORDS[demo.KEPT]} ended runs"),
     ("operation.md", f"The {WORDS[experiment_task.KEPT]} newest results of each experiment are kept"),
-    ("decisions/0015-a-fork-of-a-mirror-is-a-cut.md", f"would take more than {cut_jobs.MOST_SLOTS:,} slots"),
+    ("decisions/0015-a-fork-of-a-mirror-is-a-cut.md", f"would take more than {cut_jobs.MAX_SLOTS:,} slots"),
 ]
 
 

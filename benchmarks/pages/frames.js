@@ -1,13 +1,13 @@
 // What the pages of benchmarks share: frames, each of which moves the picture, and servers.
 
-const MOST_MS = 25_000; // a row ends also where a frame takes a second
+const MAX_MS = 25_000; // a row ends also where a frame takes a second
 
 /** move(i) before each of `frames` frames: ms from frame to frame, fewer of them if it takes too long. */
 async function moved(frames, move) {
   const gaps = [];
   const began = await frame();
   let last = began;
-  for (let i = 0; i < frames && last - began < MOST_MS; i++) {
+  for (let i = 0; i < frames && last - began < MAX_MS; i++) {
     move(i);
     const now = await frame();
     gaps.push(now - last);

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import replays
-from scheduling.forecast.scoring import LEARNING, LEAST
+from scheduling.forecast.scoring import LEARNING, MIN_SCORED
 from twin.models import Connection, Forecasting
 
 
@@ -63,4 +63,4 @@ class FidelityView(APIView):
 def _calibration(figures: dict[str, Any]) -> dict[str, Any]:
     """{state, count, least, share, low, high}: calibrated | learning | off, with the coverage of the 80 % band."""
     coverage = figures.get("coverage") or {"count": 0, "share": None, "low": None, "high": None}
-    return {"state": figures.get("calibration", LEARNING), "least": LEAST, **coverage}
+    return {"state": figures.get("calibration", LEARNING), "least": MIN_SCORED, **coverage}

@@ -36,7 +36,7 @@ from twin.scenarios.edits import MAX_EDITS
 from twin.traces.importers import Choice, Reading, formats, title_of
 from twin.traces.uploads.openfile import MAX_FILES
 
-LARGEST = 2**63 - 1
+MAX_ID = 2**63 - 1
 MAX_EARLIER = 5  # imports of the same files that are named
 
 
@@ -100,15 +100,15 @@ class ChoiceSerializer(KnownFields):
 
     name = serializers.CharField(max_length=200, required=False)
     format = serializers.CharField(max_length=200, default="auto")
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
-    slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=MAX_ID)
+    slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     mapping = MappingField(required=False)
     time_unit = serializers.CharField(max_length=20, required=False)
     time_zone = serializers.CharField(max_length=100, required=False)
     cpu_jobs = serializers.CharField(max_length=20, required=False)
     groups = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=10_000)
-    from_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
-    to_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    from_ms = serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID)
+    to_ms = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     sample = serializers.IntegerField(required=False, min_value=1, max_value=10_000_000)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=10_000_000)
     rate = NumberField(required=False, min_value=1e-6, max_value=1e6)
@@ -215,11 +215,11 @@ class ScenarioSerializer(KnownFields, serializers.ModelSerializer):
     trace_name = serializers.CharField(source="trace.name", read_only=True)
     job_count = serializers.IntegerField(source="trace.job_count", read_only=True)
     server_count = serializers.IntegerField(source="cluster.server_count", read_only=True)
-    slot_ms = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=LARGEST, write_only=True)
+    slot_ms = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_ID, write_only=True)
     horizon_slots = serializers.IntegerField(
         required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True
     )
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=MAX_ID)
     parameters = ParametersField(default=dict)
     edits = serializers.ListField(child=EditField(), default=list, max_length=MAX_EDITS)
     ends_ms = serializers.SerializerMethodField()

@@ -17,7 +17,7 @@ from dashboard.http.known_fields import KnownFields
 from dashboard.http.number_field import NumberField
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import replays, shadows
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from twin.models import Connection, ShadowSet
 from twin.studies.shadows import sets
 
@@ -28,13 +28,13 @@ class WindowSerializer(KnownFields):
     """Window of a set of shadows: its length, and its end in ms of the run's log; without one it ends now."""
 
     hours = NumberField(default=sets.DEFAULT_MS / sets.HOUR_MS)
-    until_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
+    until_ms = serializers.IntegerField(required=False, min_value=0, max_value=MAX_INT)
 
     def validate_hours(self, value: float) -> float:
         """A number from a second to a week."""
-        if not 1 / 3_600 <= value <= sets.MOST_MS / sets.HOUR_MS:
+        if not 1 / 3_600 <= value <= sets.MAX_MS / sets.HOUR_MS:
             raise serializers.ValidationError(
-                f"must be from 0.0003 to {sets.MOST_MS // sets.HOUR_MS} hours, got {value:g}"
+                f"must be from 0.0003 to {sets.MAX_MS // sets.HOUR_MS} hours, got {value:g}"
             )
         return value
 

@@ -17,7 +17,7 @@ from dashboard.auth.visible import VisibleRelated, visible
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import AxisField
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from twin.analysis.speed_origins import note_of_jobs
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.runs import scheduler_history
@@ -33,7 +33,7 @@ class SweepSerializer(KnownFields, serializers.ModelSerializer):
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     axes = serializers.ListField(child=AxisField(), min_length=1, max_length=sweeps.MAX_AXES)
     seeds = serializers.ListField(
-        child=serializers.IntegerField(min_value=0, max_value=LARGEST),
+        child=serializers.IntegerField(min_value=0, max_value=MAX_INT),
         required=False,
         default=list,
         max_length=sweeps.MAX_POINTS,

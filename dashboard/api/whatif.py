@@ -17,7 +17,7 @@ from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from twin.models import Run, Scenario
 from twin.runs import commands
 from twin.scenarios import forks, store
@@ -53,7 +53,7 @@ class ForkSerializer(KnownFields):
     include later arrivals.
     """
 
-    at_ms = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False, allow_null=True)
+    at_ms = serializers.IntegerField(min_value=0, max_value=MAX_INT, required=False, allow_null=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     edits = serializers.ListField(child=EditField(), max_length=MAX_EDITS, required=False, default=list)
     start = serializers.BooleanField(default=False)

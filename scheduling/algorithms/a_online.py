@@ -32,7 +32,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import (
     CLOUD,
-    LARGEST,
+    MAX_INT,
     NONE,
     NOTHING,
     Cluster,
@@ -331,7 +331,7 @@ def _lasting(cluster: Cluster) -> typed.Lanes:
     return typed.lanes(
         cluster,
         _WORKER,
-        [i for i, server in enumerate(cluster.servers) if not any(end >= LARGEST for _, end in server.away)],
+        [i for i, server in enumerate(cluster.servers) if not any(end >= MAX_INT for _, end in server.away)],
     )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 COVERAGE_PERCENT = 80
 SMOOTH_MS = 30_000
 LAST, NEAREST = 400, 50  # forecasts that count, and those of them by which a band is made
-LEAST = 9  # with fewer, the outer ranks of the band do not exist
+MIN_ERRORS = 9  # with fewer, the outer ranks of the band do not exist
 
 
 class Band(NamedTuple):
@@ -41,7 +41,7 @@ class Bands:
 
     def around(self, wait_ms: int) -> tuple[int, int] | None:
         """The band of a forecast wait; None while too few forecasts have come true."""
-        if len(self.errors) < LEAST:
+        if len(self.errors) < MIN_ERRORS:
             return None
         first = self._first(_size(wait_ms))
         if first not in self.known:
@@ -66,7 +66,7 @@ def error(real_ms: int, forecast_ms: int) -> float:
 
 
 def band(errors: Iterable[float]) -> Band:
-    """The band by these errors, of which there are LEAST or more."""
+    """The band by these errors, of which there are MIN_ERRORS or more."""
     ordered = sorted(errors)
     count = len(ordered)
     outside = (100 - COVERAGE_PERCENT) / 200  # on each side

@@ -12,7 +12,7 @@ LEADS = ("under_1_min", "1_to_10_min", "10_to_60_min", "1_to_6_h", "over_6_h")
 LEAD_EDGES_MS = np.array([1, 10, 60, 360]) * MINUTE_MS
 WITHIN_MIN = (1, 10, 60)
 CALIBRATED, LEARNING, OFF = "calibrated", "learning", "off"
-LEAST = 100  # scored forecasts, below which the twin is learning
+MIN_SCORED = 100  # scored forecasts, below which the twin is learning
 BAND = (0.75, 0.85)  # coverage of a calibrated 80 % band
 
 
@@ -68,7 +68,7 @@ def coverage(inside: int, count: int) -> Coverage:
 
 
 def calibration(of: Coverage) -> str:
-    """learning below LEAST scored forecasts; calibrated where the coverage may lie in BAND; else off."""
-    if of.count < LEAST or of.low is None or of.high is None:
+    """learning below MIN_SCORED scored forecasts; calibrated where the coverage may lie in BAND; else off."""
+    if of.count < MIN_SCORED or of.low is None or of.high is None:
         return LEARNING
     return CALIBRATED if of.low <= BAND[1] and of.high >= BAND[0] else OFF

@@ -25,7 +25,7 @@ from scheduling.kernel.changes.phases import Phase, check_phases, with_shares
 from scheduling.kernel.plans import Plans
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.steps import STEPS
-from scheduling.model.values import LARGEST, Cluster, Event, Job, ModelError, Server
+from scheduling.model.values import MAX_INT, Cluster, Event, Job, ModelError, Server
 
 _OUTAGE, _SLOT, _END = int(Priority.OUTAGE), int(Priority.SLOT), int(Priority.END)
 HOOKS = ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
@@ -62,7 +62,7 @@ class Simulation:
         self.phase = 0  # phases[:phase] have begun
         self.slot_ms = cluster.slot_ms
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
-        self.end_ms = self.horizon_ms or LARGEST  # a server that is unavailable until LARGEST never returns
+        self.end_ms = self.horizon_ms or MAX_INT  # a server that is unavailable until MAX_INT never returns
         self.decision_seconds: list[float] = []  # wall time of each hook; never in an event
         self.seq = 0
         self.now_ms = 0

@@ -19,7 +19,7 @@ import numpy as np
 from scheduling.model.speed import CHUNKS, FIELDS, as_chunks, completed, speed_of
 from scheduling.model.values import Job, ModelError
 
-LEAST_SETTINGS = 6  # of a fit: two for each constant
+MIN_SETTINGS = 6  # of a fit: two for each constant
 HELD_OUT = 4  # every fourth setting is not fitted
 MEASURED = ("minibatch_ms", "gradient_mb", "ps_update_ms")  # fields of a job that trains at a measured speed
 
@@ -62,8 +62,8 @@ def fit(settings: Sequence[Setting], gradient_mb: float, cores: int) -> Measured
     ordered = sorted(settings)
     held = ordered[HELD_OUT - 1 :: HELD_OUT]
     fitted = [setting for i, setting in enumerate(ordered) if (i + 1) % HELD_OUT]
-    if len(settings) < LEAST_SETTINGS:
-        raise ModelError(f"a fit of the speed needs at least {LEAST_SETTINGS} settings, got {len(settings):,}")
+    if len(settings) < MIN_SETTINGS:
+        raise ModelError(f"a fit of the speed needs at least {MIN_SETTINGS} settings, got {len(settings):,}")
     rows = np.array([_row(setting, gradient_mb, cores) for setting in fitted])
     times = np.array([setting.iteration_ms for setting in fitted])
     if (times <= 0).any() or not np.isfinite(times).all():

@@ -27,7 +27,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scheduling.model.training_models import BANDWIDTH, NEEDS, transfer_ms
-from scheduling.model.values import LEAST, Job, ModelError, with_bandwidth
+from scheduling.model.values import MIN_REAL, Job, ModelError, with_bandwidth
 
 REFERENCE_NIC = 1.1  # Gbps of comm_ms: that of Harmony's m4.2xlarge
 INTERNAL = 10.0  # internal over external bandwidth, where a job states none
@@ -171,7 +171,7 @@ def as_chunks(job: Job, speed: Speed) -> dict[str, Any]:
         return {}
     values: dict[str, Any] = {
         "epochs": speed.epochs, "num_chunks": chunks, "minibatches_per_chunk": each,
-        "minibatch_ms": max(LEAST, compute_ms), "gradient_mb": speed.gradient_mb,
+        "minibatch_ms": max(MIN_REAL, compute_ms), "gradient_mb": speed.gradient_mb,
     }  # fmt: skip
     if job.worker and not own and speed.gradient_mb and gbps:
         rate = max(1, round(gbps * 1000))
@@ -195,7 +195,7 @@ def as_samples(job: Job, speed: Speed) -> dict[str, Any]:
     beside = ratio / batch * (speed.fixed_ms + exchange_ms(speed.gradient_mb, gbps))
     return {
         "epochs": speed.epochs, "num_samples": samples, "global_batch": batch,
-        "sample_ms": max(LEAST, speed.minibatches * speed.minibatch_ms(gbps) / samples - beside),
+        "sample_ms": max(MIN_REAL, speed.minibatches * speed.minibatch_ms(gbps) / samples - beside),
         "gradient_mb": speed.gradient_mb, "workers_per_ps": ratio, "external_gbps": gbps,
         "internal_gbps": speed.internal_gbps or INTERNAL * gbps,
     }  # fmt: skip

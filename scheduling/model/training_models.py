@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Job, with_bandwidth
+from scheduling.model.values import MIN_REAL, RESOURCES, ROLES, Cluster, Job, with_bandwidth
 
 TRAINING_MODELS = ("oasis", "pd-ors")
 TRAINING_TITLES = {"oasis": "OASiS", "pd-ors": "PD-ORS"}
@@ -118,7 +118,7 @@ def as_oasis(job: Job) -> Job:
     assert job.ps is not None
     each_ms = job.epochs * job.num_samples * pd_ors_sample_ms(job, internal=False) / job.global_batch
     return replace(
-        job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(LEAST, each_ms),
+        job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(MIN_REAL, each_ms),
         gradient_mb=0.0, ps_update_ms=None, worker=with_bandwidth(job.worker, 0), ps=with_bandwidth(job.ps, 0),
     )  # fmt: skip
 

@@ -21,8 +21,8 @@ RESOURCE_TITLES = ("GPU", "vCPU", "Memory", "Storage", "Bandwidth")
 SITES = ("edge", "cloud")
 ROLES = ("worker", "ps")
 
-LARGEST = 2**53  # of times in ms, sizes and counts: what files, browsers and floats hold exactly
-LEAST = 1e-9  # of times in ms, rates in Gbps and priorities, so that what is divided by them stays finite
+MAX_INT = 2**53  # of times in ms, sizes and counts: what files, browsers and floats hold exactly
+MIN_REAL = 1e-9  # of times in ms, rates in Gbps and priorities, so that what is divided by them stays finite
 MAX_SLOT_MS = 365 * 86_400_000  # a year
 
 NONE = -1  # a column that does not apply: no lane, no chunk, no group, no server
@@ -82,9 +82,9 @@ class Placement(NamedTuple):
 class Utility:
     """Sigmoid of the completion time: priority / (1 + exp(sensitivity * (duration - target_slots))).
 
-    priority    theta_1 / gamma_1, LEAST to LARGEST: utility of an early finish
-    sensitivity theta_2 / gamma_2, 0 to LARGEST, 1/slot: 0 = insensitive, then the utility is priority / 2 at any time
-    target_slots theta_3 / gamma_3, 0 to LARGEST slots
+    priority    theta_1 / gamma_1, MIN_REAL to MAX_INT: utility of an early finish
+    sensitivity theta_2 / gamma_2, 0 to MAX_INT, 1/slot: 0 = insensitive, then the utility is priority / 2 at any time
+    target_slots theta_3 / gamma_3, 0 to MAX_INT slots
     """
 
     priority: float
@@ -92,9 +92,9 @@ class Utility:
     target_slots: float
 
     def __post_init__(self) -> None:
-        _require("utility", "priority", LEAST <= self.priority <= LARGEST, _POSITIVE, self.priority)
-        _require("utility", "sensitivity", 0 <= self.sensitivity <= LARGEST, f"{_FROM_ZERO} per slot", self.sensitivity)
-        _require("utility", "target_slots", 0 <= self.target_slots <= LARGEST, f"{_FROM_ZERO} slots", self.target_slots)
+        _require("utility", "priority", MIN_REAL <= self.priority <= MAX_INT, _POSITIVE, self.priority)
+        _require("utility", "sensitivity", 0 <= self.sensitivity <= MAX_INT, f"{_FROM_ZERO} per slot", self.sensitivity)
+        _require("utility", "target_slots", 0 <= self.target_slots <= MAX_INT, f"{_FROM_ZERO} slots", self.target_slots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Server:
         _require(subject, "site", self.site in SITES, f"one of {', '.join(SITES)}", self.site)
         _require(subject, "roles", bool(self.roles) and set(self.roles) <= set(ROLES), f"among {ROLES}", self.roles)
         _check_demand(subject, "capacity", self.capacity)
-        _require(subject, "speed", LEAST <= self.speed <= LARGEST, _POSITIVE, self.speed)
+        _require(subject, "speed", MIN_REAL <= self.speed <= MAX_INT, _POSITIVE, self.speed)
         for lanes in (self.worker_lanes, self.ps_lanes):
             for kind, count in lanes.items():
                 _require(
@@ -231,16 +231,16 @@ class Job:
         subject = f"job {shown(self.id)}"
         whole = isinstance(self.arrival_ms, int) and self.arrival_ms >= 0
         _require(subject, "arrival_ms", whole, "an integer >= 0 ms", self.arrival_ms)
-        _require(subject, "arrival_ms", self.arrival_ms <= LARGEST, "at most 2^53 ms", self.arrival_ms)
+        _require(subject, "arrival_ms", self.arrival_ms <= MAX_INT, "at most 2^53 ms", self.arrival_ms)
         for name in _POSITIVE_INTEGERS:
             value = getattr(self, name)
             _require(subject, name, value is None or _is_whole(value, 1), "an integer from 1 to 2^53", value)
         for name in _POSITIVE_NUMBERS:
             value = getattr(self, name)
-            _require(subject, name, value is None or LEAST <= value <= LARGEST, _POSITIVE, value)
+            _require(subject, name, value is None or MIN_REAL <= value <= MAX_INT, _POSITIVE, value)
         for name in _NUMBERS_FROM_ZERO:
             value = getattr(self, name)
-            _require(subject, name, value is None or 0 <= value <= LARGEST, _FROM_ZERO, value)
+            _require(subject, name, value is None or 0 <= value <= MAX_INT, _FROM_ZERO, value)
         for name, demand in (("worker", self.worker), ("ps", self.ps)):
             if demand is not None:
                 _check_demand(subject, name, demand)
@@ -250,7 +250,7 @@ class Job:
         self._check_work(subject)
 
     def _check_work(self, subject: str) -> None:
-        """Check of the total work: at most LARGEST ms for one worker (285,000 years), so that every sum is exact."""
+        """Check of the total work: at most MAX_INT ms for one worker (285,000 years), so that every sum is exact."""
         if self.epochs is None:
             return
         exchange_ms = 16.0 * (self.gradient_mb or 0)  # at 1 Gbps, both ways
@@ -260,13 +260,13 @@ class Job:
             each_ms = self.minibatch_ms + update_ms + (exchange_ms / bandwidth if bandwidth else 0.0)
             work_ms = self.epochs * self.num_chunks * self.minibatches_per_chunk * each_ms
             name = "epochs x num_chunks x minibatches_per_chunk x time of a mini-batch"
-            _require(subject, name, work_ms <= LARGEST, "at most 2^53 ms", work_ms)
+            _require(subject, name, work_ms <= MAX_INT, "at most 2^53 ms", work_ms)
         if self.num_samples is not None and self.sample_ms is not None:
-            rate = min(self.internal_gbps or LARGEST, self.external_gbps or LARGEST)
+            rate = min(self.internal_gbps or MAX_INT, self.external_gbps or MAX_INT)
             exchange_ms = exchange_ms / rate + update_ms
             each_ms = self.sample_ms + (self.workers_per_ps or 1) / (self.global_batch or 1) * exchange_ms
             work_ms = self.epochs * self.num_samples * each_ms
-            _require(subject, "epochs x num_samples x time of a sample", work_ms <= LARGEST, "at most 2^53 ms", work_ms)
+            _require(subject, "epochs x num_samples x time of a sample", work_ms <= MAX_INT, "at most 2^53 ms", work_ms)
 
 
 class Reason(NamedTuple):
@@ -367,7 +367,7 @@ def _require(subject: str, name: str, holds: bool, rule: str, value: object) -> 
 
 
 def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and least <= value <= LARGEST
+    return isinstance(value, int) and least <= value <= MAX_INT
 
 
 def _check_name(kind: str, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 
-LEAST_MS = 0.01  # two decimals
+MIN_MS = 0.01  # two decimals
 MINUS = "−"
 
 
@@ -35,8 +35,8 @@ def value_text(value: float, unit: str) -> str:
         return f"{_grouped(value)} ×"
     if unit != "ms":
         return _grouped(value)
-    if 0 < value < LEAST_MS:
-        return f"< {LEAST_MS} ms"
+    if 0 < value < MIN_MS:
+        return f"< {MIN_MS} ms"
     if value < 1_000:
         return f"{_grouped(value)} ms" if value % 1 else f"{value:.0f} ms"
     return f"{_plain(_rounded(Decimal(value / 1_000), 1))} s" if value < 60_000 else duration(value)

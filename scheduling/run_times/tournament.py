@@ -19,7 +19,7 @@ from scheduling.run_times.predictor import Similar
 DEFAULT = "similar-p90"  # until enough starts have been scored
 WINDOW_MS = 7 * 86_400_000
 MAX_SCORES = 20_000  # of each predictor, in the window
-LEAST_STARTS = 30  # scored starts of a predictor without which it cannot be the best
+MIN_STARTS = 30  # scored starts of a predictor without which it cannot be the best
 
 
 class Score(NamedTuple):
@@ -105,9 +105,9 @@ class Tournament:
 def best(starts: Mapping[str, tuple[int, float]]) -> str:
     """The predictor with the least mean error of the starts forecast with it; starts: {name: (number, mean error)}.
 
-    DEFAULT until two of them have LEAST_STARTS starts; the first by name where errors are equal.
+    DEFAULT until two of them have MIN_STARTS starts; the first by name where errors are equal.
     """
-    known = {name: error for name, (number, error) in starts.items() if number >= LEAST_STARTS}
+    known = {name: error for name, (number, error) in starts.items() if number >= MIN_STARTS}
     return min(sorted(known), key=lambda name: known[name]) if len(known) > 1 else DEFAULT
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import (
-    LARGEST,
+    MAX_INT,
     NOTHING,
     Cluster,
     Decision,
@@ -74,7 +74,7 @@ class TypedGangScheduler(BaseScheduler):
         self.ends = {
             i: server.away[-1][0]
             for i, server in enumerate(cluster.servers)
-            if server.away and server.away[-1][1] >= LARGEST
+            if server.away and server.away[-1][1] >= MAX_INT
         }
         self.away = {i for i, server in enumerate(cluster.servers) if server.is_away(0)}
         self.pools: dict[str | None, Pool] = {}

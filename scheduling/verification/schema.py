@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from scheduling.model.values import LARGEST, LEAST, shorten
+from scheduling.model.values import MAX_INT, MIN_REAL, shorten
 
 AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
 COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
@@ -31,9 +31,9 @@ Check = Callable[[Any], str | None]
 Row = Mapping[str, Any]
 
 
-def whole(least: int = 0, most: int = LARGEST) -> Check:
+def whole(least: int = 0, most: int = MAX_INT) -> Check:
     """An integer, and no boolean."""
-    rule = f"an integer from {least} to {'2^53' if most == LARGEST else most}"
+    rule = f"an integer from {least} to {'2^53' if most == MAX_INT else most}"
     return lambda value: None if type(value) is int and least <= value <= most else rule
 
 
@@ -129,7 +129,7 @@ def interval(value: Any) -> str | None:
 def bars(value: Any) -> str | None:
     """Check for bars of a plan: lists of nine integers, -1 for none, and the server -2 for the cloud."""
     holds = isinstance(value, list) and all(
-        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= LARGEST for n in bar)
+        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= MAX_INT for n in bar)
         for bar in value
     )
     return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
@@ -138,7 +138,7 @@ def bars(value: Any) -> str | None:
 def triples(value: Any) -> str | None:
     """Check for lists of three integers."""
     holds = isinstance(value, list) and all(
-        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= LARGEST for n in row)
+        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= MAX_INT for n in row)
         for row in value
     )
     return None if holds else "lists of three integers"
@@ -167,7 +167,7 @@ def prices(value: Any) -> str | None:
 STATED: dict[str, Check] = {"model": text, "packs": many(one_of(AMOUNTS), "a list of resources"), "final": boolean}
 execution = row(STATED, open_=True)  # how a scheduler runs jobs; other keys depend on the model (families.py)
 
-_WHOLE, _COUNT, _REAL, _SHARE = whole(), whole(1), real(0, LARGEST), real(LEAST, LARGEST)
+_WHOLE, _COUNT, _REAL, _SHARE = whole(), whole(1), real(0, MAX_INT), real(MIN_REAL, MAX_INT)
 _AMOUNTS = row({}, dict.fromkeys(AMOUNTS, real(0, 10**12)))
 _ROLES = many(one_of(("worker", "ps")), "a list of worker and ps")
 _SERVER = row(
@@ -333,7 +333,7 @@ def _event(event: Any, line: int, before_ms: int) -> str | None:
     seq, at_ms, kind = event["seq"], event["at_ms"], event["kind"]
     if type(seq) is not int or seq != line:
         return f"the event with seq {line}, not {shorten(repr(seq))}"
-    if type(at_ms) is not int or not before_ms <= at_ms <= LARGEST:
+    if type(at_ms) is not int or not before_ms <= at_ms <= MAX_INT:
         return f"at a time from {before_ms} ms, that of the event before, to 2^53 ms, not {shorten(repr(at_ms))}"
     check = DATA.get(kind) if isinstance(kind, str) else None
     if check is None:

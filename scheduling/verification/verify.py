@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scheduling.model.values import LARGEST, shorten
+from scheduling.model.values import MAX_INT, shorten
 from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
 from scheduling.verification.rules import Bar, Output, Row, same, thousandths
@@ -310,7 +310,7 @@ def _integer(text: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 16):
         return None
     value = int(text)
-    return value if value <= LARGEST else None
+    return value if value <= MAX_INT else None
 
 
 def _plain(text: str) -> str:

@@ -187,7 +187,7 @@ def test_pages_are_only_looked_at(operator, method):
 def test_health_says_whose_it_is_and_that_the_disk_is_full(settings, monkeypatch, heartbeats):
     settings.INSTANCE = "abc"
     assert Client().get("/healthz").headers["X-Twin-Instance"] == "abc"
-    monkeypatch.setattr("twin.infra.disk.LEAST", 2**60)
+    monkeypatch.setattr("twin.infra.disk.MIN_FREE", 2**60)
     answer = Client().get("/healthz")
     assert (answer.status_code, answer.json()["disk"]) == (503, f"the disk of {settings.VAR_DIR} is full")
 

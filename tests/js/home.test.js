@@ -8,7 +8,7 @@ import { figuresOf as cardFigures, lineOf } from '../../static/js/home/run-cards
 import { attentionItems } from '../../static/js/home/attention.js';
 import { figuresOf } from '../../static/js/home/figures.js';
 import { presentOf } from '../../static/js/home/present.js';
-import { MOST, colouredBy, layout, serverLines } from '../../static/js/home/server-map.js';
+import { SCARCEST, colouredBy, layout, serverLines } from '../../static/js/home/server-map.js';
 
 const LOAD = {
   measure: 'resources',
@@ -91,7 +91,7 @@ test('figures have their values, their totals and the end of their curves', () =
 
 test('servers are coloured by one resource or by the most allocated one', () => {
   assert.deepEqual(colouredBy(LOAD, 'gpu'), [500, -1]);
-  assert.deepEqual(colouredBy(LOAD, MOST), [500, 1000]);
+  assert.deepEqual(colouredBy(LOAD, SCARCEST), [500, 1000]);
   assert.deepEqual(serverLines(LOAD, 0), [
     ['a, edge', '1 job'],
     ['GPU', '50.0 %'],

@@ -9,7 +9,7 @@ import pytest
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
-from scheduling.model.values import LARGEST, LEAST, Cluster, Utility
+from scheduling.model.values import MAX_INT, MIN_REAL, Cluster, Utility
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling.builders import output_of
@@ -105,7 +105,7 @@ def test_utilities_that_underflow(scheduler):
     cluster, jobs = shared()
     hurried = [replace(job, epochs=200, utility=Utility(100.0, 1e6, 0.0)) for job in jobs]
     assert "payoff_positive" not in codes(cluster, hurried, *scheduler)
-    dull = [replace(job, utility=Utility(LEAST, float(LARGEST), 0.0)) for job in jobs]
+    dull = [replace(job, utility=Utility(MIN_REAL, float(MAX_INT), 0.0)) for job in jobs]
     codes(cluster, dull, *scheduler)
 
 
@@ -115,7 +115,7 @@ def test_prices_at_both_ends_of_what_utilities_allow(scheduler, price_mode, floo
     """One job is worth 2^53, another 1e-9, and the floor is moved by twelve orders of magnitude either way."""
     cluster, jobs = shared(num_jobs=6)
     jobs = [
-        replace(job, utility=replace(job.utility, priority=(float(LARGEST), LEAST)[n % 2]))
+        replace(job, utility=replace(job.utility, priority=(float(MAX_INT), MIN_REAL)[n % 2]))
         for n, job in enumerate(jobs)
     ]
     name, parameters = scheduler
@@ -131,10 +131,10 @@ def test_extreme_jobs_do_not_keep_the_others_from_running(scheduler):
     cluster, (first, *others) = shared()
     for changes in (
         {"gradient_mb": 1e11, "epochs": 1, "num_samples": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-        {"num_samples": LARGEST, "epochs": 1, "sample_ms": LEAST, "global_batch": LARGEST, "workers_per_ps": LARGEST,
+        {"num_samples": MAX_INT, "epochs": 1, "sample_ms": MIN_REAL, "global_batch": MAX_INT, "workers_per_ps": MAX_INT,
          "gradient_mb": 0.0},
-        {"internal_gbps": LEAST, "external_gbps": LEAST, "num_samples": 1, "epochs": 1, "gradient_mb": 1e-3},
-        {"sample_ms": LEAST, "minibatch_ms": LEAST, "gradient_mb": 0.0},
+        {"internal_gbps": MIN_REAL, "external_gbps": MIN_REAL, "num_samples": 1, "epochs": 1, "gradient_mb": 1e-3},
+        {"sample_ms": MIN_REAL, "minibatch_ms": MIN_REAL, "gradient_mb": 0.0},
         {"worker": (0,) * 5, "ps": (0,) * 5, "gradient_mb": 0.0},
         {"workers_per_ps": 1, "global_batch": 1},
     ):  # fmt: skip

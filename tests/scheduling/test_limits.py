@@ -14,7 +14,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.speed import restated
 from scheduling.model.training_models import MAX_GANG, gang_size
-from scheduling.model.values import LARGEST, LEAST, MAX_SLOT_MS, Cluster, Job, ModelError, Server, Utility
+from scheduling.model.values import MAX_INT, MAX_SLOT_MS, MIN_REAL, Cluster, Job, ModelError, Server, Utility
 from scheduling.slotted.pricing.prices import PriceBook
 from scheduling.slotted.solvers import window
 from scheduling.workloads import generate
@@ -44,14 +44,14 @@ SIZES = (
 
 
 @pytest.mark.parametrize(("names", "least", "rule"), [
-    (INTEGERS, 1, "an integer from 1 to 2^53"), (TIMES, LEAST, "a number from 1e-9 to 2^53"),
+    (INTEGERS, 1, "an integer from 1 to 2^53"), (TIMES, MIN_REAL, "a number from 1e-9 to 2^53"),
     (SIZES, 0, "a number from 0 to 2^53"),
 ])  # fmt: skip
 def test_every_number_of_a_job_has_both_limits(names, least, rule):
     for name in names:
-        for value in (least, LARGEST):
+        for value in (least, MAX_INT):
             Job("a", 0, **{name: value})
-        for value in (least - 1 if least != LEAST else 1e-308, LARGEST * 2, 10**400):
+        for value in (least - 1 if least != MIN_REAL else 1e-308, MAX_INT * 2, 10**400):
             with pytest.raises(ModelError, match=rf"job a: {name} must be {re.escape(rule)}, got \S+$"):
                 Job("a", 0, **{name: value})
     with pytest.raises(ModelError, match="must be a number from 1e-9"):
@@ -60,7 +60,7 @@ def test_every_number_of_a_job_has_both_limits(names, least, rule):
 
 def test_points_in_time_and_slots_end_somewhere():
     with pytest.raises(ModelError, match=r"job a: arrival_ms must be at most 2\^53 ms"):
-        Job("a", LARGEST + 1)
+        Job("a", MAX_INT + 1)
     with pytest.raises(ModelError, match=r"cluster c: slot_ms must be at most 31,536,000,000 ms, a year"):
         Cluster("c", MAX_SLOT_MS + 1, (Server("s", "edge", (0, 0, 0, 0, 0)),))
 
@@ -106,20 +106,20 @@ def test_messages_are_short_and_on_one_line(name):
 
 
 EXTREMES = [
-    {"utility": Utility(float(LARGEST), 0.0, 0.0)}, {"utility": Utility(LEAST, float(LARGEST), float(LARGEST))},
-    {"utility": Utility(float(LARGEST), float(LARGEST), 0.0)}, {"minibatch_ms": LEAST},
+    {"utility": Utility(float(MAX_INT), 0.0, 0.0)}, {"utility": Utility(MIN_REAL, float(MAX_INT), float(MAX_INT))},
+    {"utility": Utility(float(MAX_INT), float(MAX_INT), 0.0)}, {"minibatch_ms": MIN_REAL},
     {"gradient_mb": 1e11, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-    {"num_chunks": LARGEST, "minibatches_per_chunk": 1, "minibatch_ms": 1.0, "epochs": 1, "gradient_mb": 0.0},
+    {"num_chunks": MAX_INT, "minibatches_per_chunk": 1, "minibatch_ms": 1.0, "epochs": 1, "gradient_mb": 0.0},
     {"num_chunks": 10**9, "minibatches_per_chunk": 1, "epochs": 1},
     {"num_chunks": 10**9, "minibatches_per_chunk": 1, "epochs": 1, "worker": (0,) * 5},
     {"epochs": 10**9, "num_chunks": 1, "minibatches_per_chunk": 1},
     {"minibatch_ms": 2.0**52, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-    {"requested_workers": LARGEST, "num_chunks": LARGEST, "epochs": 1, "minibatches_per_chunk": 1,
-     "minibatch_ms": LEAST, "gradient_mb": 0.0},
+    {"requested_workers": MAX_INT, "num_chunks": MAX_INT, "epochs": 1, "minibatches_per_chunk": 1,
+     "minibatch_ms": MIN_REAL, "gradient_mb": 0.0},
     {"worker": (1, 0, 0, 0, 1), "gradient_mb": 1e9, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-    {"num_samples": LARGEST, "epochs": 1, "sample_ms": LEAST, "global_batch": LARGEST, "workers_per_ps": LARGEST,
-     "internal_gbps": LEAST,
-     "external_gbps": LEAST, "gradient_mb": 0.0},
+    {"num_samples": MAX_INT, "epochs": 1, "sample_ms": MIN_REAL, "global_batch": MAX_INT, "workers_per_ps": MAX_INT,
+     "internal_gbps": MIN_REAL,
+     "external_gbps": MIN_REAL, "gradient_mb": 0.0},
 ]  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def integers(value):
 def test_a_gang_of_workers_that_need_nothing_is_bounded():
     job = tiny.job(chunks=5)
     assert gang_size(replace(job, requested_workers=7), 5) == 5
-    assert gang_size(replace(job, requested_workers=LARGEST), None) == MAX_GANG
+    assert gang_size(replace(job, requested_workers=MAX_INT), None) == MAX_GANG
 
 
 def test_a_job_that_the_empty_cluster_cannot_hold_is_rejected_before_anything_is_allocated():

@@ -4,7 +4,7 @@ import pytest
 
 from scheduling.run_times import predictors
 from scheduling.run_times.overrun import expected_run_ms
-from scheduling.run_times.tournament import DEFAULT, LEAST_STARTS, WINDOW_MS, Tournament, best, similar
+from scheduling.run_times.tournament import DEFAULT, MIN_STARTS, WINDOW_MS, Tournament, best, similar
 
 MINUTE = 60_000
 
@@ -67,7 +67,7 @@ def test_the_state_is_restored():
 
 
 def test_the_best_has_the_least_error_of_starts():
-    many = LEAST_STARTS
+    many = MIN_STARTS
     assert best({}) == DEFAULT
     assert best({"last-two": (many, 5.0)}) == DEFAULT, "nothing to compare with"
     assert best({"last-two": (many, 5.0), "similar-median": (many, 4.0), "limit": (many - 1, 1.0)}) == "similar-median"

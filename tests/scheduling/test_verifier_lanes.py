@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.cases import cases
@@ -131,7 +131,7 @@ def test_limited_storage_is_really_limiting():
 def test_gangs_are_no_larger_than_what_remains_after_a_server_has_left_for_good(scheduler):
     cluster, jobs = generate("oasis", variant="calibrated", num_jobs=12, num_servers=6, seed=3)
     middle = sorted(job.arrival_ms for job in jobs)[len(jobs) // 2]
-    left = [replace(server, away=((middle, LARGEST),)) for server in cluster.servers[1:]]
+    left = [replace(server, away=((middle, MAX_INT),)) for server in cluster.servers[1:]]
     cluster = replace(cluster, servers=(cluster.servers[0], *left), horizon_slots=None)
     jobs = [replace(job, requested_workers=64) for job in jobs]
     rows = output_of(cluster, jobs, scheduler, 0, {})

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.kernel.registry import schedulers
-from scheduling.model.values import LARGEST, ModelError, Utility
+from scheduling.model.values import MAX_INT, ModelError, Utility
 from tests.twin.builders_edits import CAPACITY, JOBS, WORLD, H, after, last
 from twin.scenarios.edits import parse, plain, verbs
 from twin.scenarios.edits.effect import effect
@@ -31,7 +31,7 @@ def test_a_removed_server_is_out_of_the_list_from_the_beginning_and_away_later()
     assert [s.name for s in state.cluster.servers] == ["edge-1", "cloud-0", "cloud-1"]
     assert state.jobs[0].upload_ms == (2, 3, 4)
     later = last({"verb": "remove_servers", "servers": "edge-0", "at_ms": 2 * H})
-    assert [s.away for s in later.cluster.servers] == [((2 * H, LARGEST),), (), (), ()]
+    assert [s.away for s in later.cluster.servers] == [((2 * H, MAX_INT),), (), (), ()]
 
 
 @pytest.mark.parametrize("at_ms", [0, 90 * 60_000])
@@ -54,7 +54,7 @@ def test_an_edit_begins_with_moments_that_are_not_refused(at_ms):
 
 def test_a_moment_that_is_left_out_is_that_of_the_edit():
     drained = {"verb": "drain_servers", "servers": "edge-0", "at_ms": 2 * H}
-    assert last(drained).cluster.servers[0].away == ((2 * H, LARGEST),)
+    assert last(drained).cluster.servers[0].away == ((2 * H, MAX_INT),)
     assert parse([drained])[0].sentence() == "From 02:00:00: drain edge-0 from 02:00:00 permanently"
     added = {"verb": "add_jobs", "like": "j1", "at_ms": 2 * H}
     assert [job.arrival_ms for job in last(added).jobs if job.id == "j1+1"] == [2 * H + 1]

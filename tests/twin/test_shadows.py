@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from scheduling.kernel.registry import scheduler_class, schedulers
 from scheduling.model.provenance import ACTUAL, PREDICTED
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from tests.twin.builders_shadows import END_S, busy_cluster, computed, only, poll, replayed
 from tests.twin.mirror.builders import job, polled
 from tests.twin.mirror.builders_stored import following
@@ -26,7 +26,7 @@ from twin.scenarios import forks
 from twin.studies.shadows import retention, sets, task
 from twin.studies.shadows.believed import believed
 from twin.studies.shadows.figures import History
-from twin.studies.shadows.window import MOST_SLOTS, servers_in, slot_for, window_of
+from twin.studies.shadows.window import MAX_SLOTS, servers_in, slot_for, window_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,7 +52,7 @@ def test_a_window_has_what_ran_waited_and_arrived_in_it(lab):
     assert parts["4"] == (20 * MINUTE, 10 * MINUTE, PREDICTED)
     edge, cloud = window.made.cluster.servers
     assert edge.away == ()
-    assert cloud.away == ((at(lab.run, 1_200), LARGEST),), "it is down to the end, although `2` stays on it"
+    assert cloud.away == ((at(lab.run, 1_200), MAX_INT),), "it is down to the end, although `2` stays on it"
     assert any("3 jobs had not ended" in sentence for sentence in window.sentences)
 
 
@@ -139,9 +139,9 @@ def test_the_cut_keeps_a_node_away_only_while_it_was(lab):
     mirror = stored.load_run(run)
     mirror.jobs = []
     begin, end = at(run, 1_000), at(run, 2_400)
-    assert servers_in(mirror, begin, end)[1].away == ((at(run, 1_200), LARGEST),)
+    assert servers_in(mirror, begin, end)[1].away == ((at(run, 1_200), MAX_INT),)
     for node in mirror.nodes.values():
-        node.away = ((begin - 1, LARGEST),)
+        node.away = ((begin - 1, MAX_INT),)
     with pytest.raises(Refused, match=r"no node was available between .* \(2 nodes down or drained\); choose a window"):
         servers_in(mirror, begin, end)
     mirror.nodes.clear()
@@ -156,7 +156,7 @@ def test_work_that_begins_in_an_outage_shows_that_the_node_had_returned(lab):
     share = next(known for known in mirror.jobs if known.name == "2").attempts[0].shares[0]
     start, over = polled(1_500).at_ms, polled(1_800).at_ms
     mirror.jobs.append(replace(mirror.jobs[0], attempts=(Attempt(start, over, (share,)),)))
-    after = (at(lab.run, 1_800), LARGEST)
+    after = (at(lab.run, 1_800), MAX_INT)
     assert servers_in(mirror, begin, end)[1].away == ((down, at(lab.run, 1_500)), after)
 
 
@@ -187,7 +187,7 @@ def test_shadows_place_nothing_on_a_node_that_is_down_while_its_job_stays_there(
 def test_slots_are_as_short_as_their_number_allows(hours, slot_ms):
     until_ms = round(hours * 60) * MINUTE
     assert slot_for([], until_ms) == slot_ms
-    assert until_ms <= slot_ms * MOST_SLOTS
+    assert until_ms <= slot_ms * MAX_SLOTS
 
 
 def test_windows_that_cannot_be(lab):
@@ -214,11 +214,11 @@ def test_windows_that_cannot_be(lab):
 
 
 def test_a_window_of_too_many_jobs_is_halved_or_refused(lab, monkeypatch):
-    monkeypatch.setattr("twin.studies.shadows.window.MOST_JOBS", 3)
+    monkeypatch.setattr("twin.studies.shadows.window.MAX_JOBS", 3)
     short = window_of(lab, 60 * MINUTE)
     assert len(short.made.cut.parts) == 3
     assert "so that it has at most 3 jobs" in " ".join(short.sentences)
-    monkeypatch.setattr("twin.studies.shadows.window.MOST_JOBS", 1)
+    monkeypatch.setattr("twin.studies.shadows.window.MAX_JOBS", 1)
     with pytest.raises(Refused, match=r"3 jobs are open at .*; a set of shadows takes at most 1 jobs"):
         window_of(lab, 60 * MINUTE)
 

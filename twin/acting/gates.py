@@ -6,7 +6,7 @@ import time
 
 from django.utils import timezone
 
-from scheduling.forecast.scoring import CALIBRATED, LEARNING, LEAST
+from scheduling.forecast.scoring import CALIBRATED, LEARNING, MIN_SCORED
 from twin.acting import rules
 from twin.acting.plan import ORDER
 from twin.actuators import base as actuators
@@ -79,7 +79,7 @@ def _why_not_calibrated(connection: Connection) -> str:
     if state == CALIBRATED:
         return ""
     if state == LEARNING:
-        found = f"learning: {coverage['count']:,} of {LEAST:,} starts are scored"
+        found = f"learning: {coverage['count']:,} of {MIN_SCORED:,} starts are scored"
     else:
         share = f"{100 * coverage['share']:.0f} % of {coverage['count']:,} starts"
         found = f"not calibrated: {share} were inside their 80 % band"

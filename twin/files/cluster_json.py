@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from scheduling.model.values import LEAST, ROLES, Cluster, ModelError, Server, shown
+from scheduling.model.values import MIN_REAL, ROLES, Cluster, ModelError, Server, shown
 from twin.files.textcheck import BOM, check_text
-from twin.files.units import LARGEST, read_demand, shorten, write_demand
+from twin.files.units import MAX_INT, read_demand, shorten, write_demand
 
 CLUSTER_KEYS = ("name", "slot_ms", "horizon_slots", "servers", "cloud")
 SERVER_KEYS = (
@@ -74,7 +74,7 @@ def cluster_from_dict(value: Any) -> Cluster:
 def check_end(cluster: Cluster) -> Cluster:
     """Cluster, if its horizon is a time that files and browsers can represent."""
     end_ms = cluster.slot_ms * (cluster.horizon_slots or 1)
-    if end_ms > LARGEST:
+    if end_ms > MAX_INT:
         raise ModelError(f"cluster {cluster.name}: slot_ms x horizon_slots must be at most 2^53 ms, got {end_ms:,}")
     return cluster
 
@@ -141,7 +141,7 @@ def _queues(subject: str, value: Any) -> tuple[str, ...]:
 
 def _away(subject: str, value: Any) -> tuple[tuple[int, int], ...]:
     whole = isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
-    if not whole or not all(type(ms) is int and 0 <= ms <= LARGEST for pair in value for ms in pair):
+    if not whole or not all(type(ms) is int and 0 <= ms <= MAX_INT for pair in value for ms in pair):
         raise ModelError(f"{subject}: away must be a list of [from_ms, to_ms], got {shorten(repr(value))}")
     return tuple((begin, end) for begin, end in value)
 
@@ -149,7 +149,7 @@ def _away(subject: str, value: Any) -> tuple[tuple[int, int], ...]:
 def _lanes(subject: str, value: Mapping[str, Any], key: str) -> dict[str, int]:
     found = value.get(key) or {}
     counts = found.values() if isinstance(found, dict) else [None]
-    if not all(isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= LARGEST for count in counts):
+    if not all(isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_INT for count in counts):
         raise ModelError(
             f"{subject}: {key} must be an object of worker types and their counts, got {shorten(repr(found))}"
         )
@@ -158,7 +158,7 @@ def _lanes(subject: str, value: Mapping[str, Any], key: str) -> dict[str, int]:
 
 def _rate(subject: str, value: Mapping[str, Any], key: str) -> float | None:
     found = _number(subject, value, key, None)
-    if found is not None and not LEAST <= found <= LARGEST:
+    if found is not None and not MIN_REAL <= found <= MAX_INT:
         raise ModelError(f"{subject}: {key} must be a number from 1e-9 to 2^53 Gbps, got {shorten(repr(found))}")
     return found
 

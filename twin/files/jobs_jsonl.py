@@ -14,7 +14,7 @@ from scheduling.model.known_names import unknown
 from scheduling.model.provenance import FORMER, PROVENANCES, current
 from scheduling.model.values import Job, ModelError, Utility, shown
 from twin.files.textcheck import BOM, check_text
-from twin.files.units import LARGEST, read_demand, shorten, write_demand
+from twin.files.units import MAX_INT, read_demand, shorten, write_demand
 
 JOB_KEYS = tuple(f.name for f in fields(Job))
 INTEGERS = frozenset((
@@ -152,7 +152,7 @@ def _convert(subject: str, key: str, value: Any) -> Any:
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INT
 
 
 def _utility(subject: str, value: Any) -> Utility:

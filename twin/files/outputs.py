@@ -14,7 +14,7 @@ from typing import IO, Any
 import orjson
 
 from scheduling.kernel.realized_schedule import Futures
-from scheduling.model.values import CLOUD, LARGEST, NONE, Cluster, Event, Job, ModelError, Placement, Role
+from scheduling.model.values import CLOUD, MAX_INT, NONE, Cluster, Event, Job, ModelError, Placement, Role
 from twin.files.cluster_json import dump_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import GroupHistory
@@ -91,7 +91,7 @@ class OutputWriter:
     def _planned(self, event: Event) -> None:
         bars = event.data["bars"]
         last = max(bars, key=itemgetter(4), default=None)
-        if last is not None and last[4] > LARGEST:
+        if last is not None and last[4] > MAX_INT:
             id_ = self.jobs[last[0]].id
             raise ModelError(
                 f"job {id_}: would run until {last[4]} ms, beyond 2^53; set horizon_slots, or reduce the work of jobs"

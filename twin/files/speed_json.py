@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from scheduling.model.measured_speed import MeasuredSpeed, Setting
-from scheduling.model.values import LARGEST, ModelError, shorten
+from scheduling.model.values import MAX_INT, ModelError, shorten
 
 KIND = "measured-speed"
 WHOLE = ("batch", "cores")
@@ -43,13 +43,13 @@ def parse_speed(content: bytes | str, name: str) -> MeasuredSpeed:
 def _number(name: str, value: dict[str, Any], key: str) -> Any:
     found = value.get(key)
     if key in WHOLE:
-        if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= LARGEST:
+        if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= MAX_INT:
             raise ModelError(f"{name}: {key} must be an integer from 1 to 2^53, got {shorten(repr(found))}")
         return found
     if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
         raise ModelError(f"{name}: {key} must be a number, got {shorten(repr(found))}")
-    least = -LARGEST if key in ANY_SIGN else 0
-    if not least <= found <= LARGEST or (key == "sample_ms" and found == 0):
+    least = -MAX_INT if key in ANY_SIGN else 0
+    if not least <= found <= MAX_INT or (key == "sample_ms" and found == 0):
         rule = "above 0" if key == "sample_ms" else "from 0 to 2^53"
         raise ModelError(f"{name}: {key} must be a number {rule}, got {found!r}")
     return float(found)

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from scheduling.model.values import LARGEST, RESOURCES, Demand, ModelError, shorten
+from scheduling.model.values import MAX_INT, RESOURCES, Demand, ModelError, shorten
 
-__all__ = ["LARGEST", "MOST", "read_demand", "shorten", "to_thousandths", "to_whole", "write_demand"]
+__all__ = ["MAX_AMOUNT", "MAX_INT", "read_demand", "shorten", "to_thousandths", "to_whole", "write_demand"]
 
-MOST = 10**12  # thousandths: the sum over millions of servers stays within 64 bits
+MAX_AMOUNT = 10**12  # thousandths: the sum over millions of servers stays within 64 bits
 
 
 def to_thousandths(subject: str, name: str, value: Any) -> int:
     """A number of whole units with at most three decimals as an integer of thousandths."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ModelError(f"{subject}: {name} must be a number, got {shorten(repr(value))}")
-    if not abs(value) < MOST // 1000:
-        raise ModelError(f"{subject}: {name} must be below {MOST // 1000}, got {shorten(repr(value))}")
+    if not abs(value) < MAX_AMOUNT // 1000:
+        raise ModelError(f"{subject}: {name} must be below {MAX_AMOUNT // 1000}, got {shorten(repr(value))}")
     exact = Decimal(repr(value)) * 1000
     if exact != exact.to_integral_value():
         raise ModelError(f"{subject}: {name} must have at most three decimals, got {value!r}")

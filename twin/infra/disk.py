@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 RESERVE = 2**20  # bytes; some hundred pages of SQLite, while pausing a run takes about ten
-LEAST = 2 * RESERVE  # with less than this free, including the reserve, the disk counts as full
+MIN_FREE = 2 * RESERVE  # with less than this free, including the reserve, the disk counts as full
 
 
 def full() -> str | None:
@@ -19,7 +19,7 @@ def full() -> str | None:
         left = disk.f_bavail * disk.f_frsize + (RESERVE if _reserve().exists() else 0)
     except OSError:
         return None
-    return _sentence() if left < LEAST or (disk.f_files and not disk.f_favail) else None
+    return _sentence() if left < MIN_FREE or (disk.f_files and not disk.f_favail) else None
 
 
 def behind(error: Exception) -> str | None:

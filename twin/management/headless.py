@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandParser
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import LARGEST, ModelError, shorten
+from scheduling.model.values import MAX_INT, ModelError, shorten
 from twin.management.atomic_output import remove_unfinished
 from twin.traces.importers import ImportRefused
 
@@ -119,7 +119,7 @@ def _whole(text: str, least: int) -> int:
         value = int(text)
     except ValueError:
         value = least - 1
-    if not least <= value <= LARGEST:
+    if not least <= value <= MAX_INT:
         raise ArgumentTypeError(f"must be an integer from {least} to 2^53, got {shorten(repr(text))}")
     return value
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduling.model.values import LARGEST, NONE, Demand, Job, Placement, Role, Server
+from scheduling.model.values import MAX_INT, NONE, Demand, Job, Placement, Role, Server
 from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
 
 EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
-OPEN = LARGEST  # end of a bar that has not ended: nobody knows yet when it will
+OPEN = MAX_INT  # end of a bar that has not ended: nobody knows yet when it will
 THOUSAND = 1_000  # of a GPU, a CPU; memory is in MB, which are thousandths of a GB
 
 

@@ -25,7 +25,7 @@ from twin.operation import growth
 from twin.processes import heartbeat
 
 MAX_SKEW_S = 1.0  # between clocks; leases of runs last some seconds
-LEAST_FREE = 2**30  # bytes of the data folder below which a warning is due
+MIN_FREE = 2**30  # bytes of the data folder below which a warning is due
 PIN = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)")
 ONLINE = ("frame bus", "broker", "clocks", "processes")  # subjects that need running processes
 OK, WARNING, FAULT = "ok", "warning", "fault"
@@ -100,7 +100,7 @@ def disk_space() -> Finding:
     remedy = "free some space, or remove old runs with manage.py prune"
     if full := disk.full():
         return Finding("disk", FAULT, full, remedy)
-    return Finding("disk", *(WARNING, text, remedy) if free < LEAST_FREE else (OK, text))
+    return Finding("disk", *(WARNING, text, remedy) if free < MIN_FREE else (OK, text))
 
 
 def database_writes() -> Finding:

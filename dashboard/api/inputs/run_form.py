@@ -12,7 +12,7 @@ from rest_framework import serializers
 from dashboard.auth.visible import one, visible
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import LARGEST, Cluster, ModelError
+from scheduling.model.values import MAX_INT, Cluster, ModelError
 from scheduling.workloads import generate
 from twin.analysis import suitability
 from twin.analysis.suitability import Demands
@@ -33,7 +33,7 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
     trace = serializers.IntegerField(min_value=1)
     cluster = serializers.CharField(required=False, max_length=20, help_text="Number of a cluster, or `generate`")
     scheduler = serializers.CharField(max_length=200)
-    slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=MAX_INT)
     parameters = serializers.CharField(
         default="{}", max_length=20_000, help_text="Parameters of the scheduler, as a JSON object"
     )

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.audit import record
-from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerializer
+from dashboard.api.serializers import MAX_ID, ClusterSerializer, TraceSerializer
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
@@ -35,7 +35,7 @@ class WorkloadSerializer(KnownFields):
     variant = choice_field(VARIANTS, default=VARIANTS[0])
     jobs = serializers.IntegerField(min_value=1, max_value=MAX_JOBS)
     servers = serializers.IntegerField(min_value=2, max_value=MAX_SERVERS, default=100)
-    seed = serializers.IntegerField(min_value=0, max_value=LARGEST, default=0)
+    seed = serializers.IntegerField(min_value=0, max_value=MAX_ID, default=0)
     horizon_slots = serializers.IntegerField(min_value=1, max_value=MAX_SLOTS, required=False, allow_null=True)
     speed = serializers.CharField(
         max_length=MAX_SPEED, required=False, allow_blank=True, allow_null=True,

@@ -12,7 +12,7 @@ from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
 from dashboard.readmodels.query import number
 from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from twin.eventlog.fold import NEVER
 from twin.eventlog.state_cache import Newest
 from twin.models import Run
@@ -34,9 +34,9 @@ class SubtasksView(APIView):
         """
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         asked = request.query_params
-        at_ms = number(asked, "at", 0, 0, LARGEST)
+        at_ms = number(asked, "at", 0, 0, MAX_INT)
         with Newest(run) as state:
-            end_ms = state.sim_ms if state.finished else LARGEST
+            end_ms = state.sim_ms if state.finished else MAX_INT
             found = [
                 row
                 for row in state.groups
@@ -45,8 +45,8 @@ class SubtasksView(APIView):
         if not found:
             raise NotFound(f"Run {pk} has no group {group} at {moment(at_ms)}.")
         recorded_ms, until_ms, data = found[-1]
-        from_ms = max(number(asked, "from", recorded_ms, 0, LARGEST), recorded_ms)
-        to_ms = min(number(asked, "to", at_ms + 1, 0, LARGEST), until_ms if until_ms != NEVER else end_ms)
+        from_ms = max(number(asked, "from", recorded_ms, 0, MAX_INT), recorded_ms)
+        to_ms = min(number(asked, "to", at_ms + 1, 0, MAX_INT), until_ms if until_ms != NEVER else end_ms)
         bars = of_group(data, recorded_ms, from_ms, to_ms, most=MAX_BARS) if to_ms > from_ms else []
         whole = len(bars) < MAX_BARS
         reached = to_ms if whole else bars[-1].start_ms

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scheduling.colocation.selection.performance import SHORTEST_MS
+from scheduling.colocation.selection.performance import MIN_ITERATION_MS
 
 HEAP = 1.5  # bytes held for a byte of data (Java objects)
 WORK_SET = 0.05  # of a job's data, touched by its running subtask
@@ -90,7 +90,7 @@ def pace_ms(
     ]  # GB on each machine
     busy = [c * slower + RELOAD_CPU_MS * gb for c, gb in zip(comp_ms, read, strict=True)]
     period = max(sum(busy), sum(comm_ms), max(b + n for b, n in zip(busy, comm_ms, strict=True)))
-    return max(period, sum(read) / ground.disk_gb_per_ms, SHORTEST_MS)
+    return max(period, sum(read) / ground.disk_gb_per_ms, MIN_ITERATION_MS)
 
 
 def fixed(

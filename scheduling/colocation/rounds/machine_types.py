@@ -17,7 +17,7 @@ from scheduling.colocation.memory.usage import USABLE, machines_needed
 from scheduling.colocation.site_pool import Pool
 from scheduling.model.values import Job, Server
 
-SHORTEST_MS = 1e-6  # of an iteration, as for groups
+MIN_ITERATION_MS = 1e-6  # of an iteration, as for groups
 
 
 class MachineType(NamedTuple):
@@ -82,4 +82,4 @@ def fit(one: MachineType, job: Job, known: Facts, count: int, requested: int = 0
         return NO_FIT
     comp_ms = known.comp / (machines * per_machine * one.example.speed)
     comm_ms = known.comm * REFERENCE_NIC / one.nic_gbps
-    return Fit(machines, 1 / max(comp_ms + comm_ms, SHORTEST_MS))
+    return Fit(machines, 1 / max(comp_ms + comm_ms, MIN_ITERATION_MS))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduling.colocation.selection.allocation import allocate, ratios
-from scheduling.colocation.selection.performance import SHORTEST_MS, WEIGHT, score, utilization
+from scheduling.colocation.selection.performance import MIN_ITERATION_MS, WEIGHT, score, utilization
 
 ROUNDS = 12
 RISES = 1e-12  # of a score; less is no improvement
@@ -168,7 +168,7 @@ def _round(
     comm = np.where(there, work.comm[own], 0.0)
     sums_comp, sums_comm = comp.sum(axis=0), comm.sum(axis=0)
     tilts, volumes = sums_comp - sums_comm, sums_comp + sums_comm
-    lean = np.where(there[0], -tilts / np.maximum(volumes, SHORTEST_MS), np.inf)  # jobs fill the first positions
+    lean = np.where(there[0], -tilts / np.maximum(volumes, MIN_ITERATION_MS), np.inf)  # jobs fill the first positions
     order = np.argsort(lean, axis=1, kind="stable")  # most CPU-heavy first, no group last
     couples = np.arange(int(groups.max()) // 2)[None, :]
     real = couples < (groups // 2)[:, None]
@@ -201,5 +201,5 @@ def _round(
 
 def _score(comp: np.ndarray, comm: np.ndarray, longest: np.ndarray, weight: float) -> np.ndarray:
     """Score of groups by Eq. (1) and (3), times and utilization, from the sums and the longest job."""
-    period = np.maximum(np.maximum(comp, comm), np.maximum(longest, SHORTEST_MS))
+    period = np.maximum(np.maximum(comp, comm), np.maximum(longest, MIN_ITERATION_MS))
     return score(comp / period, comm / period, weight)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 WEIGHT = 0.8  # of the CPU in a score: above 1/2, or one-job groups could not be distinguished
-SHORTEST_MS = 1e-6  # of an iteration: jobs that need nothing still have a rate
+MIN_ITERATION_MS = 1e-6  # of an iteration: jobs that need nothing still have a rate
 BOUNDS = ("cpu", "net", "job")  # what an iteration of a group waits for
 
 
 def iteration_ms(comp_ms: np.ndarray, comm_ms: np.ndarray) -> np.ndarray:
     """Eq. (1): max(sum of computation, sum of communication, longest job) of each group."""
     longest = (comp_ms + comm_ms).max(axis=-1)
-    return np.maximum(np.maximum(comp_ms.sum(axis=-1), comm_ms.sum(axis=-1)), np.maximum(longest, SHORTEST_MS))
+    return np.maximum(np.maximum(comp_ms.sum(axis=-1), comm_ms.sum(axis=-1)), np.maximum(longest, MIN_ITERATION_MS))
 
 
 def utilization(

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from scheduling.model.training_models import EPSILON
-from scheduling.model.values import LARGEST, LEAST, Job, Placement, Role
+from scheduling.model.values import MAX_INT, MIN_REAL, Job, Placement, Role
 
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
 _PACED = ("minibatch_ms", "sample_ms", "gradient_mb", "ps_update_ms")  # fields whose product is the time of the work
@@ -75,7 +75,7 @@ class Pace(ABC):
         """Run time with the requested workers; 0 where the work is unknown."""
         return self.exact(row) / self.workers(row)
 
-    def rates(self, row: Job, bars: Sequence[Placement], until_ms: int = LARGEST) -> list[tuple[int, int, float]]:
+    def rates(self, row: Job, bars: Sequence[Placement], until_ms: int = MAX_INT) -> list[tuple[int, int, float]]:
         """(start, end, work per ms) of each stretch of the plan up to until_ms, in order."""
         own = [bar for bar in bars if bar.role != _TRANSFER and bar.start_ms < until_ms]
         edges = sorted({min(ms, until_ms) for bar in own for ms in (bar.start_ms, bar.end_ms)})
@@ -106,9 +106,9 @@ def scaled(row: Job, share: float, work: float) -> Job:
     """
     if share == 1:
         return row
-    share = min(share, LARGEST / 4 / max(1.0, work))
+    share = min(share, MAX_INT / 4 / max(1.0, work))
     changed: Mapping[str, Any] = {
-        name: max(LEAST if name in _POSITIVE else 0.0, value * share)
+        name: max(MIN_REAL if name in _POSITIVE else 0.0, value * share)
         for name in _PACED
         if (value := getattr(row, name)) is not None
     }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scheduling.kernel.beliefs.belief import Beliefs, scaled
-from scheduling.model.values import LARGEST, NONE, Cluster, Job, ModelError, Placement
+from scheduling.model.values import MAX_INT, NONE, Cluster, Job, ModelError, Placement
 
 if TYPE_CHECKING:
     from scheduling.kernel.scheduler import BaseScheduler
@@ -87,7 +87,7 @@ class Knowledge:
         row, before = self.jobs[job], self.believed[job]
         ran_ms = math.floor(self._done(at_ms, job) / self.pace.workers(row))
         later_ms = self.beliefs.later(job, row, before, max(ran_ms, before))
-        found = self.believed[job] = min(LARGEST, max(ran_ms + 1, later_ms))
+        found = self.believed[job] = min(MAX_INT, max(ran_ms + 1, later_ms))
         values = {"believed_ms": before, "ran_ms": ran_ms, "later_ms": found}
         return self._record(row, found - ran_ms, whole=False), values
 

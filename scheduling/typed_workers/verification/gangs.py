@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from scheduling.typed_workers.verification.checks import TOLERANCE_MS, Checks
 from scheduling.typed_workers.verification.intervals import Spans
 from scheduling.typed_workers.verification.work import chunk_work
@@ -76,7 +76,7 @@ def _gang_size(check: Checks, job: int, bars: Sequence[Sequence[int]], in_cloud:
 
 def _left_for_good(server: Row, at_ms: int) -> bool:
     """True if the server is unavailable and does not return."""
-    return any(begin <= at_ms and back >= LARGEST for begin, back in server["away"])
+    return any(begin <= at_ms and back >= MAX_INT for begin, back in server["away"])
 
 
 def _check_loads(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None:

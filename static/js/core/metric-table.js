@@ -3,7 +3,7 @@
 import { duration, number, percent } from '../util/format.js';
 import { get } from './api.js';
 
-const LEAST_MS = 0.01; // two decimals
+const MIN_MS = 0.01; // two decimals
 
 /** @typedef {{key: string, title: string, unit: string, direction: string, definition: string}} Metric */
 
@@ -50,7 +50,7 @@ export function valueOf(metrics, key) {
  */
 export function valueText(value, unit) {
   if (value === null || value === undefined) return '–';
-  if (unit === 'ms' && value > 0 && value < LEAST_MS) return `< ${LEAST_MS} ms`;
+  if (unit === 'ms' && value > 0 && value < MIN_MS) return `< ${MIN_MS} ms`;
   if (unit === 'ms') return value < 1000 && value % 1 ? `${number(value, 2)} ms` : duration(value);
   if (unit === 'share') return percent(value, 1);
   if (unit === 'x') return `${number(value, 2)} ×`;

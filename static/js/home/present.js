@@ -8,7 +8,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, number, percent } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
-import { MOST, ServerMap, scaleTitle, shownServers } from './server-map.js';
+import { SCARCEST, ServerMap, scaleTitle, shownServers } from './server-map.js';
 
 const ACTIVE = ['running', 'paused'];
 const NARROW = '(max-width: 640px)';
@@ -141,11 +141,11 @@ export class Present {
 
   #scales({ measure, scale }) {
     const select = $('#present-by', this.section);
-    this.map.by = MOST;
+    this.map.by = SCARCEST;
     select.parentElement.hidden = measure !== 'resources';
     fill(
       select,
-      h('option', { value: MOST }, 'most allocated'), // the legend below says of what
+      h('option', { value: SCARCEST }, 'most allocated'), // the legend below says of what
       scale.map((name) => h('option', { value: name }, scaleTitle(name))),
     );
   }

@@ -15,7 +15,7 @@ const WHOLE = { workers: 'the typed workers', machines: 'the machine by a group'
 const AVAILABLE = 0;
 const AWAY = 1; // for a time
 const GONE = 2; // removed by an edit: not shown
-export const MOST = 'most'; // colour by the resource of which the largest share is allocated
+export const SCARCEST = 'most'; // colour by the resource of which the largest share is allocated
 
 /** What is counted, as a title: 'GPU', 'Typed workers', 'Machines'. */
 export const scaleTitle = (name) => TITLES[name] ?? (name === 'workers' ? 'Typed workers' : 'Machines');
@@ -71,7 +71,7 @@ export class ServerMap {
     this.element = element;
     this.onPick = onPick;
     this.load = null;
-    this.by = MOST;
+    this.by = SCARCEST;
     this.canvas = h('canvas', { class: 'server-map', tabindex: 0, role: 'img' });
     this.tip = new Tip(tipElement());
     this.legend = h('p', { class: 'muted small map-legend' });
@@ -96,7 +96,7 @@ export class ServerMap {
       `${plural(shownServers(load).length, 'server')}, ${busy} with jobs, ` +
         `${servers.state.filter((state) => state === AWAY).length} unavailable; the table has the same information`,
     );
-    const of = WHOLE[measure] ?? (this.by === MOST ? 'the most allocated resource' : scaleTitle(this.by));
+    const of = WHOLE[measure] ?? (this.by === SCARCEST ? 'the most allocated resource' : scaleTitle(this.by));
     fill(
       this.legend,
       `Colour: allocated share of ${of}`,

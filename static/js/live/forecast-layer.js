@@ -4,7 +4,7 @@ import { duration } from '../util/format.js';
 import { LEVEL, Layer } from '../gantt/layers/layer.js';
 
 const STRIPE_PX = 5;
-const LEAST_PX = 2; // height of a sub-lane
+const MIN_PX = 2; // height of a sub-lane
 const MAX_BOXES = 4000; // that are drawn
 
 export class ForecastLayer extends Layer {
@@ -55,7 +55,7 @@ export class ForecastLayer extends Layer {
   #server(frame, { row, y }) {
     const held = this.byServer.get(row.index);
     if (!held) return;
-    const height = Math.max(LEAST_PX, (frame.rowPx - 2) / held.ends.length);
+    const height = Math.max(MIN_PX, (frame.rowPx - 2) / held.ends.length);
     for (const box of held.boxes) {
       const top = y + 1 + box.lane * height;
       if (top + height <= y + frame.rowPx) this.#box(frame, top, height, box.row);

@@ -3,7 +3,7 @@
 import { FollowLine } from './follow-line.js';
 import { Forecasts } from './forecasts.js';
 
-const LEAST_AHEAD_MS = 3_600_000; // of forecasts that the schedule shows, beside a quarter of the time before
+const MIN_AHEAD_MS = 3_600_000; // of forecasts that the schedule shows, beside a quarter of the time before
 
 /** Wires the line; null on the page of any other run. */
 export function followOnRunPage(element, { runId, transport, gantt, drawer }) {
@@ -23,7 +23,7 @@ export function followOnRunPage(element, { runId, transport, gantt, drawer }) {
   line.addEventListener('update', paint);
   const forecasts = new Forecasts(line.name, runId, line.badge);
   const live = () => own() && transport.then === null;
-  transport.ahead = (ms) => (live() ? Math.min(forecasts.lastMs, ms + Math.max(LEAST_AHEAD_MS, ms / 4)) : 0);
+  transport.ahead = (ms) => (live() ? Math.min(forecasts.lastMs, ms + Math.max(MIN_AHEAD_MS, ms / 4)) : 0);
   forecasts.addEventListener('update', () => {
     transport.reach();
     gantt?.layer('forecast')?.update(forecasts.rows, live);

@@ -1,6 +1,6 @@
 // Loads of the servers at the time of a fork, and the busiest of them.
 
-import { MOST, colouredBy, scaleTitle } from '../home/server-map.js';
+import { SCARCEST, colouredBy, scaleTitle } from '../home/server-map.js';
 
 const PER_MILLE = 1000;
 const AVAILABLE = 0;
@@ -14,7 +14,7 @@ const AVAILABLE = 0;
 export function loadsOf(loads) {
   if (!loads.scale) return new Map();
   const { scale, servers } = loads;
-  const most = colouredBy(loads, MOST);
+  const most = colouredBy(loads, SCARCEST);
   return new Map(
     servers.name.map((name, i) => {
       const place = servers.shares.findIndex((shares) => shares[i] === most[i]);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from tests.twin.mirror.builders import (
     EPOCH,
     NODES,
@@ -40,7 +40,7 @@ def test_the_first_look_adds_nodes_and_jobs():
         "a worker is one of two GPUs, with half of the rest"
     )
     assert events[8][1] == {"job": 1, "kind": "waits", "code": "waits", "values": {"reason": "Resources"}}
-    assert log.bars() == {(0, 0, 5 * S, LARGEST, 2, -1)}, "it runs until somebody sees its end"
+    assert log.bars() == {(0, 0, 5 * S, MAX_INT, 2, -1)}, "it runs until somebody sees its end"
 
 
 def test_a_time_limit_is_logged_and_so_is_its_change():
@@ -71,7 +71,7 @@ def test_an_attempt_that_a_cluster_told_before_it_began_appears_when_it_begins()
     log.apply(polled(10, running("1", 12)))
     assert log.bars() == set()
     assert kinds(log.apply(polled(12, running("1", 12)))) == ["plan_changed"]
-    assert log.bars() == {(0, 0, 12 * S, LARGEST, 2, -1)}
+    assert log.bars() == {(0, 0, 12 * S, MAX_INT, 2, -1)}
 
 
 def test_a_job_starts_and_ends():
@@ -137,7 +137,7 @@ def test_a_requeued_job_runs_twice():
     events = log.apply(polled(20, job("1", restarts=1, reason="BeginTime")))
     assert [data.get("kind") for _, data in events] == ["requeued", "waits", None]
     log.apply(polled(30, replace(running("1", 25), restarts=1)))
-    assert log.bars() == {(0, 0, 5 * S, 20 * S, 2, -1), (0, 0, 25 * S, LARGEST, 2, -1)}
+    assert log.bars() == {(0, 0, 5 * S, 20 * S, 2, -1), (0, 0, 25 * S, MAX_INT, 2, -1)}
     assert log.mirror.jobs[0].attempts[0].ended_after_ms == at(10), "its end was between the two polls"
 
 
@@ -200,7 +200,7 @@ def test_gpu_indices_come_later_and_stay():
     log.apply(polled(10, running("1", 5)))
     assert log.mirror.undetailed() == [("1", at(5))]
     log.write(log.mirror.restate([running("1", 5, gpu_ids=(1, 3))]))
-    assert log.bars() == {(0, 0, 5 * S, LARGEST, 1, 1), (0, 0, 5 * S, LARGEST, 1, 3)}
+    assert log.bars() == {(0, 0, 5 * S, MAX_INT, 1, 1), (0, 0, 5 * S, MAX_INT, 1, 3)}
     assert log.mirror.undetailed() == []
     assert log.apply(polled(11, running("1", 5))) == [], "a poll without them withdraws nothing"
 
@@ -212,14 +212,14 @@ def test_a_job_on_two_nodes_that_holds_more_cpus_than_it_asked_for():
     events = log.apply(polled(3, job("1", RUNNING, gpus=3, attempts=(Attempt(at(2), None, shares),))))
     assert kinds(events) == ["job_set", "decided", "plan_changed"]
     assert events[0][1]["fields"]["worker"] == (1_000, 2_000, 4_000, 0, 0)
-    assert log.bars() == {(0, 0, 2 * S, LARGEST, 2, -1), (0, 1, 2 * S, LARGEST, 1, -1)}
+    assert log.bars() == {(0, 0, 2 * S, MAX_INT, 2, -1), (0, 1, 2 * S, MAX_INT, 1, -1)}
 
 
 def test_a_job_without_gpus_is_counted_in_cpus():
     log = Log()
     share = Share("edge1", cpus=6, memory_mb=6_000)
     log.apply(polled(3, job("1", RUNNING, gpus=0, attempts=(Attempt(at(2), None, (share,)),))))
-    assert log.bars() == {(0, 0, 2 * S, LARGEST, 6, -1)}
+    assert log.bars() == {(0, 0, 2 * S, MAX_INT, 6, -1)}
     assert log.events[2].data["fields"]["worker"] == (0, 1_000, 1_000, 0, 0)
 
 
@@ -232,7 +232,7 @@ def test_nodes_drain_fail_and_return():
     assert (events[0][1]["state"], events[0][1]["reason"]) == ("draining", "disk")
     events = log.apply(polled(3, nodes=(replace(edge, state=DOWN), cloud)))
     assert kinds(events) == ["server_set", "server_changed"]
-    assert events[0][1]["fields"]["away"] == ((3 * S, LARGEST),)
+    assert events[0][1]["fields"]["away"] == ((3 * S, MAX_INT),)
     events = log.apply(polled(9, nodes=NODES))
     assert events[0][1]["fields"]["away"] == ((3 * S, 9 * S),)
     events = log.apply(polled(10, nodes=(edge,)))
@@ -244,7 +244,7 @@ def test_a_node_that_is_seen_after_its_job():
     log.apply(polled(3, running("1", 2, node="new1")))
     assert log.bars() == set()
     log.apply(polled(4, running("1", 2, node="new1"), nodes=(*NODES, NodeFact("new1", gpus=4))))
-    assert log.bars() == {(0, 2, 2 * S, LARGEST, 2, -1)}
+    assert log.bars() == {(0, 2, 2 * S, MAX_INT, 2, -1)}
 
 
 def test_what_ran_before_the_log_begins_is_cut_at_its_beginning():
@@ -253,7 +253,7 @@ def test_what_ran_before_the_log_begins_is_cut_at_its_beginning():
         polled(5, running("1", -50, submitted_ms=at(-60)), ended(running("2", -40, submitted_ms=at(-60)), -20))
     )
     bars = [data["bars"] for kind, data in events if kind == "plan_changed"]
-    assert [(bar.start_ms, bar.end_ms) for bar in bars[0]] == [(0, LARGEST)]
+    assert [(bar.start_ms, bar.end_ms) for bar in bars[0]] == [(0, MAX_INT)]
     assert bars[1] == [], "before the log"
 
 
@@ -303,14 +303,14 @@ def test_an_outage_is_stated_from_the_time_of_the_cluster_on():
         return log.apply(polled(second, nodes=(NODES[0], replace(NODES[1], state=state, since_ms=at(since)))))
 
     assert said(300, 60, DOWN)[-1] == ("server_changed", {"server": 1, "away": True, "since_ms": at(60) - base})
-    assert log.mirror.nodes["cloud1"].away == ((at(60) - base, LARGEST),)
+    assert log.mirror.nodes["cloud1"].away == ((at(60) - base, MAX_INT),)
     [(kind, data)] = said(400, 30, DOWN)
-    assert (kind, data["fields"]["away"]) == ("server_set", ((at(30) - base, LARGEST),))
+    assert (kind, data["fields"]["away"]) == ("server_set", ((at(30) - base, MAX_INT),))
     assert said(500, 450, UP)[-1] == ("server_changed", {"server": 1, "away": False, "since_ms": at(450) - base})
     [(kind, data)] = said(510, 440, UP)
     assert data["fields"]["away"] == ((at(30) - base, at(440) - base),)
     said(520, 470, DOWN)
     said(530, 20, DOWN)
-    assert log.mirror.nodes["cloud1"].away[-1] == (at(440) - base + 1, LARGEST), "not before the end of the one before"
+    assert log.mirror.nodes["cloud1"].away[-1] == (at(440) - base + 1, MAX_INT), "not before the end of the one before"
     said(600, 700, UP)
     assert log.mirror.nodes["cloud1"].away[-1][1] == at(600) - base, "clocks may differ: nothing is stated ahead"

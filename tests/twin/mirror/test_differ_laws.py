@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from tests.cases import cases
 from tests.twin.mirror.builders import Log, S
 from tests.twin.mirror.builders_moves import MOVES, polls_of
@@ -74,7 +74,7 @@ def test_the_folded_log_is_the_picture(moves, data):
     times = [event.at_ms for event in log.events]
     assert times == sorted(times)
     servers = {name: known.index for name, known in log.mirror.nodes.items()}
-    standing = {(job, server, start) for job, server, start, end, _, _ in log.bars() if end == LARGEST}
+    standing = {(job, server, start) for job, server, start, end, _, _ in log.bars() if end == MAX_INT}
     expected = {
         (
             log.mirror.newest[fact.key],

@@ -22,7 +22,7 @@ from tests.twin.runtime import prepared
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 90.0
-LONGEST_PAUSE_S = 0.15
+MAX_PAUSE_S = 0.15
 
 
 class Stack:
@@ -127,4 +127,4 @@ def wait_until(holds: Callable[[], Any], what: str, patience_s: float = PATIENCE
     while not holds():
         assert time.monotonic() < deadline, f"waited {patience_s:g} s in vain: {what}"
         time.sleep(pause)  # longer each time: a check reads /proc or a database, and others need the processor
-        pause = min(1.3 * pause, LONGEST_PAUSE_S)
+        pause = min(1.3 * pause, MAX_PAUSE_S)

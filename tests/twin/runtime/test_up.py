@@ -83,7 +83,7 @@ def test_something_else_stands_where_a_file_or_folder_belongs(tmp_path, name):
 
 def test_a_full_disk_is_said_at_the_start(settings, tmp_path, monkeypatch):
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr("twin.infra.disk.LEAST", 2**60)
+    monkeypatch.setattr("twin.infra.disk.MIN_FREE", 2**60)
     with pytest.raises(CommandError, match=rf"the disk of {tmp_path} is full; free disk space first"):
         call_command("up")
 

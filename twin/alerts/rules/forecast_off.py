@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scheduling.forecast.scoring import BAND, LEAST
+from scheduling.forecast.scoring import BAND, MIN_SCORED
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import ModelError
 from twin.alerts.base import CLUSTER, Finding, Rule, Seen, newest
@@ -46,7 +46,7 @@ class ForecastOff(Rule):
             return ()
         forecasts, found = seen.forecasts, []
         coverage = forecasts.get("coverage") or {}
-        if coverage.get("count", 0) >= LEAST and self._outside(coverage):
+        if coverage.get("count", 0) >= MIN_SCORED and self._outside(coverage):
             values = {"percent": round(100 * coverage["share"], 1), "starts": coverage["count"]}
             limits = {"low_percent": self.parameters.low_percent, "high_percent": self.parameters.high_percent}
             found.append(Finding("coverage", values | limits, "coverage"))

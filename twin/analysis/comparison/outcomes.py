@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from scheduling.model.values import LARGEST, NONE, SITES, Cluster
+from scheduling.model.values import MAX_INT, NONE, SITES, Cluster
 from twin.analysis.comparison.decisions import (
     ADMITTED,
     PAUSED,
@@ -174,7 +174,7 @@ def _spans(workers: np.ndarray, completed: np.ndarray, until_ms: int, jobs: int)
     start, last = np.full(jobs, FOREVER), np.full(jobs, NEVER)
     np.minimum.at(start, workers[:, JOB], workers[:, START])
     np.maximum.at(last, workers[:, JOB], workers[:, END])
-    planned = (last > until_ms) & (last < LARGEST)  # a real cluster has jobs whose end nobody knows yet
+    planned = (last > until_ms) & (last < MAX_INT)  # a real cluster has jobs whose end nobody knows yet
     finish = np.where(completed >= 0, completed, np.where(planned, last, NEVER))
     return np.where(start == FOREVER, NEVER, start), finish
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduling.model.values import LARGEST, RESOURCES, Cluster, Job, Server
+from scheduling.model.values import MAX_INT, RESOURCES, Cluster, Job, Server
 from twin.eventlog.fold import (
     BAR_FIELDS,
     BORN,
@@ -149,7 +149,7 @@ def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str,
 
 def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
     """[server] whether it has left for ever, by an edit; a server of a real cluster may always return."""
-    left = [any(begin <= at_ms and end >= LARGEST for begin, end in server.away) for server in servers]
+    left = [any(begin <= at_ms and end >= MAX_INT for begin, end in server.away) for server in servers]
     return np.array(left, dtype=bool) & (run.mode != Run.MIRROR)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from scheduling.model.measured_speed import LEAST_SETTINGS, fit
+from scheduling.model.measured_speed import MIN_SETTINGS, fit
 from scheduling.model.values import ModelError
 from twin.files.speed_json import dump_speed
 from twin.infra.counts import counted
@@ -14,7 +14,7 @@ from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place, positive
 from twin.measuring.measurement import cores, measured, settings
 
-LEAST_BATCH = 4
+MIN_BATCH = 4
 MAX_WORKERS, MAX_ITERATIONS, MAX_BATCH, MAX_GRADIENT_MB = 64, 100_000, 65_536, 1_000.0
 
 
@@ -43,10 +43,10 @@ class Command(HeadlessCommand):
                 raise ModelError(f"--{name} must be at most {most:,}, got {options[name]:,}")
         if not 0.001 <= options["gradient_mb"] <= MAX_GRADIENT_MB:
             raise ModelError(f"--gradient-mb must be from 0.001 to {MAX_GRADIENT_MB:g}, got {options['gradient_mb']:g}")
-        if options["batch"] < LEAST_BATCH:
-            raise ModelError(f"--batch must be at least {LEAST_BATCH}, so that batches differ, got {options['batch']}")
+        if options["batch"] < MIN_BATCH:
+            raise ModelError(f"--batch must be at least {MIN_BATCH}, so that batches differ, got {options['batch']}")
         chosen = settings(options["workers"], options["ps"], options["batch"])
-        if len(chosen) < LEAST_SETTINGS:
+        if len(chosen) < MIN_SETTINGS:
             raise ModelError(
                 f"{counted(len(chosen), 'setting')} cannot be fitted; request more workers or a larger batch"
             )

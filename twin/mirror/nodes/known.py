@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from scheduling.model.values import LARGEST
+from scheduling.model.values import MAX_INT
 from twin.connectors.facts import DOWN, UNAVAILABLE, NodeFact
 from twin.mirror.as_values import EventData, server_of
 from twin.mirror.nodes.sites import SiteRule
@@ -44,7 +44,7 @@ class Nodes(dict[str, KnownNode]):
                 fresh.add(fact.name)
                 known = self[fact.name] = KnownNode(len(self), fact)
                 if fact.state in UNAVAILABLE:
-                    known.away = ((since_ms, LARGEST),)
+                    known.away = ((since_ms, MAX_INT),)
                 self.changed.add(fact.name)
                 events.append(("server_added", {"server": known.index, "fields": _server(known, rule)}))
             else:
@@ -82,7 +82,7 @@ class Nodes(dict[str, KnownNode]):
         self.changed.add(fact.name)
         left, returned = _unavailable(fact) and not _unavailable(was), _unavailable(was) and not _unavailable(fact)
         if left:
-            known.away = (*known.away, (max(since_ms, _free_from(known.away)), LARGEST))
+            known.away = (*known.away, (max(since_ms, _free_from(known.away)), MAX_INT))
         elif returned:
             begin = known.away[-1][0]
             known.away = (*known.away[:-1], (begin, max(since_ms, begin + 1)))

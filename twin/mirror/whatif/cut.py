@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
-from scheduling.model.values import LARGEST, ModelError, Server
+from scheduling.model.values import MAX_INT, ModelError, Server
 from scheduling.reporting.quantities import count
 from twin.connectors.facts import ENDED, Attempt
 from twin.mirror.as_values import amounts_of
@@ -22,7 +22,7 @@ from twin.mirror.differ import KnownJob, Mirror
 
 DURATIONS = (ACTUAL, LIMIT)
 RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut
-LEAST_MS = 60_000  # work left of a job that has used up its time limit and still runs
+MIN_WORK_MS = 60_000  # work left of a job that has used up its time limit and still runs
 HOUR_MS = 3_600_000
 NUMBER = re.compile(r"\d+", re.ASCII)
 LEFT_OUT = {  # why jobs of the mirror are not in a cut, behind their number
@@ -44,7 +44,11 @@ class Choice(Parameters):
         choices=DURATIONS,
     )
     assumed_ms: int = parameter(
-        HOUR_MS, "remaining work of a job without a time limit whose end is unknown", low=1_000, high=LARGEST, unit="ms"
+        HOUR_MS,
+        "remaining work of a job without a time limit whose end is unknown",
+        low=1_000,
+        high=MAX_INT,
+        unit="ms",
     )
     arrivals: bool = parameter(False, "include the jobs that arrived later, at their own times")
 
@@ -135,7 +139,7 @@ def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:
 
 def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
     """The servers; one that is not available at at_ms is gone for good: nobody knows then when it returns."""
-    there = [replace(server, away=((0, LARGEST),) if server.is_away(at_ms) else ()) for server in servers]
+    there = [replace(server, away=((0, MAX_INT),) if server.is_away(at_ms) else ()) for server in servers]
     if all(server.away for server in there):
         shown = f"{count(len(there), 'node')} down or drained" if there else "the cluster has shown none"
         raise ModelError(f"no node is available at this moment ({shown}); choose a moment at which one is")
@@ -181,7 +185,7 @@ def _duration(
         left_ms, origin = choice.assumed_ms, ASSUMED
     else:
         elapsed_ms = at_ms - (running.started_ms - mirror.epoch_ms) if running is not None else 0
-        left_ms, origin = max(limit_ms - elapsed_ms, LEAST_MS), LIMIT
+        left_ms, origin = max(limit_ms - elapsed_ms, MIN_WORK_MS), LIMIT
     return max(left_ms, ran_ms) if actual else left_ms, origin  # it has run that long already
 
 

@@ -15,23 +15,23 @@ import numpy as np
 from scheduling.model.values import RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
 from twin.mirror.as_values import plain_name
-from twin.mirror.whatif.cut import LEAST_MS, RUNNING, Part
+from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Part
 from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts
 from twin.traces.synthesis import fill
 
 SEED = 0  # of what is drawn: one job has the same fields in every cut
 SLOTS_MS = (60_000, 300_000, 900_000, 3_600_000)
-MOST_SLOTS = 2_000  # that the longest job takes
+MAX_SLOTS = 2_000  # that the longest job takes
 CPU = RESOURCES.index("cpu")
 PS = (0, 1, 0, 0, 0)  # of one parameter server, in thousandths
 CARRIERS = ("minibatch_ms", "sample_ms")  # fields that are solved so that the work takes the duration
 
 
 def slot_for(parts: Sequence[Part]) -> int:
-    """A slot length with which the longest job takes at most MOST_SLOTS, where there is one."""
+    """A slot length with which the longest job takes at most MAX_SLOTS, where there is one."""
     longest_ms = max((part.run_ms for part in parts), default=0)
-    return next((slot_ms for slot_ms in SLOTS_MS if longest_ms <= slot_ms * MOST_SLOTS), SLOTS_MS[-1])
+    return next((slot_ms for slot_ms in SLOTS_MS if longest_ms <= slot_ms * MAX_SLOTS), SLOTS_MS[-1])
 
 
 def job_table(parts: Sequence[Part], slot_ms: int, *, by_node: bool = False) -> JobTable:
@@ -105,7 +105,7 @@ def limit_left_ms(part: Part) -> int:
     if not limit_ms:
         return -1
     ran_ms = max(0, part.arrival_ms - part.since_ms) if part.state == RUNNING else 0
-    return max(limit_ms - ran_ms, LEAST_MS if ran_ms else 1)
+    return max(limit_ms - ran_ms, MIN_WORK_MS if ran_ms else 1)
 
 
 def _texts(words: Sequence[str]) -> np.ndarray:

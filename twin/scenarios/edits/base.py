@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from scheduling.kernel.parameters import Parameters, UnknownName, describe, parameter
 from scheduling.kernel.registry import build
-from scheduling.model.values import LARGEST, Cluster, Job, ModelError, Server, shorten
+from scheduling.model.values import MAX_INT, Cluster, Job, ModelError, Server, shorten
 from scheduling.reporting.quantities import count
 from twin.scenarios.edits.moments import moment
 
@@ -190,7 +190,7 @@ def change_jobs(state: ScenarioState, chosen: Sequence[int], change: Callable[[J
     return state.with_jobs(sorted(jobs, key=lambda job: job.arrival_ms))
 
 
-def away_from(server: Server, from_ms: int, to_ms: int = LARGEST) -> Server:
+def away_from(server: Server, from_ms: int, to_ms: int = MAX_INT) -> Server:
     """The server with an additional outage in that interval."""
     merged: list[tuple[int, int]] = []
     for begin, end in sorted([*server.away, (from_ms, to_ms)]):
@@ -202,7 +202,7 @@ def away_from(server: Server, from_ms: int, to_ms: int = LARGEST) -> Server:
 
 
 def _gone(server: Server, at_ms: int) -> bool:
-    return any(begin <= at_ms and end >= LARGEST for begin, end in server.away)
+    return any(begin <= at_ms and end >= MAX_INT for begin, end in server.away)
 
 
 def _words_of(text: str, what: str) -> list[str]:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import LARGEST, RESOURCES, Job
+from scheduling.model.values import MAX_INT, RESOURCES, Job
 from twin.files.stored_jobs import StoredJobs
 from twin.scenarios.edits import Edit, phases
 from twin.scenarios.edits.base import ScenarioState
 
 BINS = 60  # of the arrivals
-LEAST_MS = 3_600_000  # shortest time that is shown
+MIN_SPAN_MS = 3_600_000  # shortest time that is shown
 
 
 def curves(base: ScenarioState, edits: Sequence[Edit]) -> dict[str, Any]:
@@ -27,9 +27,9 @@ def curves(base: ScenarioState, edits: Sequence[Edit]) -> dict[str, Any]:
     final = after[-1].state
     arrivals = [_arrivals(base.jobs), _arrivals(final.jobs)]
     horizon = base.cluster.horizon_slots or 0
-    ends = [LEAST_MS, horizon * base.cluster.slot_ms, *(edit.at_ms for edit in edits)]
+    ends = [MIN_SPAN_MS, horizon * base.cluster.slot_ms, *(edit.at_ms for edit in edits)]
     ends += [int(times[-1]) + 1 for times in arrivals if len(times)]
-    ends += [end for server in final.cluster.servers for _, end in server.away if end < LARGEST]
+    ends += [end for server in final.cluster.servers for _, end in server.away if end < MAX_INT]
     to_ms = max(ends)
     resource = 0 if any(server.capacity[0] for server in base.cluster.servers) else 1
     bins = [np.histogram(times, bins=BINS, range=(0, to_ms))[0].tolist() for times in arrivals]

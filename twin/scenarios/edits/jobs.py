@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.speed import restated
-from scheduling.model.values import LARGEST, Job, ModelError, shorten
+from scheduling.model.values import MAX_INT, Job, ModelError, shorten
 from scheduling.reporting import job_fields
 from scheduling.reporting.quantities import duration
 from twin.scenarios.edits.base import (
@@ -42,11 +42,11 @@ class _Add(Parameters):
         "Arrival of the first job, at the earliest 1 ms after a later edit; empty: as soon as possible",
         type=int,
         low=0,
-        high=LARGEST,
+        high=MAX_INT,
         unit="ms",
         title="Arrival",
     )
-    every_ms: int = parameter(0, "Time between two arrivals", low=0, high=LARGEST, unit="ms", title="Interval")
+    every_ms: int = parameter(0, "Time between two arrivals", low=0, high=MAX_INT, unit="ms", title="Interval")
 
 
 class AddJobs(Edit):
@@ -67,7 +67,7 @@ class AddJobs(Edit):
             raise ModelError(
                 f"a job cannot arrive at {moment(first_ms)}, before the edit takes effect; choose a later arrival"
             )
-        if first_ms + p.every_ms * (p.count - 1) > LARGEST:
+        if first_ms + p.every_ms * (p.count - 1) > MAX_INT:
             raise ModelError(
                 f"the last of {p.count:,} jobs would arrive after 2^53 ms; reduce the time between arrivals"
             )
@@ -162,7 +162,7 @@ class ChangeJobs(Edit):
 @dataclass(frozen=True, slots=True)
 class _Delay(Parameters):
     jobs: str = jobs_field()
-    by_ms: int = parameter(3_600_000, "Delay of the arrival", low=1, high=LARGEST, unit="ms", title="Delay")
+    by_ms: int = parameter(3_600_000, "Delay of the arrival", low=1, high=MAX_INT, unit="ms", title="Delay")
 
 
 class DelayJobs(Edit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.model.values import LARGEST, RESOURCES, Job, ModelError
+from scheduling.model.values import MAX_INT, RESOURCES, Job, ModelError
 from twin.scenarios.edits.base import Edit, ScenarioState, chosen_servers, listed, servers_field, to_come
 
 BANDWIDTH = RESOURCES.index("bandwidth")
@@ -69,9 +69,9 @@ class ChangeUploads(Edit):
         p = self.parameters
         edge, cloud = job.upload_ms, job.cloud_upload_ms
         if edge is not None and p.where != "cloud":
-            edge = tuple(min(LARGEST, round(ms * p.factor)) for ms in edge)
+            edge = tuple(min(MAX_INT, round(ms * p.factor)) for ms in edge)
         if cloud is not None and p.where != "edge":
-            cloud = min(LARGEST, round(cloud * p.factor))
+            cloud = min(MAX_INT, round(cloud * p.factor))
         return replace(job, upload_ms=edge, cloud_upload_ms=cloud)
 
     def _words(self) -> str:

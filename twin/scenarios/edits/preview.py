@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import LARGEST, Cluster, ModelError
+from scheduling.model.values import MAX_INT, Cluster, ModelError
 from twin.scenarios.edits import MAX_EDITS, parse_one
 from twin.scenarios.edits.base import Edit, ScenarioState
 from twin.scenarios.edits.effect import effect
@@ -55,7 +55,7 @@ def marks(before: Cluster, after: Cluster) -> dict[str, str]:
         was = old.get(server.name)
         if was is server:
             continue
-        if any(end >= LARGEST for _, end in server.away):
+        if any(end >= MAX_INT for _, end in server.away):
             found[server.name] = "removed"
         elif was is None:
             found[server.name] = "added"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import (
-    LARGEST,
+    MAX_INT,
     RESOURCE_TITLES,
     RESOURCE_UNITS,
     RESOURCES,
@@ -85,7 +85,7 @@ class RemoveServers(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         chosen = set(chosen_servers(state.cluster, self.parameters.servers, self.at_ms))
-        there = [i for i, server in enumerate(state.cluster.servers) if not server.is_away(LARGEST - 1)]
+        there = [i for i, server in enumerate(state.cluster.servers) if not server.is_away(MAX_INT - 1)]
         if chosen >= set(there) and not state.cluster.unlimited_cloud:
             raise ModelError(
                 f"at least one server must remain, and {shorten(self.parameters.servers)!r} selects all "
@@ -146,7 +146,7 @@ class ResizeServers(Edit):
 @dataclass(frozen=True, slots=True)
 class _Fail(Parameters):
     servers: str = servers_field()
-    for_ms: int = parameter(3_600_000, "Duration of the outage", low=1, high=LARGEST, unit="ms", title="Duration")
+    for_ms: int = parameter(3_600_000, "Duration of the outage", low=1, high=MAX_INT, unit="ms", title="Duration")
 
 
 class FailServers(Edit):
@@ -162,7 +162,7 @@ class FailServers(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         servers = list(state.cluster.servers)
         for i in chosen_servers(state.cluster, self.parameters.servers, self.at_ms):
-            servers[i] = away_from(servers[i], self.at_ms, min(self.at_ms + self.parameters.for_ms, LARGEST))
+            servers[i] = away_from(servers[i], self.at_ms, min(self.at_ms + self.parameters.for_ms, MAX_INT))
         return state.with_servers(servers)
 
     def _words(self) -> str:
@@ -177,12 +177,12 @@ class _Drain(Parameters):
         "Start of the outage; empty: when the edit takes effect",
         type=int,
         low=0,
-        high=LARGEST,
+        high=MAX_INT,
         unit="ms",
         title="Start",
     )
     to_ms: int | None = parameter(
-        None, "End of the outage; empty: permanent", type=int, low=1, high=LARGEST, unit="ms", title="End"
+        None, "End of the outage; empty: permanent", type=int, low=1, high=MAX_INT, unit="ms", title="End"
     )
 
 
@@ -198,7 +198,7 @@ class DrainServers(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
-        end_ms = LARGEST if p.to_ms is None else p.to_ms
+        end_ms = MAX_INT if p.to_ms is None else p.to_ms
         begin_ms = self._begin_ms
         if begin_ms < self.at_ms:
             raise ModelError(

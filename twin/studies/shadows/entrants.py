@@ -15,7 +15,7 @@ from twin.analysis.suitability import Demands
 from twin.files.job_table import JobTable
 from twin.studies.races import obstacle, trained_by
 
-MOST_JOBS_ORACLE = 100  # its search takes minutes beyond them
+MAX_JOBS_ORACLE = 100  # its search takes minutes beyond them
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,6 @@ def entrants(cluster: Cluster, table: JobTable) -> list[Entrant]:
 
 
 def _too_slow(cls: type[BaseScheduler], jobs: int) -> str:
-    if cls is Oracle and jobs > MOST_JOBS_ORACLE:
-        return f"its search takes minutes with more than {MOST_JOBS_ORACLE:,} jobs, and the window has {jobs:,}"
+    if cls is Oracle and jobs > MAX_JOBS_ORACLE:
+        return f"its search takes minutes with more than {MAX_JOBS_ORACLE:,} jobs, and the window has {jobs:,}"
     return ""

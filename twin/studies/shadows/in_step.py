@@ -19,7 +19,7 @@ from scheduling.model.values import NOTHING, Cluster, Job
 from scheduling.slotted.gang_queue import Units
 from scheduling.slotted.gangs.packing import WORKER
 
-MOST_JOBS = 2_000  # more would take minutes
+MAX_JOBS = 2_000  # more would take minutes
 
 
 class Real(NamedTuple):
@@ -35,7 +35,7 @@ class Real(NamedTuple):
 def in_step(model: Slurm, cluster: Cluster, jobs: Sequence[Job], real: Sequence[Real], within_ms: int) -> float | None:
     """Share of the compared starts that agree with the model; None where there are none, or too many jobs."""
     compared = [number for number, one in enumerate(real) if one.counts and one.start_ms >= 0]
-    if not compared or len(jobs) > MOST_JOBS:
+    if not compared or len(jobs) > MAX_JOBS:
         return None
     model.start(cluster, jobs, np.random.default_rng(0))
     return _Play(model, real).agreeing(set(compared), within_ms) / len(compared)

@@ -20,7 +20,7 @@ from scheduling.algorithms.slurm import Slurm
 from scheduling.forecast.agreement import agreement
 from scheduling.kernel.registry import build
 from scheduling.model.training_models import training_model_of
-from scheduling.model.values import LARGEST, LEAST, Cluster, Job
+from scheduling.model.values import MAX_INT, MIN_REAL, Cluster, Job
 from scheduling.reporting.quantities import count, duration
 from scheduling.slotted.backfilling import LIMITS, UTILITY
 from scheduling.slotted.slurm.passes import as_text
@@ -47,11 +47,11 @@ from twin.studies.shadows.in_step import Real, in_step
 from twin.studies.shadows.window import Window, window_of
 
 DAY_MS = 24 * 3_600_000
-LEAST_MS = 3_600_000  # of the first run of a cluster, before its first replay
-MOST_JOBS, MOST_SLOTS = 20_000, 100_000
+MIN_FIRST_RUN_MS = 3_600_000  # of the first run of a cluster, before its first replay
+MAX_JOBS, MAX_SLOTS = 20_000, 100_000
 HALF_SECOND_MS = 500
 WITHIN_MS = 30_000  # backfill interval of a cluster that does not report one
-LEAST_INTERVAL_MS = 10_000  # of passes whose whole seconds say when they ran: shorter ones would change their order
+MIN_INTERVAL_MS = 10_000  # of passes whose whole seconds say when they ran: shorter ones would change their order
 RETRY = timedelta(hours=1)
 
 
@@ -70,7 +70,7 @@ def cut(of: ShadowSet) -> Replayed:
     """The window of a replay."""
     known = constraints_of(of.connection)
     window = window_of(
-        of.connection, of.length_ms, of.until_ms, of.run, most_jobs=MOST_JOBS, most_slots=MOST_SLOTS,
+        of.connection, of.length_ms, of.until_ms, of.run, most_jobs=MAX_JOBS, most_slots=MAX_SLOTS,
         least_slot_ms=HALF_SECOND_MS if known.passes else 1_000, every=bool(known.passes),
     )  # fmt: skip
     made = window.made
@@ -94,7 +94,7 @@ def passes_of(window: Window, known: Constraints) -> list[int]:
     They begin two intervals before the window.
     """
     interval_ms = known.passes.get("backfill_ms", 0)
-    if interval_ms < LEAST_INTERVAL_MS:
+    if interval_ms < MIN_INTERVAL_MS:
         return []
     seen = window.made.moment.mirror.passes.between(max(0, window.from_ms - 2 * interval_ms), window.until_ms)
     return [at_ms + HALF_SECOND_MS for at_ms in seen]
@@ -105,7 +105,7 @@ def _when_eligible(part: Part, late: Mapping[int, int], mirror: Mirror) -> Part:
     if part.state == RUNNING or part.known.index not in late:
         return part
     starts = [attempt.started_ms - mirror.epoch_ms for attempt in part.known.attempts]
-    first = min((ms for ms in starts if ms >= part.arrival_ms), default=LARGEST)
+    first = min((ms for ms in starts if ms >= part.arrival_ms), default=MAX_INT)
     return part._replace(arrival_ms=max(part.arrival_ms, min(late[part.known.index], first)))
 
 
@@ -161,7 +161,7 @@ def with_queues(cluster: Cluster, mirror: Mirror) -> Cluster:
 
 def with_priorities(table: JobTable, parts: Sequence[Part]) -> JobTable:
     """The jobs with the priorities that the cluster gave them, as their utilities at any time."""
-    rows = [(max(2.0 * (part.known.fact.priority or 0), LEAST), 0.0, 0.0) for part in parts]
+    rows = [(max(2.0 * (part.known.fact.priority or 0), MIN_REAL), 0.0, 0.0) for part in parts]
     return replace(table, utility=np.array(rows, dtype=float))
 
 
@@ -265,5 +265,5 @@ def due(connection: Connection) -> Run | None:
     if run.follows is not None:
         return None if sets.filter(run=run.follows).exists() else run.follows
     followed = condition.condition(connection).state == condition.FOLLOWING
-    long = run.sim_ms - stored.first_ms(run) >= LEAST_MS
+    long = run.sim_ms - stored.first_ms(run) >= MIN_FIRST_RUN_MS
     return run if followed and long and not sets.exists() else None

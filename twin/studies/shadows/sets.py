@@ -25,7 +25,7 @@ from twin.studies.shadows.figures import history_of, real
 from twin.studies.shadows.window import Window, bounds, window_of
 
 HOUR_MS = 3_600_000
-DEFAULT_MS, MOST_MS = 6 * HOUR_MS, 7 * 24 * HOUR_MS
+DEFAULT_MS, MAX_MS = 6 * HOUR_MS, 7 * 24 * HOUR_MS
 WHAT = {ShadowSet.SHADOWS: "shadows", ShadowSet.REPLAY: "replay"}
 IS = {ShadowSet.SHADOWS: "are", ShadowSet.REPLAY: "is"}
 UNDER_WAY = {
@@ -43,8 +43,8 @@ def request(
 
     run: a mirrored run of the connection (None: the newest).
     """
-    if not 1_000 <= length_ms <= MOST_MS:
-        raise Refused(f"the window must be 1 s to {MOST_MS // HOUR_MS} h long, got {length_ms:,} ms")
+    if not 1_000 <= length_ms <= MAX_MS:
+        raise Refused(f"the window must be 1 s to {MAX_MS // HOUR_MS} h long, got {length_ms:,} ms")
     run, until_ms, from_ms = bounds(connection, length_ms, until_ms, run)
     with transaction.atomic():
         Connection.objects.select_for_update().get(pk=connection.pk)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scheduling.model.provenance import PREDICTED
-from scheduling.model.values import LARGEST, Cluster, Job, Server
+from scheduling.model.values import MAX_INT, Cluster, Job, Server
 from scheduling.reporting.quantities import count, duration
 from scheduling.run_times.predictor import Predictor
 from scheduling.run_times.similar_median import SimilarMedian
@@ -21,15 +21,15 @@ from twin.mirror import stored
 from twin.mirror.as_values import amounts_of, server_of
 from twin.mirror.differ import KnownJob, Mirror
 from twin.mirror.history import idle_only
-from twin.mirror.whatif.cut import LEAST_MS, RUNNING, Choice, Cut, Part, end_ms, parts_of
+from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, end_ms, parts_of
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
 from twin.models import Connection, Run
 from twin.scenarios.edits.moments import moment
 
 SLOTS_MS = (500, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000)
-MOST_SLOTS = 2_000  # from the beginning of the log to the end of the window and of the longest job in it
-MOST_JOBS = 1_000  # of a set: a longer window is halved until it has no more
+MAX_SLOTS = 2_000  # from the beginning of the log to the end of the window and of the longest job in it
+MAX_JOBS = 1_000  # of a set: a longer window is halved until it has no more
 ARRIVALS = Choice(arrivals=True)
 
 
@@ -53,11 +53,11 @@ def window_of(
 ) -> Window:  # fmt: skip
     """The window of that length that ends at until_ms (None: the newest moment); Refused where there is none.
 
-    run: a mirrored run of the connection (None: the newest). most_jobs, most_slots: MOST_JOBS, MOST_SLOTS if None.
+    run: a mirrored run of the connection (None: the newest). most_jobs, most_slots: MAX_JOBS, MAX_SLOTS if None.
     least_slot_ms: slots are not shorter. every: also the jobs without GPUs of a cluster with GPUs.
     """
     run, until_ms, from_ms = bounds(connection, length_ms, until_ms, run)
-    most_jobs = most_jobs or MOST_JOBS
+    most_jobs = most_jobs or MAX_JOBS
     sentences = []
     if until_ms - from_ms < length_ms:
         sentences.append(
@@ -85,7 +85,7 @@ def window_of(
             f"no job ran, waited or arrived between {moment(from_ms)} and {moment(until_ms)}; choose a longer window"
         )
     servers = servers_in(found.mirror, from_ms, until_ms)
-    slot_ms = slot_for(parts, until_ms, most_slots or MOST_SLOTS, least_slot_ms)
+    slot_ms = slot_for(parts, until_ms, most_slots or MAX_SLOTS, least_slot_ms)
     cluster = Cluster(name=run.scenario.cluster.name, slot_ms=slot_ms, servers=tuple(servers))
     cut = Cut(from_ms, servers, parts, left_out)
     made = Made(found, cut, ARRIVALS, cluster, job_table(parts, slot_ms))
@@ -118,7 +118,7 @@ def bounds(
     return run, until_ms, max(first_ms, until_ms - length_ms)
 
 
-def slot_for(parts: Sequence[Part], until_ms: int, most_slots: int = MOST_SLOTS, least_ms: int = 1_000) -> int:
+def slot_for(parts: Sequence[Part], until_ms: int, most_slots: int = MAX_SLOTS, least_ms: int = 1_000) -> int:
     """The shortest slot from least_ms on with which the whole axis has at most most_slots: seconds for short jobs."""
     last_ms = until_ms + max((part.run_ms for part in parts), default=0)
     slots = [slot_ms for slot_ms in SLOTS_MS if slot_ms >= least_ms]
@@ -139,11 +139,11 @@ def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
     servers = []
     for node in sorted(mirror.nodes.values(), key=lambda node: node.index):
         seen = _outages(node.away, sorted(busy.get(node.fact.name, ())), until_ms)
-        away = tuple((max(begin, from_ms), LARGEST if end > until_ms else end) for begin, end in seen if end > from_ms)
+        away = tuple((max(begin, from_ms), MAX_INT if end > until_ms else end) for begin, end in seen if end > from_ms)
         servers.append(server_of(node.fact, node.site or mirror.sites.site(node.fact), away))
     if not servers:
         raise Refused("the cluster has shown no nodes; check that its account may see them")
-    if all(server.away and server.away[0] == (from_ms, LARGEST) for server in servers):
+    if all(server.away and server.away[0] == (from_ms, MAX_INT) for server in servers):
         raise Refused(
             f"no node was available between {moment(from_ms)} and {moment(until_ms)} "
             f"({count(len(servers), 'node')} down or drained); choose a window in which one was"
@@ -220,5 +220,5 @@ def _predicted(part: Part, mirror: Mirror, predictor: Predictor, until_ms: int) 
     for attempt in part.known.attempts:
         end = until_ms if attempt.ended_ms is None else min(until_ms, attempt.ended_ms - mirror.epoch_ms)
         ran_ms += max(0, end - max(part.arrival_ms, attempt.started_ms - mirror.epoch_ms))
-    least = ran_ms + LEAST_MS if ran_ms or before_ms else 1
+    least = ran_ms + MIN_WORK_MS if ran_ms or before_ms else 1
     return part._replace(run_ms=max(least, predicted - before_ms), origin=PREDICTED)

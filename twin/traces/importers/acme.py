@@ -24,7 +24,7 @@ COLUMNS = ("job_id", "user", "node_num", "gpu_num", "cpu_num", "type", "state", 
 MEMORY = "mem_per_pod_GB"
 ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "SUSPENDED")
 NOT_ENDED = ("PENDING", "RUNNING")
-LARGEST = 2.0**40
+MAX_NUMBER = 2.0**40
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -80,10 +80,10 @@ def _add(chunk: Chunk, accounts: Accounts, seen: set[str], skipped: Skipped) -> 
         ("run_not_positive", run < 1, "end_time"),
         ("run_too_long", run > MAX_RUN_MS, "end_time"),
         ("unreadable_gpu_num", ~((gpus >= 0) & (gpus <= MAX_WORKERS) & (gpus == np.floor(gpus))), "gpu_num"),
-        ("unreadable_cpu_num", ~((cpus >= 0) & (cpus < LARGEST)), "cpu_num"),
+        ("unreadable_cpu_num", ~((cpus >= 0) & (cpus < MAX_NUMBER)), "cpu_num"),
         ("too_many_processors", (gpus == 0) & (cpus > MAX_WORKERS), "cpu_num"),
     ))  # fmt: skip
-    mb = np.where((memory > 0) & (nodes > 0) & (memory * nodes < LARGEST), memory * nodes * 1000, np.nan)
+    mb = np.where((memory > 0) & (nodes > 0) & (memory * nodes < MAX_NUMBER), memory * nodes * 1000, np.nan)
     numbers = [chunk.lines, submit, run, gpus, np.where(cpus > 0, cpus, np.nan), mb, np.full(len(names), -1.0),
                np.full(len(names), len(accounts.files) - 1)]  # fmt: skip
     accounts.parts.append(np.stack(numbers)[:, good])

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
+from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, to_cluster
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.tables import Table, closeness, header
 
@@ -25,7 +25,7 @@ NEEDED = COLUMNS[:3]
 SPEC = re.compile(r"\d{1,7}:\d{1,7}:\d{1,7}")
 TYPES = ("v100", "p100", "k80")
 GPUS_A_NODE = 4  # where only GPUs are counted
-LONGEST = 1024 * 1024  # bytes of a JSON spec
+MAX_BYTES = 1024 * 1024  # bytes of a JSON spec
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -57,7 +57,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     machines: list[Machine] = []
     for source in sources:
         if source.head.lstrip()[:1] == b"{":
-            specs = _specs(source.stream.read(LONGEST))
+            specs = _specs(source.stream.read(MAX_BYTES))
             if not specs:
                 raise ImportRefused(
                     f"{source.name}: line 1: not a Gavel cluster specification, which has the form "
@@ -102,7 +102,7 @@ def _of_rows(source: Source, skipped: Skipped, options: ReadOptions, before: int
             switches, nodes, gpus = row[:3]
             more = dict(zip(optional, row[3:], strict=True))
             if not all(
-                0 <= value < LARGEST / 1000 and value == int(value) for value in row
+                0 <= value < MAX_NUMBER / 1000 and value == int(value) for value in row
             ):  # NaN fails each comparison
                 skipped.add(line, "unreadable_cell", ",".join(f"{value:g}" for value in row))
             elif gpus >= 10_000:

@@ -46,7 +46,7 @@ DAY_MS = 86_400_000
 AFTER_MS = 10 * 366 * DAY_MS  # how long the last day of a capacity file holds
 MAX_RUN_S = 100 * 366 * 86_400  # a century
 MAX_GPUS = 100_000
-LARGEST = 2**40
+MAX_NUMBER = 2**40
 GPUS_PER_SERVER = 8
 
 
@@ -157,7 +157,7 @@ def _rows(chunk: Chunk, skipped: Skipped, seen: set[str]) -> tuple[Chunk, np.nda
         ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "job_id"),
         ("duplicate_id", repeated, "job_id"),
         ("unknown_status", _are(chunk, "state", unknown), "state"),
-        ("unreadable_cpu_num", ~((cpus >= 0) & (cpus < LARGEST)), "cpu_num"),
+        ("unreadable_cpu_num", ~((cpus >= 0) & (cpus < MAX_NUMBER)), "cpu_num"),
         ("unreadable_submit_time", np.isnan(submitted), "submit_time"),
         ("pending", _are(chunk, "state", ("PENDING",)) | _are(chunk, "start_time", NULLS), "state"),
         ("no_end", _are(chunk, "state", ("RUNNING",)) | _are(chunk, "end_time", NULLS), "state"),

@@ -18,7 +18,7 @@ from twin.connectors._kubernetes.pods import PodRow, pod_row
 from twin.connectors.facts import ConnectorError, JobFact
 from twin.connectors.kubernetes import GPU_RESOURCES
 from twin.traces.importers._shared.accounting import Accounts, Entry
-from twin.traces.importers._shared.machines import LARGEST, Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.json_text import values
 
@@ -102,7 +102,7 @@ class _Found:
             self.skipped.add(line, "unreadable_name", name)
         elif name in self.names:
             self.skipped.add(line, "duplicate_id", name)
-        elif max(offer.gpus * 1000, offer.cpu_millis, offer.memory_bytes // 10**6) >= LARGEST:
+        elif max(offer.gpus * 1000, offer.cpu_millis, offer.memory_bytes // 10**6) >= MAX_NUMBER:
             self.skipped.add(line, "unreadable_cell", name)
         else:
             self.names.add(name)

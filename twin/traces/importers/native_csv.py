@@ -19,7 +19,7 @@ from twin.traces.uploads.tables import Chunk, Table, closeness, header
 FORMAT = "jobs_csv"
 TITLE = "Native jobs.csv"
 NEEDED = ("id", "arrival_ms")
-LARGEST = 2**53
+MAX_NUMBER = 2**53
 FROM_ZERO = ("arrival_ms", "cloud_upload_ms")  # the other integers count from 1
 POSITIVE = ("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps")
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
@@ -108,9 +108,9 @@ class _Rows:
     def _integers(self, name: str) -> np.ndarray:
         values, empty = self._numbers(name)
         least = 0 if name in FROM_ZERO else 1
-        good = (values >= least) & (values <= LARGEST) & (values == np.floor(values))
-        for row in np.flatnonzero(values == LARGEST).tolist():  # what is greater may have been rounded to it
-            good[row] = self.chunk.columns[name][row] == str(LARGEST)
+        good = (values >= least) & (values <= MAX_NUMBER) & (values == np.floor(values))
+        for row in np.flatnonzero(values == MAX_NUMBER).tolist():  # what is greater may have been rounded to it
+            good[row] = self.chunk.columns[name][row] == str(MAX_NUMBER)
         self._spoils(f"unreadable_{name}", ~(good | (empty if name not in NEEDED else False)), name)
         return narrow(np.where(good, values, MISSING).astype(np.int64))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from twin.traces.importers._shared.machines import LARGEST, Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.tables import Table, closeness, header
 
@@ -49,7 +49,7 @@ def _machines(table: Table, skipped: Skipped) -> Iterator[Machine]:
             elif name in seen:
                 skipped.add(int(line), "duplicate_id", name)
             elif not (
-                0 <= c < LARGEST and 0 <= m < LARGEST and 0 <= g < 10_000 and g == int(g)
+                0 <= c < MAX_NUMBER and 0 <= m < MAX_NUMBER and 0 <= g < 10_000 and g == int(g)
             ):  # NaN fails each comparison
                 skipped.add(int(line), "unreadable_cell", f"{c:g},{m:g},{g:g}")
             else:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twin.infra.counts import counted
-from twin.traces.importers.openb_nodes import LARGEST, MIB_TO_MB
+from twin.traces.importers.openb_nodes import MAX_NUMBER, MIB_TO_MB
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.tables import Chunk, Table, closeness, header
 
@@ -86,7 +86,7 @@ def _rows(chunk: Chunk, seen: set[str], skipped: Skipped) -> tuple[np.ndarray, n
     for i, name in enumerate(names):
         repeated[i] = name in seen
         seen.add(name)
-    amounts = (cpu >= 0) & (cpu < LARGEST) & (memory >= 0) & (memory < LARGEST)
+    amounts = (cpu >= 0) & (cpu < MAX_NUMBER) & (memory >= 0) & (memory < MAX_NUMBER)
     amounts &= (gpus >= 0) & (gpus < 10_000) & (gpus == np.round(gpus)) & (milli >= 0) & (milli <= 1000)
     good = chunk.sift(skipped, (
         ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "name"),

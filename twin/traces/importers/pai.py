@@ -20,7 +20,7 @@ from twin.traces.uploads.tables import Chunk, header
 FORMAT = "pai"
 TITLE = "Alibaba PAI v2020 tables"
 TIME_UNIT = "s"
-LARGEST = 2.0**40  # of a machine
+MAX_NUMBER = 2.0**40  # of a machine
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -117,7 +117,7 @@ def _machines(chunk: Chunk, machines: dict[str, Machine], skipped: Skipped) -> N
         elif name in machines:
             skipped.add(line, "duplicate_id", name)
         elif not (
-            0 <= cpu < LARGEST and 0 <= memory < LARGEST and 0 <= gpu < 10_000 and gpu == int(gpu)
+            0 <= cpu < MAX_NUMBER and 0 <= memory < MAX_NUMBER and 0 <= gpu < 10_000 and gpu == int(gpu)
         ):  # NaN fails each comparison
             skipped.add(line, "unreadable_cell", f"{cpu:g},{memory:g},{gpu:g}")
         else:

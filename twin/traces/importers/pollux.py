@@ -29,9 +29,9 @@ FORMAT = "pollux"
 TITLE = "Pollux or Sia workload"
 TIME_UNIT = "s"
 COLUMNS = ("name", "time", "application", "num_replicas", "batch_size")
-LEAST_H = 1 / 60  # GPU hours of the shortest job that the generator takes
+MIN_H = 1 / 60  # GPU hours of the shortest job that the generator takes
 GPU_HOURS = {
-    "cifar10": (LEAST_H, 1.0), "ncf": (LEAST_H, 1.0), "deepspeech2": (1.0, 10.0), "bert": (1.0, 10.0),
+    "cifar10": (MIN_H, 1.0), "ncf": (MIN_H, 1.0), "deepspeech2": (1.0, 10.0), "bert": (1.0, 10.0),
     "yolov3": (10.0, 100.0), "imagenet": (100.0, 1000.0),
 }  # fmt: skip
 HOUR_MS = 3_600_000

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twin.infra.counts import counted
-from twin.traces.importers._shared.accounting import LARGEST, MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
+from twin.traces.importers._shared.accounting import MAX_NUMBER, MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
 from twin.traces.importers._shared.sacct_cells import (
     NULLS,
     duration_of,
@@ -290,7 +290,7 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for name in ("AllocCPUS", "NCPUS", "ReqCPUS"):
         if name in columns:
             amounts = jobs.numbers(name)
-            cpus = np.where(np.isnan(cpus) & (amounts > 0) & (amounts < LARGEST), amounts, cpus)
+            cpus = np.where(np.isnan(cpus) & (amounts > 0) & (amounts < MAX_NUMBER), amounts, cpus)
     if "ReqMem" in columns:
         nodes = jobs.numbers("NNodes") if "NNodes" in columns else np.ones(len(none))
         each = [memory_of(cell) for cell in columns["ReqMem"]]
@@ -298,5 +298,5 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             [np.array([per == unit for _, per in each], dtype=bool) for unit in "nc"], [nodes, cpus], 1.0
         )
         asked = np.array([amount for amount, _ in each], dtype=float) * factor
-        mb = np.where(np.isnan(mb) & (asked > 0) & (asked < LARGEST), asked, mb)
+        mb = np.where(np.isnan(mb) & (asked > 0) & (asked < MAX_NUMBER), asked, mb)
     return np.nan_to_num(gpus), np.floor(cpus), mb

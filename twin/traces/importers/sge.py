@@ -18,7 +18,7 @@ from twin.traces.uploads.lines import first_lines
 
 FORMAT = "sge"
 TITLE = "Grid Engine accounting"
-LEAST = 43  # cells: up to maxvmem
+MIN_CELLS = 43  # cells: up to maxvmem
 QUEUE, OWNER, NUMBER, SUBMIT, START, END, SLOTS, TASK, CATEGORY, PE_TASK = 0, 3, 5, 8, 9, 10, 34, 35, 39, 41
 GPUS = re.compile(r"\b(?:gpus?|ngpus|gpu_card|nvidia_gpu)=(\d{1,6})\b")
 LIMIT = re.compile(r"\bh_rt=([\d:]+)")
@@ -29,10 +29,10 @@ IN_MS = 1e11  # a time above it is in milliseconds
 def sniff(head: bytes) -> tuple[bool, str, float]:
     """(fits, why, closeness): cells between colons, and times where they belong."""
     lines = [line.decode("utf-8", "replace").split(":") for line in first_lines(head) if line[:1] != b"#"]
-    if not lines or max(map(len, lines)) < LEAST:
-        return False, f"its lines have fewer than {LEAST} cells between colons", 0.0
+    if not lines or max(map(len, lines)) < MIN_CELLS:
+        return False, f"its lines have fewer than {MIN_CELLS} cells between colons", 0.0
     good = sum(
-        len(cells) >= LEAST and all(cells[at].isdigit() for at in (NUMBER, SUBMIT, START, END)) for cells in lines
+        len(cells) >= MIN_CELLS and all(cells[at].isdigit() for at in (NUMBER, SUBMIT, START, END)) for cells in lines
     )
     fits = 2 * good >= len(lines)
     return (
@@ -50,8 +50,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         for number, line in accounts.lines(source, options, skipped):
             rows += 1
             cells = line.strip().split(":")
-            if len(cells) < LEAST:
-                skipped.add(number, "too_few_cells", f"{len(cells)} of {LEAST}")
+            if len(cells) < MIN_CELLS:
+                skipped.add(number, "too_few_cells", f"{len(cells)} of {MIN_CELLS}")
             elif cells[PE_TASK] not in ("NONE", "") and not float(_number(cells[SUBMIT])):
                 slaves += 1
             else:

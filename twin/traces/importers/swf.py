@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scheduling.model.values import Cluster
 from twin.files.swf import MARK
 from twin.infra.counts import counted
-from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
+from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, to_cluster
 from twin.traces.importers._shared.swf_nodes import CPU, KB_TO_MB, SUFFIX, are_nodes, is_comment, is_number, read_nodes
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.lines import chunks, first_lines, floats
@@ -218,7 +218,7 @@ class _Log:
         """Nodes listed in the header; none if it has none, or more than a cluster holds."""
         nodes, procs = self.count("maxnodes"), self.count("maxprocs")
         nodes = min(nodes or procs, procs or nodes)
-        if not 0 < nodes <= MAX_SERVERS or procs * CPU >= LARGEST:
+        if not 0 < nodes <= MAX_SERVERS or procs * CPU >= MAX_NUMBER:
             return []
         each, more = divmod(procs or nodes, nodes)
         return [Machine(f"node{n + 1}", 0, (each + (n < more)) * CPU) for n in range(nodes)]

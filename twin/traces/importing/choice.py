@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.traces.importing.drafts import ImportRefused
 
-LARGEST = 2**53  # what every reader of our files can count to
+MAX_INT = 2**53  # what every reader of our files can count to
 MAX_RATE = 1e6
 
 
@@ -37,8 +37,8 @@ class Choice:
             ("from_ms", self.from_ms, 0), ("to_ms", self.to_ms, 1), ("sample", self.sample, 1),
             ("limit", self.limit, 1),
         ):  # fmt: skip
-            if value is not None and not least <= value <= LARGEST:
-                raise ImportRefused(f"{name} must be from {least:,} to {LARGEST:,}, got {value:,}")
+            if value is not None and not least <= value <= MAX_INT:
+                raise ImportRefused(f"{name} must be from {least:,} to {MAX_INT:,}, got {value:,}")
         if self.to_ms is not None and self.to_ms <= (self.from_ms or 0):
             raise ImportRefused(f"the window must end after its start, got {self.from_ms or 0:,} to {self.to_ms:,} ms")
         if not 1 / MAX_RATE <= self.rate <= MAX_RATE:

@@ -20,7 +20,7 @@ from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.packed_jobs import PackedJobs
 from twin.traces import synthesis
-from twin.traces.importing.choice import LARGEST, Choice
+from twin.traces.importing.choice import MAX_INT, Choice
 from twin.traces.importing.drafts import ImportCancelled, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import AS_STATED, UNIT_NAMES, UNITS, Reading
 from twin.traces.importing.report import Origins, build_report, check_lines, in_unit
@@ -161,8 +161,8 @@ def parse(
 ) -> list[Part]:  # fmt: skip
     """Content of the files, by format, before the selection and sampling; at most one part has jobs, one a cluster."""
     for name, value, least in (("slot_ms", slot_ms, 1), ("seed", seed, 0)):
-        if value is not None and not least <= value <= LARGEST:
-            raise ImportRefused(f"{name} must be from {least:,} to {LARGEST:,}, got {value:,}")
+        if value is not None and not least <= value <= MAX_INT:
+            raise ImportRefused(f"{name} must be from {least:,} to {MAX_INT:,}, got {value:,}")
     given = [Upload(uploads, filename)] if isinstance(uploads, Path) else list(uploads)
     with opened(given, _part(progress, 0, 0.5), cancelled) as sources:
         if mapping and format == "auto":

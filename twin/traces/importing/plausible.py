@@ -11,8 +11,8 @@ from twin.traces.importing.drafts import Drafts, Read
 
 FEW = 20  # jobs, below which nothing is doubted
 SHORT_RUN_MS, LONG_RUN_MS = 1_000, 60 * 86_400_000  # of the median job
-LONGEST_SPAN_MS = 20 * 366 * 86_400_000
-LEAST_LOAD, MOST_LOAD = 0.01, 100.0  # share of the machines' capacity
+MAX_SPAN_MS = 20 * 366 * 86_400_000
+MIN_LOAD, MAX_LOAD = 0.01, 100.0  # share of the machines' capacity
 YEAR_MS = 366 * 86_400_000
 
 
@@ -38,7 +38,7 @@ def _runs(drafts: Drafts) -> str:
 def _span(drafts: Drafts) -> str:
     """Arrivals over decades, or so close together that half of the jobs arrive within a thousandth of a run time."""
     span = int(drafts.arrival_ms[-1])
-    if span > LONGEST_SPAN_MS:
+    if span > MAX_SPAN_MS:
         return f"The arrivals span {_length(span)}."
     median = float(np.median(drafts.run_ms))
     if 0 < span < median / 1000:
@@ -48,9 +48,9 @@ def _span(drafts: Drafts) -> str:
 
 def _load(drafts: Drafts, cluster: Cluster) -> str:
     load = load_of(drafts, cluster)
-    if load is None or LEAST_LOAD <= load <= MOST_LOAD:
+    if load is None or MIN_LOAD <= load <= MAX_LOAD:
         return ""
-    limit = "less than 1 %" if load < LEAST_LOAD else "more than 100 times"
+    limit = "less than 1 %" if load < MIN_LOAD else "more than 100 times"
     return f"The load is {load:.2g} of the capacity of the trace's own machines, {limit}."
 
 

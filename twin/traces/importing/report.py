@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.files.job_table import MISSING, JobTable
 from twin.infra.counts import counted
-from twin.traces.importing.choice import LARGEST
+from twin.traces.importing.choice import MAX_INT
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, Source
 from twin.traces.importing.plausible import doubts
 
@@ -60,7 +60,7 @@ def in_unit(drafts: Drafts, factor: float) -> Drafts:
         return np.rint(column * factor).astype(np.int64)
 
     longest_ms, last_ms = (float(column.max()) * factor for column in (drafts.run_ms, drafts.arrival_ms))
-    if longest_ms > MAX_RUN_MS or last_ms > LARGEST:  # before any of them is an int64
+    if longest_ms > MAX_RUN_MS or last_ms > MAX_INT:  # before any of them is an int64
         raise ImportRefused(
             f"in this unit a job runs for {longest_ms / YEAR_MS:,.0f} years and the arrivals span "
             f"{last_ms / YEAR_MS:,.0f}; select a smaller unit"

@@ -9,7 +9,7 @@ import orjson
 
 from twin.traces.importing.drafts import ImportRefused
 
-LONGEST = 64 * 1024  # bytes
+MAX_BYTES = 64 * 1024  # bytes
 
 
 def dumps(columns: Sequence[str], mapping: Mapping[str, str]) -> bytes:
@@ -22,7 +22,7 @@ def dumps(columns: Sequence[str], mapping: Mapping[str, str]) -> bytes:
 def loads(data: bytes, name: str) -> dict[str, str]:
     """The mapping of a file; ImportRefused names what is wrong."""
     try:
-        found: Any = orjson.loads(data[:LONGEST])
+        found: Any = orjson.loads(data[:MAX_BYTES])
     except orjson.JSONDecodeError as error:
         raise ImportRefused(f"{name}: not a file of a column mapping: {error}") from error
     mapping = found.get("mapping") if isinstance(found, dict) else None

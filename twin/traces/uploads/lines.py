@@ -12,7 +12,7 @@ from twin.traces.importing.drafts import ImportRefused, ReadOptions, Source
 
 CHUNK = 50_000  # lines
 BLOCK = 1024 * 1024
-LONGEST = 1024 * 1024  # bytes of a line
+MAX_BYTES = 1024 * 1024  # bytes of a line
 
 
 def chunks(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[bytes]]]:
@@ -26,9 +26,9 @@ def chunks(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[byt
         found = (rest + block).split(b"\n")
         rest = found.pop()
         lines += found
-        if len(rest) > LONGEST:
+        if len(rest) > MAX_BYTES:
             raise ImportRefused(
-                f"{source.name}: line {number + len(lines)}: longer than {LONGEST:,} bytes; this is not a table"
+                f"{source.name}: line {number + len(lines)}: longer than {MAX_BYTES:,} bytes; this is not a table"
             )
         while len(lines) >= CHUNK:
             options.tick(source.share(source.stream.tell()))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model.values import LARGEST, ModelError
+from scheduling.model.values import MAX_INT, ModelError
 from tests.cases import cases
 from tests.twin.mirror.builders import NODES, Log, S, ended, job, polled, running, suspended
 from tests.twin.mirror.builders_moves import MOVES, polls_of
@@ -121,10 +121,10 @@ def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_st
     log = Log()
     down = replace(NODES[0], state=DOWN)
     log.apply(polled(0, nodes=(down, NODES[1])))
-    assert [server.away for server in at(log.mirror, S).servers] == [((0, LARGEST),), ()]
+    assert [server.away for server in at(log.mirror, S).servers] == [((0, MAX_INT),), ()]
     log.apply(polled(10, nodes=(NODES[0], replace(NODES[1], state=DOWN))))
-    assert [server.away for server in at(log.mirror, 5 * S).servers] == [((0, LARGEST),), ()]
-    assert [server.away for server in at(log.mirror, 10 * S).servers] == [(), ((0, LARGEST),)]
+    assert [server.away for server in at(log.mirror, 5 * S).servers] == [((0, MAX_INT),), ()]
+    assert [server.away for server in at(log.mirror, 10 * S).servers] == [(), ((0, MAX_INT),)]
     log.apply(polled(20, nodes=(down, replace(NODES[1], state=DOWN))))
     with pytest.raises(ModelError, match="no node is available at this moment"):
         at(log.mirror, 20 * S)

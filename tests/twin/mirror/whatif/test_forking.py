@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import LARGEST, ModelError
+from scheduling.model.values import MAX_INT, ModelError
 from tests.twin.builders import from_scratch, played_out
 from tests.twin.mirror.builders import NODES, S, job, polled, running
 from tests.twin.mirror.builders_stored import following
@@ -72,7 +72,7 @@ def test_running_jobs_keep_running_whatever_the_order_of_the_queue():
 def test_what_is_down_then_is_not_available(mirrored):
     _, run = commands.fork_and_start(mirrored.pk, at(mirrored, 1_260), "", [], True)
     assert [(server.name, server.away) for server in store.of_run(run)[0].servers] == [
-        ("edge1", ()), ("cloud1", ((0, LARGEST),)),
+        ("edge1", ()), ("cloud1", ((0, MAX_INT),)),
     ]  # fmt: skip
     assert [server.site for server in store.of_run(run)[0].servers] == ["edge", "cloud"]
     played_out(run)

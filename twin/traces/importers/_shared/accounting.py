@@ -28,7 +28,7 @@ COMPONENT = re.compile(r"\+\d+$")  # of a heterogeneous job
 LATEST_MS = 2**53
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
 MAX_WORKERS = 1_000_000
-LARGEST = 2.0**50
+MAX_NUMBER = 2.0**50
 NUMBERS = ("line", "submit", "run", "gpus", "cpus", "mb", "limit", "file")
 
 
@@ -102,7 +102,7 @@ class Accounts:
         if reason:
             skipped.add(line, reason, value)
             return
-        mb, cpus = (x if 0 < x < LARGEST else math.nan for x in (entry.mb, entry.cpus))
+        mb, cpus = (x if 0 < x < MAX_NUMBER else math.nan for x in (entry.mb, entry.cpus))
         self.pending.append((
             line, entry.submit_ms, entry.length_ms, entry.gpus, math.floor(cpus) if cpus >= 1 else cpus, mb,
             entry.limit_ms if 1 <= entry.limit_ms <= MAX_RUN_MS else -1, len(self.files) - 1,
@@ -239,4 +239,4 @@ def number_of(value: Any) -> float:
         found = float(value)
     except (ValueError, OverflowError):
         return math.nan
-    return found if abs(found) < LARGEST else math.nan
+    return found if abs(found) < MAX_NUMBER else math.nan

@@ -19,7 +19,7 @@ BANDWIDTH = (20_000, 50_001)  # thousandths of a Gbps, the end excluded
 CPU_PER_GPU, MIN_CPU = 8, 8_000  # vCPU; thousandths
 MEMORY_PER_CPU, MIN_MEMORY = 4, 32_000  # GB; thousandths of a GB
 EDGE_EVERY = 4
-LARGEST = 2**50
+MAX_NUMBER = 2**50
 MAX_SERVERS = 100_000
 
 

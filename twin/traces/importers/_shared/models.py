@@ -21,7 +21,7 @@ OTHER_NAMES = {
     "bert": "bert-base", "cifar10": "resnet-18", "gpt2": "gpt-2", "imagenet": "resnet-50", "inception3": "inception-v3",
     "inception4": "inception-v4", "lm": "lstm-lm", "shufflenetv2x10": "shufflenet-v2",
 }  # fmt: skip
-LONGEST = 60  # characters of an unknown name that are kept
+MAX_NAME = 60  # characters of an unknown name that are kept
 
 
 def _plain(name: str) -> str:
@@ -35,7 +35,7 @@ NAMES = {**{_plain(name): name for name in PARAMETERS}, **OTHER_NAMES}
 def model_name(text: str) -> str:
     """The name in the table, otherwise the text in lower case with - for what is no letter, digit or dot."""
     spelled = "".join(c if c.isascii() and (c.isalnum() or c == ".") else "-" for c in text.lower()).strip("-")
-    return NAMES.get(_plain(text)) or spelled[:LONGEST]
+    return NAMES.get(_plain(text)) or spelled[:MAX_NAME]
 
 
 def gradient_mb(model: str) -> float:

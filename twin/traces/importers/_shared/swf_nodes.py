@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, is_server_name
+from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, is_server_name
 from twin.traces.importing.drafts import ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import chunks
 
@@ -79,7 +79,7 @@ def read_nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions)
                     or cpus is None
                     or memory is None
                     or many != int(many)
-                    or max(cpus, memory) * CPU >= LARGEST
+                    or max(cpus, memory) * CPU >= MAX_NUMBER
                 ):
                     skipped.add(number, "unreadable_cell", ",".join(cells[2:6]))
                 elif many == 0 or many + len(machines) > MAX_SERVERS:
@@ -107,4 +107,4 @@ def _amount(cell: str) -> float | None:
         value = float(cell)
     except ValueError:
         return None
-    return value if abs(value) < LARGEST else None
+    return value if abs(value) < MAX_NUMBER else None
