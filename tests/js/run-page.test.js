@@ -327,5 +327,5 @@ test('a link to Ask shows it, which comes with the state of an active run', need
   };
   twin.stream.dispatchEvent(new CustomEvent('status', { detail: { status: 'running', mode: 'batch' } }));
   await until(() => $('#ask-like'), 'the form is shown');
-  assert.deepEqual(scrolled, ['panel-ask']);
+  assert.ok(scrolled.length > 0 && scrolled.every((id) => id === 'panel-ask'), scrolled.join());
 });

@@ -16,6 +16,7 @@ import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
 import { View } from '../core/ranges/time-range.js';
+import { hold } from '../ui/address/hash-target.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
@@ -306,7 +307,7 @@ async function main() {
     $('#panel-ask').hidden = !active;
     if (!active || $('#ask-like')) return;
     new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
-    if (location.hash === '#panel-ask') $('#panel-ask').scrollIntoView(); // it was hidden when the page was opened
+    if (location.hash === '#panel-ask') hold($('#panel-ask')); // it was hidden when the page was opened
   }
 
   /** Shows a job where a link of its drawer leads. */
