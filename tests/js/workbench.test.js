@@ -39,6 +39,7 @@ const choose = (panel, text) => {
 
 test('the menu of a panel moves, hides and enlarges it, and the page keeps that for the account', needsPage, () => {
   const window = open('/', PANELS);
+  window.happyDOM.setViewport({ width: 1920 });
   const kept = [];
   const made = bench({ keep: (arrangement) => kept.push(structuredClone(arrangement)) });
   choose('panel-a', 'Move down');
@@ -56,6 +57,22 @@ test('the menu of a panel moves, hides and enlarges it, and the page keeps that 
   bench({ kept: JSON.parse(JSON.stringify(kept.at(-1))) });
   assert.deepEqual(ids('main'), ['panel-b', 'panel-a', 'panel-c']);
   assert.ok($('#panel-b').classList.contains('put-away'));
+});
+
+test('a narrow window has no side column to move to, and panels of other runs are not listed', needsPage, () => {
+  const window = open('/', PANELS);
+  window.happyDOM.setViewport({ width: 1280 });
+  $('#panel-b').hidden = true;
+  bench({});
+  $('#panel-a .panel-menu').click();
+  const offered = [...document.querySelectorAll('#panel-menu button')].map((one) => one.textContent);
+  assert.ok(!offered.some((one) => /column/.test(one)), offered.join());
+  assert.ok(!offered.includes('Move down'), 'there is none below it');
+  $('#panel-list').dispatchEvent(Object.assign(new window.Event('beforetoggle'), { newState: 'open' }));
+  assert.deepEqual(
+    [...document.querySelectorAll('#panel-list label')].map((one) => one.textContent),
+    ['A', 'C'],
+  );
 });
 
 test('a picture has the legend in lines that fit, and names its source', needsPage, () => {

@@ -1,6 +1,7 @@
 // The table of jobs: searched, filtered, sorted and paged by the server, its state kept in the URL.
 
 import { reasonLabel } from './drawer/reason-label.js';
+import { hasSideColumn } from './side-column.js';
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { tellRefused, url } from '../ui/address/query.js';
@@ -10,7 +11,6 @@ import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural } from '../util/format.js';
 
 const PAGE_SIZE = rowsOfPage(25);
-const SIDE = '(min-width: 1440px)'; // where the table is in the side column, as in workbench.css
 const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'JCT', 'Reason']); // others begin hidden there
 const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => row.id },
@@ -60,7 +60,7 @@ export class JobsTable {
       ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns),
       ...served(info),
       ...OUTCOME,
-    ].map((column) => ({ ...column, spare: matchMedia(SIDE).matches && !IN_SIDE.has(column.title) }));
+    ].map((column) => ({ ...column, spare: hasSideColumn() && !IN_SIDE.has(column.title) }));
     const keys = columns.flatMap(({ key }) => (key ? [key, `-${key}`] : []));
     this.table = new DataTable($('#jobs'), {
       name: 'jobs',

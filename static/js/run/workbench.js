@@ -3,6 +3,7 @@
 
 import { $, $$, fill, h } from '../ui/dom.js';
 import { openBelow } from '../ui/popover.js';
+import { hasSideColumn } from './side-column.js';
 
 const COLUMNS = ['main', 'side'];
 const DRAG_PX = 6; // a shorter movement of a panel's title is a click
@@ -111,6 +112,11 @@ export class Workbench {
     return $$('[data-column] > section', this.element);
   }
 
+  /** Panels that do not apply to this run now. */
+  #absent() {
+    return this.#sections().flatMap(({ id, hidden }) => (hidden ? [id] : []));
+  }
+
   #seen() {
     const ids = (name) => $$(':scope > section', this.columns[name]).map(({ id }) => id);
     return { main: ids('main'), side: ids('side') };
@@ -144,14 +150,18 @@ export class Workbench {
   #open(section, button) {
     const { id } = section;
     const column = this.now.main.includes(id) ? 'main' : 'side';
-    const shown = this.now[column].filter((one) => !this.now.hidden.includes(one));
+    const passed = [...this.now.hidden, ...this.#absent()];
+    const shown = this.now[column].filter((one) => !passed.includes(one));
     const place = shown.indexOf(id);
-    const move = (by) => () => this.#change(moved(this.now, id, by));
+    const move = (by) => () => {
+      const { hidden } = this.now;
+      this.#change({ ...moved({ ...this.now, hidden: passed }, id, by), hidden });
+    };
     const items = [
       [this.enlarged === id ? 'Restore' : 'Enlarge', () => this.enlarge(id)],
       place > 0 && ['Move up', move(-1)],
       place < shown.length - 1 && ['Move down', move(1)],
-      [column === 'main' ? 'Move to the side column' : 'Move to the main column', move(0)],
+      hasSideColumn() && [column === 'main' ? 'Move to the side column' : 'Move to the main column', move(0)],
       ['Hide', () => this.#change({ ...this.now, hidden: [...this.now.hidden, id] })],
       ...this.actions(section),
     ].filter(Boolean);
@@ -174,7 +184,8 @@ export class Workbench {
   }
 
   #paintList() {
-    const boxes = this.#sections().map((section) => {
+    const there = this.#sections().filter(({ hidden }) => !hidden);
+    const boxes = there.map((section) => {
       const box = h('input', { type: 'checkbox', checked: !this.now.hidden.includes(section.id) });
       box.addEventListener('change', () => {
         const others = this.now.hidden.filter((id) => id !== section.id);
