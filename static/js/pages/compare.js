@@ -246,6 +246,7 @@ function wire() {
   scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));
   $('#newest').addEventListener('click', () => playhead.goLive());
   const moved = () => {
+    if (!scrub.isConnected) return; // this frame comes after the page was left
     setText($('#moment'), clock(playhead.ms));
     $('#newest').setAttribute('aria-pressed', String(playhead.following));
     if (document.activeElement !== scrub || playhead.following)
