@@ -24,6 +24,15 @@ test(
     change(window, '#q', 'more', 'input');
     await until(() => /The database is locked/.test(text('#list')), 'the refusal is shown');
     assert.equal(text('#count'), '', 'the number of entries was that of another answer');
+    const before = asked.length;
+    change(window, '#until', '2026-01-01');
+    change(window, '#since', '2026-02-01');
+    const days = '“From” must not be after “To”, got 2026-02-01 and 2026-01-01.';
+    await until(() => text('#list') === days, 'the days are refused by their labels');
+    assert.ok(
+      asked.slice(before).every(([, path]) => !/since=/.test(path)),
+      'the API is not asked',
+    );
   },
 );
 

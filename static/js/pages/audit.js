@@ -11,6 +11,7 @@ import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = rowsOfPage(50);
 const FILTERS = ['q', 'user', 'action', 'since', 'until'];
+const YEAR = /^(?!0000)\d{4}-/; // of a day that the API can read
 const PAGES = {
   run: (id) => `/runs/${id}/`,
   scenario: (id) => `/scenarios/${id}/`,
@@ -66,6 +67,8 @@ async function load() {
   const { page } = list;
   const asked = Object.fromEntries(FILTERS.map((name) => [name, fields[name].value]));
   url.set({ ...asked, page: page === 1 ? '' : page });
+  const wrong = wrongDays(asked);
+  if (wrong) return refused(wrong);
   try {
     const path = `/api/audit/?${new URLSearchParams({ ...asked, page, size: PAGE_SIZE })}`;
     const [answer, titles] = await Promise.all([get(path), known ?? catalogue()]);
@@ -78,10 +81,25 @@ async function load() {
       tellRefused(error.message, 'The first page is shown.');
       return go(1);
     }
-    fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
-    fill($('#pager'));
-    setText($('#count'), ''); // it was that of other filters
+    refused(error.message);
   }
+}
+
+/** Why no list is shown. */
+function refused(message) {
+  fill($('#list'), h('p', { class: 'error', role: 'alert' }, message));
+  fill($('#pager'));
+  setText($('#count'), ''); // it was that of other filters
+}
+
+/** What is wrong with the first and the last day, by their labels on the page; '' if nothing is. */
+function wrongDays({ since, until }) {
+  for (const [label, day] of [
+    ['From', since],
+    ['To', until],
+  ])
+    if (day && !YEAR.test(day)) return `“${label}” must be a day of the years 1 to 9999, got ${day}.`;
+  return since && until && since > until ? `“From” must not be after “To”, got ${since} and ${until}.` : '';
 }
 
 /** Schedulers and edits with their titles; without them their keys are shown. */
