@@ -7,7 +7,7 @@ import { actionTitle } from '../../static/js/models/titles.js';
 import { detailText } from '../../static/js/scenarios/audit-detail.js';
 import { editLine } from '../../static/js/scenarios/edit-conflict.js';
 import { wasPlayed } from '../../static/js/scenarios/edit-list.js';
-import { needsPage, open, openPage, recorded, serve, until } from './dom.js';
+import { needsPage, open, openPage, recorded, serve, sockets, until } from './dom.js';
 
 const FORK_MS = 60_200_379; // 16:43:20.379
 const KEPT = { verb: 'scale_arrivals', factor: 2, at_ms: 3_600_000 };
@@ -218,6 +218,16 @@ test('a fork of a deleted run says why it cannot be copied', needsPage, async ()
   $('#copy').click();
   await until(() => /the run that this scenario continues was deleted/.test(text('#failed')), 'the reason is shown');
   assert.ok(!asked.some(([, path]) => /forks/.test(path)));
+});
+
+test('a fork whose parent is deleted meanwhile is no longer compared with it', needsPage, async () => {
+  await visit();
+  await until(() => text('#run') === 'Run and compare with run 7', 'the fork would be compared');
+  sockets.at(-1).hear({ type: 'deleted', id: 8 });
+  assert.equal(text('#run'), 'Run and compare with run 7');
+  sockets.at(-1).hear({ type: 'deleted', id: 7 });
+  assert.equal(text('#run'), 'Run');
+  assert.match(text('#about'), /continues a deleted run from/);
 });
 
 test('the edits of a scenario that somebody else has deleted are kept as a copy', needsPage, async () => {

@@ -2,7 +2,8 @@
 
 import { tick } from '../core/first-steps.js';
 import { get, patch, post } from '../core/api.js';
-import { Refusal } from '../core/client-errors.js';
+import { Refusal, logError } from '../core/client-errors.js';
+import { watchOverview } from '../core/sockets/overview-socket.js';
 import { $, $$, debounce, fill, h, setText } from '../ui/dom.js';
 import { lowered, plural } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
@@ -56,6 +57,7 @@ async function start() {
   cluster = await get(`/api/clusters/${found.cluster}/`);
   titles = verbs.flatMap(({ parameters }) => parameters).find(({ name }) => name === 'scheduler')?.titles;
   take(found);
+  if (found.parent && operator) followParent();
   picture = new ServerPicture($('#servers'), choose);
   if (operator) {
     form = new EditForm($('#add'), {
@@ -91,6 +93,15 @@ function take(found) {
   scenario = found;
   setText($('#name'), found.name);
   document.title = `${found.name} · Edge-cloud twin`;
+  about(found);
+  history = new History(found.edits, () => {
+    paint();
+    previewSoon();
+  });
+}
+
+/** What the scenario consists of, and what it continues. */
+function about(found) {
   const parameters = found.parameter_texts.map((text) => `, ${lowered(text)}`).join('');
   const [first, ...later] = found.schedulers;
   const charge = inCharge([{ ...first, title: `${first.title}${parameters}` }, ...later]);
@@ -106,10 +117,17 @@ function take(found) {
           ` from ${momentText(found.fork_ms)}`,
         ],
   );
-  history = new History(found.edits, () => {
+}
+
+/** A fork is compared with its parent as long as there is one. */
+function followParent() {
+  const orphaned = () => {
+    scenario = { ...scenario, parent: null };
+    about(scenario);
     paint();
-    previewSoon();
-  });
+  };
+  const look = () => get(`/api/scenarios/${id}/`).then(({ parent }) => parent ?? orphaned(), logError);
+  watchOverview(({ type, id: run }) => type === 'deleted' && run === scenario.parent && orphaned(), look);
 }
 
 /** Colours the servers by what was allocated at the fork, so that the busiest can be selected. */
