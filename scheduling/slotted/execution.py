@@ -71,7 +71,7 @@ class Slotted(ExecutionModel):
 
     name = "slotted"
     title = "Slotted"
-    trainings = {"oasis": "OASiS (slotted)", "pd-ors": "PD-ORS (slotted)"}
+    trainings = {"oasis": "slotted (jobs train by chunks)", "pd-ors": "slotted (jobs train by samples)"}
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> SlottedLedger:
         return SlottedLedger(scheduler.seen(cluster), jobs, self.packs(scheduler, cluster))

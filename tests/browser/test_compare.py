@@ -40,7 +40,7 @@ def test_two_schedulers_race_and_the_first_divergence_says_why(
     compared["path"] = page.evaluate(RACE, [scenario, ["oasis", "fifo"]])
     page.goto(compared["path"])
     expect(page.locator("#race")).to_contain_text("Left out")
-    expect(page.locator("#race")).to_contain_text("PD-ORS: PD-ORS (slotted)")
+    expect(page.locator("#race")).to_contain_text("PD-ORS: slotted (jobs train by samples)")
     page.wait_for_function("() => window.twin?.answer.runs.every((run) => run.status === 'finished')", timeout=120_000)
     expect(page.locator("#against button")).to_have_text([re.compile("FIFO")])
     divergence = page.locator("#divergence")

@@ -265,8 +265,8 @@ def test_points_whose_jobs_train_by_different_models_are_not_ranked():
         [3],
     )
     assert sweeps.unranked(sweep) == (
-        "Some points have different execution models: OASiS (slotted); PD-ORS (slotted). The same job has different "
-        "durations there, so metrics are not ranked."
+        "Some points have different execution models: slotted (jobs train by chunks); slotted (jobs train by samples). "
+        "The same job has different durations there, so metrics are not ranked."
     )
     load = sweeps.start(_with_rate(scenario), "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [3])
     assert sweeps.unranked(load) == (

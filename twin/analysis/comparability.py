@@ -93,7 +93,7 @@ def _model(state: ScenarioState) -> str:
 def named(models: Sequence[str]) -> str:
     """'typed workers, then co-location groups'"""
     known = {model: BY_TRAINING[model].trainings[model] for model in models if model in BY_TRAINING}
-    return ", then ".join(known.get(model, f"{model} (slotted)") for model in models)
+    return ", then ".join(known.get(model, f"that of {model}") for model in models)
 
 
 def comparable(models: Sequence[str], others: Sequence[str]) -> bool:

@@ -31,8 +31,9 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
     work()
     answer = viewer.get(address(*pair, run)).json()
     assert answer["notes"] == [
-        f"The runs have different execution models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run "
-        f"{run.pk}. The same job has different durations, so the metrics of run {run.pk} are not ranked."
+        f"The runs have different execution models: slotted (jobs train by chunks) in run {pair[0].pk}, slotted "
+        f"(jobs train by samples) in run {run.pk}. The same job has different durations, so the metrics of run "
+        f"{run.pk} are not ranked."
     ]
     for row in answer["metrics"]:
         if row["direction"]:
@@ -44,7 +45,7 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
             )
     assert all(not row["completed"][2]["ranked"] for row in answer["groups"]["model"])
     race = {entrant.scheduler.name: entrant.reason for entrant in races.entrants(shared)}
-    assert "that of this race is PD-ORS (slotted)" in race["a_online"]
+    assert "that of this race is slotted (jobs train by samples)" in race["a_online"]
 
 
 def test_shares_of_different_things_are_not_ranked(viewer, pair):
