@@ -43,7 +43,6 @@ def overview(request: HttpRequest) -> HttpResponse:
     return _page(
         request, "overview.html",
         started=started,
-        ended=not runs.filter(status__in=(Run.RUNNING, Run.PAUSED)).exists(),
         templates=() if started else gallery.cards(),
         notice=growth.notice() if is_operator(request.user) else "",
     )  # fmt: skip

@@ -11,10 +11,9 @@ import { figureTiles } from './figures.js';
 import { SCARCEST, ServerMap, scaleTitle, shownServers } from './server-map.js';
 
 const ACTIVE = ['running', 'paused'];
-const NARROW = '(max-width: 640px)';
 const EACH_MS = 1000;
 const CHOSEN = 'present-run'; // in the browser's storage: the run that its user has chosen
-// Their content comes and goes: on a phone they keep the height of the most that they have held.
+// Their content comes and goes: they keep the height of the most that they have held.
 const PLACES = ['#present-servers', '#present-attention', '#present-next', '#present-waiting'];
 const NEXT = { start: 'starts at', finish: 'finishes at', forecast: 'starts at about' };
 
@@ -91,7 +90,6 @@ export class Present {
     for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
     const state = $('#present-state', this.section);
     state.dataset.state = status;
-    this.section.toggleAttribute('data-ended', !ACTIVE.includes(status)); // its lists do not change any more
     setText(state, status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
@@ -131,7 +129,7 @@ export class Present {
       found.queue.oldest.map((job) => this.#waiting(job)),
       'No job waits',
     );
-    if (matchMedia(NARROW).matches) this.#places((place) => (place.style.minHeight = `${place.offsetHeight}px`));
+    this.#places((place) => (place.style.minHeight = `${place.offsetHeight}px`));
     this.#paintTable();
   }
 
