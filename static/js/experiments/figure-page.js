@@ -4,7 +4,7 @@ import { get, post } from '../core/api.js';
 import { experimentFigure, figureLegend } from '../charts/experiment-figure.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty, table } from '../ui/data-table.js';
-import { $, fill, h, setText } from '../ui/dom.js';
+import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
 import { failureLine } from '../ui/labels/failure-line.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
@@ -76,7 +76,9 @@ function facts({ claim, setting, command, result, finished_at: at, seconds, defa
     result ? ['Code', `digest ${result.code}`] : null,
     ['Command', h('code', {}, command)],
   ];
-  return pairs.filter(Boolean).map(([term, text]) => [h('dt', {}, term), h('dd', {}, text)]);
+  return pairs
+    .filter(Boolean)
+    .map(([term, text]) => [h('dt', {}, term), h('dd', {}, typeof text === 'string' ? wholeDates(text) : text)]);
 }
 
 function figureCard({ charts, result }, i) {

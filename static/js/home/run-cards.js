@@ -4,7 +4,7 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
-import { fill, h, setText } from '../ui/dom.js';
+import { fill, h, setText, wholeDates } from '../ui/dom.js';
 import { onTheme } from '../util/colors.js';
 import { clock, duration, number, percent, wall } from '../util/format.js';
 import { families, forkName } from './families.js';
@@ -107,8 +107,8 @@ class Card {
     this.name.title = run.scenario_name;
     this.state.dataset.state = run.status;
     setText(this.state, run.status);
-    setText(this.line, lineOf(run, moment, !this.parent));
-    this.line.title = this.line.textContent;
+    const line = lineOf(run, moment, !this.parent);
+    if (this.line.textContent !== line) fill(this.line, wholeDates((this.line.title = line)));
     const cells = figuresOf(run, moment, this.metrics);
     const key = JSON.stringify(cells);
     if (key !== this.painted) {

@@ -5,7 +5,7 @@ import { metricTable } from '../core/metric-table.js';
 import { shadowTable } from './shadow-table.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty } from '../ui/data-table.js';
-import { $, fill, h, setText } from '../ui/dom.js';
+import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
 import { failureLine } from '../ui/labels/failure-line.js';
 import { clock, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
@@ -95,7 +95,8 @@ function facts(set) {
       {},
       `From ${clock(set.from_ms)} to ${clock(set.until_ms)} of `,
       set.run ? h('a', { href: `/runs/${set.run}/` }, `run ${set.run}`) : 'a run that was deleted',
-      `, ${jobs}, computed ${wall(set.at)}. Differences from the real cluster cover the jobs that completed in both.`,
+      wholeDates(`, ${jobs}, computed ${wall(set.at)}. `),
+      'Differences from the real cluster cover the jobs that completed in both.',
     ),
     set.note ? h('p', { class: 'notice' }, set.note) : null,
     h(

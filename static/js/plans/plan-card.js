@@ -4,7 +4,7 @@ import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { table } from '../ui/data-table.js';
-import { fill, h } from '../ui/dom.js';
+import { fill, h, wholeDates } from '../ui/dom.js';
 import { lowered, number, plural, sentence, wall, wallClock } from '../util/format.js';
 
 const KINDS = { order: 'Order', placement: 'Placement' };
@@ -70,7 +70,7 @@ export class PlanCard {
       h(
         'p',
         { class: 'muted' },
-        `${made}${approved}. `,
+        wholeDates(`${made}${approved}. `),
         plan.run
           ? h('a', { href: `/runs/${plan.run}/` }, `Based on run ${plan.run}`)
           : 'The run of this plan was deleted.',

@@ -3,7 +3,7 @@
 import { patch } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
-import { fill, h } from '../ui/dom.js';
+import { fill, h, wholeDates } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { sentence, wall } from '../util/format.js';
 
@@ -33,7 +33,7 @@ export class Rule {
       h('p', {}, h('strong', {}, `Level ${level}, ${levels[level].name}. `), levels[level].about),
       level >= 2 ? h('p', { class: actor.running ? 'muted' : 'error' }, process) : null,
       actor.error ? h('p', { class: 'error' }, actor.error) : null,
-      stopped ? h('p', { class: 'error' }, `${sentence(stopped)}${who ? ` (${who})` : ''}`) : null,
+      stopped ? h('p', { class: 'error' }, wholeDates(`${sentence(stopped)}${who ? ` (${who})` : ''}`)) : null,
     ];
   }
 

@@ -4,7 +4,7 @@ import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, empty } from '../ui/data-table.js';
-import { $, errorLine, h } from '../ui/dom.js';
+import { $, errorLine, fill, h, wholeDates } from '../ui/dom.js';
 import { bytes, capital, number, plural, wall } from '../util/format.js';
 
 const say = errorLine($('#list-error'));
@@ -67,7 +67,7 @@ async function load() {
   const total = rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
   const count = rows.reduce((sum, row) => sum + row.rows, 0);
   $('#total').textContent = count ? `${plural(count, 'object')}, ${bytes(total)} of logs and files` : '';
-  $('#last').textContent = lastText(found.last);
+  fill($('#last'), wholeDates(lastText(found.last)));
   run.disabled = !rows.length;
   return { rows, last: found.last?.at ?? '' };
 }

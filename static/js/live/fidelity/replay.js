@@ -1,7 +1,7 @@
 // Replay of a live cluster by the model of its own policy: figures of the newest one beside what happened.
 
 import { table } from '../../ui/data-table.js';
-import { h } from '../../ui/dom.js';
+import { h, wholeDates } from '../../ui/dom.js';
 import { clock, duration, fixed, number, percent, plural, wall } from '../../util/format.js';
 
 /** '+1.2 %': how much longer the simulated makespan is. */
@@ -45,7 +45,7 @@ function windowText({ from_ms: from, until_ms: until, run, jobs, at }) {
   return [
     `From ${clock(from)} to ${clock(until)} of `,
     run ? h('a', { href: `/runs/${run}/` }, `run ${run}`) : 'a run that was deleted',
-    `, ${plural(jobs, 'job')} that completed in both, computed ${wall(at)}.`,
+    wholeDates(`, ${plural(jobs, 'job')} that completed in both, computed ${wall(at)}.`),
   ];
 }
 
