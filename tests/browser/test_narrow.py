@@ -125,6 +125,10 @@ def test_the_navigation_fades_at_both_ends_where_it_continues(open_page: Callabl
     page.goto("/audit/")
     expect(page.locator(".top > nav[data-scrolled]")).to_be_visible()
     assert page.locator(".top > nav").evaluate(mask) == 2
+    for width in (660, 760, 960, 1120, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert page.locator(".top").bounding_box()["height"] < 80, "two lines at most"
 
 
 def test_the_pages_of_a_live_cluster_are_named_below_its_heading(open_page: Callable[..., Page], followed: str) -> None:

@@ -52,6 +52,7 @@ export function connectionBadge(element, source, name = 'connection') {
     element.hidden = false;
     element.dataset.state = source.state;
     element.textContent = badgeText(source, Date.now());
+    element.title = element.textContent; // a narrow bar cuts it
   };
   source.addEventListener(name, paint);
   setInterval(paint, 1000);
