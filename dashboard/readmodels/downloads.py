@@ -10,10 +10,11 @@ import numpy as np
 
 from dashboard.readmodels.run_summary import metrics_so_far
 from scheduling.kernel.registry import build, schedulers
+from scheduling.model.bars import END, JOB, START
 from scheduling.model.values import ModelError, Placement
 from scheduling.verification.families import files_of
 from twin.eventlog import event_log
-from twin.eventlog.fold import DIED, END, NEVER, START
+from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.state_cache import Newest
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import group_lines
@@ -144,7 +145,7 @@ def _true_bars(run: Run) -> Iterator[Placement]:
         if run.mode == Run.MIRROR:  # a job that runs has no end yet
             rows = rows[rows[:, START] < state.sim_ms].copy()
             rows[:, END] = np.minimum(rows[:, END], state.sim_ms)
-    rows = rows[rows[:, 0].argsort(kind="stable")]
+    rows = rows[rows[:, JOB].argsort(kind="stable")]
     return (Placement._make(row[:9]) for part in _parts(rows) for row in part.tolist())
 
 

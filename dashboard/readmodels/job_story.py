@@ -7,11 +7,12 @@ from typing import Any
 
 from dashboard.readmodels.colocation import stretches
 from dashboard.readmodels.job_table import known_at, row_of, true_at
+from scheduling.model.bars import JOB
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import Job
 from scheduling.reporting.reasons import readable
 from twin.eventlog import event_log
-from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER
+from twin.eventlog.fold import ARRIVED, BAR_FIELDS, COMPLETED_AT, DIED, NEVER
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
 from twin.files.jobs_jsonl import job_to_dict
@@ -40,13 +41,14 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
             if arrived
             else {"index": index, "id": job.id, "state": code}
         )
-        bars = state.bars.rows[state.bars.rows[:, 0] == index]
+        bars = state.bars.rows[state.bars.rows[:, JOB] == index]
         if at_ms is not None:
             bars = bars[true_at(bars, then)]
             bars[:, DIED] = NEVER  # their outcome was not known yet
         spent = stretches(state, index) if state.groups else None
         times = state.jobs.rows[index] if arrived else None
-        since, until = (0, None) if times is None else (int(times[0]), int(times[4]) if times[4] >= 0 else None)
+        since = 0 if times is None else int(times[ARRIVED])
+        until = None if times is None or times[COMPLETED_AT] < 0 else int(times[COMPLETED_AT])
     fields = job_to_dict(job)
     provenance = fields.pop("provenance", {})
     if run.mode == Run.MIRROR:

@@ -13,7 +13,20 @@ from scheduling.model.values import Job, ModelError
 from twin.analysis import stored_levels
 from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
 from twin.eventlog import large_runs
-from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
+from twin.eventlog.fold import (
+    BORN,
+    COMPLETED_AT,
+    DECIDED_AT,
+    DIED,
+    FINISH_AT,
+    JOB_FIELDS,
+    NEVER,
+    PLANNED_FIELDS,
+    REJECTED_AT,
+    START_AT,
+    UTILITY,
+    RunState,
+)
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.large_runs import is_large
 from twin.eventlog.state_cache import Newest
@@ -116,14 +129,14 @@ def true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
 def known_at(state: RunState, at_ms: int) -> np.ndarray:
     """Rows of jobs as known at a time: start and finish from the plan of that time, nothing that happened later."""
     rows = state.jobs.rows.copy()
-    rows[:, 2:4] = NEVER
+    rows[:, [START_AT, FINISH_AT]] = NEVER
     plans = state.planned.rows
     plans = plans[plans[:, PLANNED_FIELDS.index("at_ms")] <= at_ms]
     # of several plans of a job the last one is written last
-    rows[plans[:, PLANNED_FIELDS.index("job")], 2:4] = plans[:, PLANNED_START : PLANNED_START + 2]
-    for column in (JOB_FIELDS.index(name) for name in ("decided_ms", "completed_ms", "rejected_ms")):
+    rows[plans[:, PLANNED_FIELDS.index("job")], START_AT : FINISH_AT + 1] = plans[:, PLANNED_START : PLANNED_START + 2]
+    for column in (DECIDED_AT, COMPLETED_AT, REJECTED_AT):
         rows[rows[:, column] > at_ms, column] = NEVER
-    rows[rows[:, 4] < 0, 5] = 0.0
+    rows[rows[:, COMPLETED_AT] < 0, UTILITY] = 0.0
     return rows
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES, SITES, ZERO, Server
 from twin.analysis.comparison import side_of
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
 from twin.analysis.situation import load
-from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
+from twin.eventlog.fold import DIED, NEVER, UTILITY
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import any_utility, some_of
@@ -20,7 +21,6 @@ from twin.scenarios import store
 
 ROLES = ("worker", "ps")
 THOUSAND = 1_000  # of a unit of a resource
-JOB, ROLE, SERVER, COUNT = (BAR_FIELDS.index(name) for name in ("job", "role", "server", "count"))
 
 
 def now(run: Run) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def now(run: Run) -> dict[str, Any]:
         codes = job_states(state, at_ms)
         counts = np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist()
         done = codes == STATES.index("completed")
-        utility = float(state.jobs.rows[done, 5].sum()) if any_utility(jobs) else None
+        utility = float(state.jobs.rows[done, UTILITY].sum()) if any_utility(jobs) else None
         bars = state.bars.rows
         bars = bars[
             (bars[:, START] <= at_ms) & (bars[:, END] > at_ms) & (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0)

@@ -33,6 +33,7 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.quotes import Deadline, PriceQuote
 from scheduling.model.admission import Room, impossible, missing_part
+from scheduling.model.bars import COUNT, JOB, ROLE, SERVER
 from scheduling.model.training_models import (
     LIMITS,
     NEEDS,
@@ -200,13 +201,13 @@ class Oasis(PriceBased):
         for role, (book, members) in enumerate(zip(self.books, self.members, strict=True)):
             place = np.full(len(self.cluster.servers), -1)
             place[members] = np.arange(len(members))
-            own = bars[bars[:, 1] == role]
+            own = bars[bars[:, ROLE] == role]
             rows, slots = cells_of(own, slot_ms)
             demands = np.array(
-                [(self.rows[job].worker, self.rows[job].ps)[role] for job in own[:, 0].tolist()], dtype=np.int64
+                [(self.rows[job].worker, self.rows[job].ps)[role] for job in own[:, JOB].tolist()], dtype=np.int64
             )
-            amounts = demands.reshape(-1, len(RESOURCES)) * own[:, 5:6] * sign
-            book.hold(slots, place[own[rows, 2]], amounts[rows])
+            amounts = demands.reshape(-1, len(RESOURCES)) * own[:, COUNT, None] * sign
+            book.hold(slots, place[own[rows, SERVER]], amounts[rows])
 
     def _consider(
         self, now_ms: int, job: Job, most_workers: int | None = None

@@ -40,6 +40,7 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.quotes import Deadline, PriceQuote
 from scheduling.model.admission import Room, impossible, missing_part
+from scheduling.model.bars import COUNT, JOB, ROLE, SERVER
 from scheduling.model.training_models import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
@@ -215,14 +216,14 @@ class PdOrs(PriceBased):
     def _hold(self, bars: np.ndarray, sign: int = 1) -> None:
         touched = []
         for role in ROLES:
-            own = bars[bars[:, 1] == role]
+            own = bars[bars[:, ROLE] == role]
             rows, slots = cells_of(own, self.cluster.slot_ms)
             units = [
                 counted(job.ps if role == Role.PS else job.worker)
-                for job in map(self.jobs.__getitem__, own[:, 0].tolist())
+                for job in map(self.jobs.__getitem__, own[:, JOB].tolist())
             ]
-            amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES)) * own[:, 5:6] * sign
-            self.book.hold(slots, own[rows, 2], amounts[rows])
+            amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES)) * own[:, COUNT, None] * sign
+            self.book.hold(slots, own[rows, SERVER], amounts[rows])
             touched.append(slots)
         self._sort(np.unique(np.concatenate(touched)))
 

@@ -10,6 +10,7 @@ import numpy as np
 from scheduling.kernel.agenda import Agenda, Priority
 from scheduling.kernel.beliefs.knowledge import Knowledge
 from scheduling.kernel.ledger import Ledger, Overbooked
+from scheduling.model.bars import END, JOB
 from scheduling.model.values import NONE, Decision, Job, Placement, Role, WorkerPlan
 
 _WORKER = int(Role.WORKER)
@@ -73,9 +74,9 @@ class Plans:
             jobs = [[job, self.begun_ms.get(job, start_ms), finish_ms] for job, start_ms, finish_ms in jobs]
         for job, _, finish_ms in jobs:
             self._complete_at(job, None if finish_ms < 0 else finish_ms)
-        order = np.argsort(plan.bars[:, 0], kind="stable")
-        owners, first = np.unique(plan.bars[order, 0], return_index=True)
-        ends = np.maximum.reduceat(plan.bars[order, 4], first) if len(owners) else owners
+        order = np.argsort(plan.bars[:, JOB], kind="stable")
+        owners, first = np.unique(plan.bars[order, JOB], return_index=True)
+        ends = np.maximum.reduceat(plan.bars[order, END], first) if len(owners) else owners
         finishes = self.finishes()
         for job, end_ms in zip(owners.tolist(), ends.tolist(), strict=True):
             if finishes.get(job, end_ms) < max(at_ms, end_ms):

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import CLOUD, Event, Placement, Role
+from scheduling.model.bars import CHUNK, COUNT, END, GROUP, JOB, ROLE, SERVER, START, WIDTH, WORKER_SLOT
+from scheduling.model.values import CLOUD, Event, Role
 
-WIDTH = len(Placement._fields)
 _PS = int(Role.PS)
 _Plan = tuple[int, Any, Any]  # at_ms, keys, bars
 
@@ -36,7 +36,8 @@ class Futures:
         if not self.plans["worker"]:
             return bars
         both = np.concatenate([bars, _held_by_workers(self.plans["worker"])])
-        return both[np.lexsort((both[:, 6], both[:, 2], both[:, 7], both[:, 1], both[:, 3], both[:, 0]))]
+        order = (WORKER_SLOT, SERVER, CHUNK, ROLE, START, JOB)  # the last one first
+        return both[np.lexsort(both[:, order].T)]
 
 
 def _held_by_jobs(plans: Sequence[_Plan]) -> np.ndarray:
@@ -44,19 +45,19 @@ def _held_by_jobs(plans: Sequence[_Plan]) -> np.ndarray:
     flat = chain.from_iterable(chain.from_iterable(bars for _, _, bars in plans))
     bars = np.fromiter(flat, dtype=np.int64).reshape(-1, WIDTH)
     named = np.fromiter(chain.from_iterable(keys for _, keys, _ in plans), dtype=np.int64)
-    bars, _ = _held(plans, named, bars, bars[:, 0])
-    return bars[np.argsort(bars[:, 0], kind="stable")]
+    bars, _ = _held(plans, named, bars, bars[:, JOB])
+    return bars[np.argsort(bars[:, JOB], kind="stable")]
 
 
 def _held_by_workers(plans: Sequence[_Plan]) -> np.ndarray:
     """The bars of plans of workers; those that continue each other without a change become one."""
     named = np.concatenate([np.asarray(keys, dtype=np.int64).reshape(-1, 3) for _, keys, _ in plans])
     bars = np.concatenate([np.asarray(bars, dtype=np.int64).reshape(-1, WIDTH) for _, _, bars in plans])
-    servers = int(max(named[:, 1].max(initial=0), bars[:, 2].max(initial=0))) + 1 - CLOUD
-    own = np.where(bars[:, 2] == CLOUD, bars[:, 0], bars[:, 6])
+    servers = int(max(named[:, 1].max(initial=0), bars[:, SERVER].max(initial=0))) + 1 - CLOUD
+    own = np.where(bars[:, SERVER] == CLOUD, bars[:, JOB], bars[:, WORKER_SLOT])
     codes = [
         (worker * 2 + (role == _PS)) * servers + server - CLOUD  # one number for each worker
-        for role, server, worker in (named.T, (bars[:, 1], bars[:, 2], own))
+        for role, server, worker in (named.T, (bars[:, ROLE], bars[:, SERVER], own))
     ]
     return _merged(*_held(plans, codes[0], bars, codes[1]))
 
@@ -76,21 +77,21 @@ def _held(
     following = np.searchsorted(names, own, side="right")
     again = following < len(names)
     again[again] = names[following[again]] // len(plans) == own[again] // len(plans)
-    ends = bars[:, 4].copy()
+    ends = bars[:, END].copy()
     ends[again] = np.minimum(ends[again], at_ms[names[following[again]] % len(plans)])
-    kept = ends > bars[:, 3]
+    kept = ends > bars[:, START]
     bars = bars[kept]
-    bars[:, 4] = ends[kept]
+    bars[:, END] = ends[kept]
     return bars, keys[kept]
 
 
 def _merged(bars: np.ndarray, workers: np.ndarray) -> np.ndarray:
     """Bars that continue each other on their worker without a change become one."""
-    same = [0, 1, 2, 5, 6, 7, 8]
-    bars = bars[np.lexsort((bars[:, 3], bars[:, 7], workers))]
+    same = [JOB, ROLE, SERVER, COUNT, WORKER_SLOT, CHUNK, GROUP]
+    bars = bars[np.lexsort((bars[:, START], bars[:, CHUNK], workers))]
     first = np.ones(len(bars), dtype=bool)
-    first[1:] = (bars[1:, same] != bars[:-1, same]).any(axis=1) | (bars[1:, 3] != bars[:-1, 4])
+    first[1:] = (bars[1:, same] != bars[:-1, same]).any(axis=1) | (bars[1:, START] != bars[:-1, END])
     begins = np.flatnonzero(first)
     out = bars[begins]
-    out[:, 4] = bars[np.append(begins[1:], len(bars)) - 1, 4] if len(bars) else out[:, 4]
+    out[:, END] = bars[np.append(begins[1:], len(bars)) - 1, END] if len(bars) else out[:, END]
     return out

@@ -14,6 +14,7 @@ import numpy as np
 
 from scheduling.colocation.metrics import Groups
 from scheduling.kernel.realized_schedule import Futures
+from scheduling.model.bars import CHUNK, COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES, Cluster, Event, Job, Role
 from scheduling.reporting.parts import Part, Played, present_ms
 from scheduling.typed_workers.metrics import Workers, suspensions
@@ -86,8 +87,8 @@ def models(data: Mapping[str, Any]) -> set[str]:
 
 def _suspensions(bars: np.ndarray) -> int:
     """Suspensions of chunks, or of jobs without chunks."""
-    workers = bars[bars[:, 1] == Role.WORKER]
-    _, owner = np.unique(workers[:, [0, 7]], axis=0, return_inverse=True)
+    workers = bars[bars[:, ROLE] == Role.WORKER]
+    _, owner = np.unique(workers[:, [JOB, CHUNK]], axis=0, return_inverse=True)
     return suspensions(owner, workers)
 
 
@@ -103,28 +104,30 @@ def _utilization(
     first_ms: int,
     packed: Container[str],
 ) -> dict[str, float | None]:
-    bars = bars[(bars[:, 2] >= 0) & (bars[:, 1] != Role.TRANSFER)]
+    bars = bars[(bars[:, SERVER] >= 0) & (bars[:, ROLE] != Role.TRANSFER)]
     if not len(bars):
         return dict.fromkeys(RESOURCES)
     zero = (0,) * len(RESOURCES)
     demands = np.array([[job.worker or zero, job.ps or zero] for job in jobs], dtype=float)  # [job, role, resource]
-    counted_ms = bars[:, 4] - bars[:, 3] - _unavailable_ms(bars, clusters)
-    held = (bars[:, 5] * counted_ms)[:, None] * demands[bars[:, 0], bars[:, 1]]
-    return shares(held.sum(axis=0), offered(clusters, first_ms, int(bars[:, 4].max())), packed)
+    counted_ms = bars[:, END] - bars[:, START] - _unavailable_ms(bars, clusters)
+    held = (bars[:, COUNT] * counted_ms)[:, None] * demands[bars[:, JOB], bars[:, ROLE]]
+    return shares(held.sum(axis=0), offered(clusters, first_ms, int(bars[:, END].max())), packed)
 
 
 def _unavailable_ms(bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]]) -> np.ndarray:
     """[bar] time in which its server was unavailable; only on real clusters are there bars on such servers."""
     found = np.zeros(len(bars), dtype=np.int64)
-    order = np.argsort(bars[:, 2], kind="stable")
-    ends = [begin for begin, _ in clusters[1:]] + [int(bars[:, 4].max())]
+    order = np.argsort(bars[:, SERVER], kind="stable")
+    ends = [begin for begin, _ in clusters[1:]] + [int(bars[:, END].max())]
     for (begin_ms, cluster), end_ms in zip(clusters, ends, strict=True):
-        places = np.searchsorted(bars[order, 2], np.arange(len(cluster.servers) + 1))
+        places = np.searchsorted(bars[order, SERVER], np.arange(len(cluster.servers) + 1))
         for server, (first, last) in enumerate(pairwise(places)):
             rows = order[first:last]
             for gone_ms, back_ms in cluster.servers[server].away if len(rows) else ():
                 from_ms, to_ms = max(gone_ms, begin_ms), min(back_ms, end_ms)
-                found[rows] += np.maximum(0, np.minimum(bars[rows, 4], to_ms) - np.maximum(bars[rows, 3], from_ms))
+                found[rows] += np.maximum(
+                    0, np.minimum(bars[rows, END], to_ms) - np.maximum(bars[rows, START], from_ms)
+                )
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from scheduling.model.bars import END, START
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import RESOURCES, Cluster, Job, ModelError, Placement, Role, Server
 
@@ -78,9 +79,9 @@ def bars_of(
 
 def cells_of(bars: np.ndarray, slot_ms: int) -> tuple[np.ndarray, np.ndarray]:
     """The slots of bars, rows in the order of Placement: for each slot of each bar the bar (its row) and the slot."""
-    lengths = (bars[:, 4] - bars[:, 3]) // slot_ms
+    lengths = (bars[:, END] - bars[:, START]) // slot_ms
     rows = np.repeat(np.arange(len(bars)), lengths)
-    return rows, bars[rows, 3] // slot_ms + np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return rows, bars[rows, START] // slot_ms + np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon: int) -> np.ndarray:
@@ -88,6 +89,6 @@ def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon:
     bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(
         -1, len(Placement._fields)
     )
-    bars[:, 3] = bars[:, 3] // slot_ms * slot_ms
-    bars[:, 4] = np.minimum(bars[:, 4], horizon * slot_ms)
-    return bars[bars[:, 3] < bars[:, 4]]
+    bars[:, START] = bars[:, START] // slot_ms * slot_ms
+    bars[:, END] = np.minimum(bars[:, END], horizon * slot_ms)
+    return bars[bars[:, START] < bars[:, END]]

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, ROLE
 from scheduling.model.values import CLOUD, Certificate, Cluster, Job, ModelError, Role
 from scheduling.typed_workers import workers as typed
 
@@ -247,6 +248,6 @@ def _covered(edges: np.ndarray, from_ms: int, to_ms: int) -> tuple[int, int]:
 
 def _chunk_ends(bars: np.ndarray) -> dict[tuple[int, int], tuple[int, int, int]]:
     """{(job, chunk): (end, server, lane)}"""
-    workers = bars[bars[:, 1] == _WORKER]
-    workers = workers[np.argsort(workers[:, 4], kind="stable")]
+    workers = bars[bars[:, ROLE] == _WORKER]
+    workers = workers[np.argsort(workers[:, END], kind="stable")]
     return {(job, chunk): (end, server, lane) for job, _, server, _, end, _, lane, chunk, _ in workers.tolist()}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import CHUNK, COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT
 from scheduling.model.values import CLOUD, SITES, Cluster, Event, Job, Role
 from scheduling.reporting.parts import Part, Played, Stretch, present_ms
 from scheduling.typed_workers import workers as typed
@@ -35,51 +36,51 @@ class Workers(Part):
 
         Bars of phases of other models hold no typed worker, and a job alone takes another time there.
         """
-        bars = run.bars[(run.bars[:, 6] >= 0) | (run.bars[:, 2] == CLOUD)]
+        bars = run.bars[(run.bars[:, WORKER_SLOT] >= 0) | (run.bars[:, SERVER] == CLOUD)]
         if not self.planned and not len(bars):
             return None
-        workers, transfers = bars[bars[:, 1] == _WORKER], bars[bars[:, 1] == _TRANSFER]
-        of_jobs = run.bars[run.bars[:, 1] == _WORKER]
+        workers, transfers = bars[bars[:, ROLE] == _WORKER], bars[bars[:, ROLE] == _TRANSFER]
+        of_jobs = run.bars[run.bars[:, ROLE] == _WORKER]
         upload_ms, exchange_ms = _uploads(workers, run.jobs), _exchange(workers, run.jobs)
-        transfer_ms = int((transfers[:, 4] - transfers[:, 3]).sum())
-        here = workers[workers[:, 2] >= 0]
+        transfer_ms = int((transfers[:, END] - transfers[:, START]).sum())
+        here = workers[workers[:, SERVER] >= 0]
         return {
-            "job_suspensions": suspensions(of_jobs[:, 0], of_jobs),
-            "cloud_chunks": len(np.unique(workers[workers[:, 2] == CLOUD][:, [0, 7]], axis=0)),
+            "job_suspensions": suspensions(of_jobs[:, JOB], of_jobs),
+            "cloud_chunks": len(np.unique(workers[workers[:, SERVER] == CLOUD][:, [JOB, CHUNK]], axis=0)),
             **slowdowns(run.cluster, run.jobs, run.times_ms if run.only(self.model) else {}),
             "upload_ms": upload_ms, "transfer_ms": transfer_ms, "exchange_ms": exchange_ms,
             "communication_ms": upload_ms + transfer_ms + exchange_ms,
-            **_busy(here, run.stretches(self.model, int(here[:, 4].max(initial=run.first_ms)))),
+            **_busy(here, run.stretches(self.model, int(here[:, END].max(initial=run.first_ms)))),
         }  # fmt: skip
 
 
 def suspensions(owner: np.ndarray, workers: np.ndarray) -> int:
     """Number of times at which the owner of bars stopped and ran again later. owner: [bar] a number for each."""
-    spans = union(owner, workers[:, 3], workers[:, 4])
+    spans = union(owner, workers[:, START], workers[:, END])
     return len(spans.job) - len(np.unique(spans.job))
 
 
 def _uploads(workers: np.ndarray, jobs: Sequence[Job]) -> int:
     total = 0
-    chunked = workers[workers[:, 7] >= 0]
-    for job, _, server in np.unique(chunked[:, [0, 7, 2]], axis=0).tolist():
+    chunked = workers[workers[:, CHUNK] >= 0]
+    for job, _, server in np.unique(chunked[:, [JOB, CHUNK, SERVER]], axis=0).tolist():
         row = jobs[job]
         if server == CLOUD:
             total += row.cloud_upload_ms or 0
         elif row.upload_ms is not None:
             total += row.upload_ms[server]
-    gangs = workers[(workers[:, 7] < 0) & (workers[:, 2] == CLOUD)]  # their loads at the edge are transfers
-    for job, count in np.unique(gangs[:, [0, 5]], axis=0).tolist():
+    gangs = workers[(workers[:, CHUNK] < 0) & (workers[:, SERVER] == CLOUD)]  # their loads at the edge are transfers
+    for job, count in np.unique(gangs[:, [JOB, COUNT]], axis=0).tolist():
         total += count * (jobs[job].cloud_upload_ms or 0)
     return total
 
 
 def _exchange(workers: np.ndarray, jobs: Sequence[Job]) -> int:
     """Exchange time: 0 for jobs wholly in the cloud, else 2q/b of each worker's time, rounded to ms per job."""
-    found, place = np.unique(workers[:, 0], return_inverse=True)
+    found, place = np.unique(workers[:, JOB], return_inverse=True)
     worked_ms, outside = np.zeros(len(found), np.int64), np.zeros(len(found), np.int64)
-    np.add.at(worked_ms, place, (workers[:, 4] - workers[:, 3]) * workers[:, 5])
-    np.add.at(outside, place, workers[:, 2] != CLOUD)
+    np.add.at(worked_ms, place, (workers[:, END] - workers[:, START]) * workers[:, COUNT])
+    np.add.at(outside, place, workers[:, SERVER] != CLOUD)
     total = 0
     for job, ms, edge in zip(found.tolist(), worked_ms.tolist(), outside.tolist(), strict=True):
         if edge and typed.impossible(jobs[job]) is None:
@@ -127,8 +128,8 @@ def _busy(workers: np.ndarray, stretches: Sequence[Stretch]) -> dict[str, Any]:
         peak = max(peak, _most_at_once(workers, begin, end) / there if there else 0.0)
     if not offered.any():
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
-    worked = (workers[:, 4] - workers[:, 3]).astype(float)
-    np.add.at(used, (site[workers[:, 2]], _kind_of(workers, lanes)), worked)
+    worked = (workers[:, END] - workers[:, START]).astype(float)
+    np.add.at(used, (site[workers[:, SERVER]], _kind_of(workers, lanes)), worked)
     busy = {
         name: {kind: float(used[s, k] / offered[s, k]) for k, kind in enumerate(lanes.kinds) if offered[s, k]}
         for s, name in enumerate(SITES)
@@ -141,16 +142,16 @@ def _kind_of(workers: np.ndarray, lanes: typed.Lanes) -> np.ndarray:
     """[bar] place of the type of its lane; where none is declared there is one type."""
     if lanes.kinds == (typed.ANY,):
         return np.zeros(len(workers), dtype=np.int64)
-    first = np.searchsorted(lanes.server, workers[:, 2])
-    return np.asarray(lanes.kind[first + workers[:, 6]])
+    first = np.searchsorted(lanes.server, workers[:, SERVER])
+    return np.asarray(lanes.kind[first + workers[:, WORKER_SLOT]])
 
 
 def _most_at_once(workers: np.ndarray, begin: int, end: int) -> int:
     """Largest number of bars at one time of [begin, end)."""
-    own = workers[(workers[:, 3] < end) & (workers[:, 4] > begin)]
+    own = workers[(workers[:, START] < end) & (workers[:, END] > begin)]
     if not len(own):
         return 0
-    times = np.concatenate([np.maximum(own[:, 3], begin), np.minimum(own[:, 4], end)])
+    times = np.concatenate([np.maximum(own[:, START], begin), np.minimum(own[:, END], end)])
     change = np.repeat([1, -1], len(own))
     order = np.lexsort((change, times))  # at one time, what ends goes first
     return int(np.cumsum(change[order]).max())

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from scheduling.model.bars import END, JOB, SERVER, START
 from scheduling.model.values import Cluster, Job, Server
 from tests.dashboard.builders import post
 from twin.analysis.situation import situation
 from twin.analysis.situation.past import loads_at
-from twin.eventlog.fold import BORN, DIED, END, JOB, NEVER, SERVER, START
+from twin.eventlog.fold import BORN, DIED, NEVER
 from twin.eventlog.state_cache import Newest
 from twin.scenarios.edits import parse
 from twin.scenarios.edits.base import ScenarioState

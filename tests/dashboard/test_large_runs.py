@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from dashboard.readmodels.large import levels as page_of
+from scheduling.model.bars import END, START
 from scheduling.model.values import Event
 from tests.dashboard.builders import downloaded
 from tests.twin.builders_golden import EVENTS as GOLDEN
 from tests.twin.runtime.conftest import work
 from twin.analysis import levels, state_task, stored_levels
 from twin.eventlog import event_log, large_runs, stored_states
-from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
+from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER
 from twin.models import FoldedState, Run
 from twin.runs import runner
 from twin.scenarios import store

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from scheduling.model.bars import END, JOB, ROLE, SERVER, START
 from scheduling.workloads import generate
 from tests.twin.builders_shadows import poll
 from tests.twin.mirror.builders import NODES, job, polled, running, suspended
@@ -13,7 +14,7 @@ from tests.twin.mirror.builders_stored import following
 from tests.twin.runtime.conftest import work
 from twin.analysis import situation
 from twin.connectors.facts import DOWN
-from twin.eventlog.fold import DIED, END, JOB, NEVER, ROLE, SERVER, START
+from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.stored_states import at
 from twin.models import Connection, Forecasting, Run, Scenario

@@ -8,11 +8,12 @@ from math import ceil
 
 import pytest
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES
 from scheduling.workloads import generate
 from tests.twin.runtime.conftest import work
 from twin.analysis import thumbnail
-from twin.eventlog.fold import COUNT, DIED, END, JOB, NEVER, ROLE, SERVER, START
+from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario
 from twin.runs import runner

@@ -8,11 +8,12 @@ import orjson
 import pytest
 
 from scheduling.kernel.registry import build, schedulers
+from scheduling.model.bars import END, GROUP, SERVER, START, WORKER_SLOT
 from scheduling.verification.phases import Stage as Row
 from scheduling.verification.phases import verify_phases
 from tests.twin.builders_phases import scenario_state, staged
 from twin.eventlog.batch_codec import decode, encode
-from twin.eventlog.fold import DIED, END, GROUP, NEVER, SERVER, START, WORKER_SLOT, RunState, snapshot
+from twin.eventlog.fold import DIED, NEVER, RunState, snapshot
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.outputs import event_line

@@ -5,9 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START, WORKER_SLOT
 from scheduling.reporting.metrics import summarize
 from tests.twin.builders_phases import scenario_state, staged
-from twin.eventlog.fold import COUNT, DIED, END, NEVER, ROLE, SERVER, START, WORKER, WORKER_SLOT, RunState
+from twin.eventlog.fold import DIED, NEVER, WORKER, RunState
 from twin.scenarios.store import played
 
 H = 3_600_000

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduling.model.bars import JOB, ROLE, SERVER, START
 from twin.acting.plan import Wanted
 from twin.connectors.facts import WAITING
 from twin.eventlog import stored_states
-from twin.eventlog.fold import BAR_FIELDS, DIED, JOB, NEVER, ROLE, SERVER, START, WORKER
+from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER, START_AT, WORKER
 from twin.mirror import stored
 from twin.mirror.as_values import plain_name
 from twin.models import Run
 from twin.scenarios import store
 
-START_MS = 2  # column of a job's start in the fold
 assert BAR_FIELDS[START] == "start_ms"
 
 
@@ -32,7 +32,7 @@ def wanted(run: Run) -> list[Wanted]:
         known = waiting.get(job.id)
         if known is None or known.fact.state != WAITING:
             continue
-        start = state.jobs.rows[index, START_MS] if index < state.jobs.length else NEVER
+        start = state.jobs.rows[index, START_AT] if index < state.jobs.length else NEVER
         servers = sorted({cluster.servers[place].name for place in first.get(index, ())})
         found.append(
             Wanted(

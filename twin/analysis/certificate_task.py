@@ -17,12 +17,13 @@ from django.utils import timezone
 from scheduling.colocation import oracle_gap
 from scheduling.kernel.execution_model import Outcome
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.bars import END
 from scheduling.model.utility import duration_slots, utility_at
 from scheduling.model.values import RESOURCES, Cluster, Job, Placement
 from scheduling.slotted.certificate import POOLS
 from twin.analysis.bounding_cluster import bounding
 from twin.eventlog import frames
-from twin.eventlog.fold import DIED, END, JOB_FIELDS, NEVER, RunState
+from twin.eventlog.fold import ARRIVED, COMPLETED_AT, DIED, FINISH_AT, NEVER, UTILITY, RunState
 from twin.eventlog.stored_states import at
 from twin.infra import pubsub
 from twin.infra.columns import pack
@@ -42,9 +43,6 @@ GIVEN_UP = timedelta(minutes=10)
 TURN_S = 10.0  # after this time a worker gives way to other tasks
 QUEUE = "certificates"
 _FREE = {"certify_owner": "", "certify_until": None, "certify_began": None}
-ARRIVED, FINISH, COMPLETED, UTILITY = (
-    JOB_FIELDS.index(n) for n in ("arrived_ms", "finish_ms", "completed_ms", "utility")
-)
 
 
 def refresh() -> int | None:
@@ -237,7 +235,7 @@ def compared(
         if row["at_ms"] < before.get("at_ms", 0)
     }
     rows = state.jobs.rows
-    ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED].tolist()) if end >= 0}
+    ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED_AT].tolist()) if end >= 0}
     kept = [job for job, verdict in enumerate(state.verdicts) if verdict is not None and verdict[0] != "rejected"]
     moments = oracle_gap.regroupings(state.groups)
     found, times = [], oracle_gap.chosen(moments)
@@ -263,7 +261,7 @@ def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Outcome:
     rows = state.jobs.rows
     arrived = np.flatnonzero(rows[:, ARRIVED] >= 0).tolist()
     kept = [verdict is not None and verdict[0] != "rejected" for verdict in state.verdicts]
-    ends = np.where(rows[:, COMPLETED] >= 0, rows[:, COMPLETED], rows[:, FINISH]).astype(np.int64).tolist()
+    ends = np.where(rows[:, COMPLETED_AT] >= 0, rows[:, COMPLETED_AT], rows[:, FINISH_AT]).astype(np.int64).tolist()
     completions = {job: ends[job] for job in arrived if ends[job] >= 0 and kept[job]}
     bars = state.bars.rows
     last_ms = int(bars[:, END].max()) if len(bars) else 0
@@ -276,9 +274,9 @@ def achieved(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> float:
     total = 0.0
     for index, row in enumerate(state.jobs.rows.tolist()):
         verdict = state.verdicts[index]
-        if row[COMPLETED] >= 0:
+        if row[COMPLETED_AT] >= 0:
             total += row[UTILITY]
-        elif row[FINISH] >= 0 and verdict is not None and verdict[0] != "rejected":
+        elif row[FINISH_AT] >= 0 and verdict is not None and verdict[0] != "rejected":
             job = jobs[index]
-            total += utility_at(job.utility, duration_slots(int(row[FINISH]), job.arrival_ms, cluster.slot_ms))
+            total += utility_at(job.utility, duration_slots(int(row[FINISH_AT]), job.arrival_ms, cluster.slot_ms))
     return total

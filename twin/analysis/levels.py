@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduling.model.bars import END, JOB, ROLE, START
 from scheduling.model.values import Cluster
 from twin.analysis.situation import load
 from twin.analysis.thumbnail import capacity_of, grouped, raster, used
 from twin.eventlog.event_log import lines_and_bars
-from twin.eventlog.fold import BAR_FIELDS, DIED, END, JOB, JOB_FIELDS, NEVER, ROLE, START, WORKER, RunState
+from twin.eventlog.fold import BAR_FIELDS, DIED, JOB_FIELDS, NEVER, UTILITY, WORKER, RunState
 from twin.eventlog.job_states import job_states
 from twin.files.stored_jobs import part_of
 from twin.infra.columns import pack
@@ -110,7 +111,7 @@ class Levels:
         meta = {"seq": state.last_seq, "sim_ms": state.sim_ms, "finished": state.finished, "bars": self.bars,
                 "rows": self.rows, "measure": self.held.measure, "scale": self.held.scale,
                 "words": list(words)}  # fmt: skip
-        utility = {"utility": state.jobs.rows[:, JOB_FIELDS.index("utility")].copy()}
+        utility = {"utility": state.jobs.rows[:, UTILITY].copy()}
         return pack(meta, columns | utility, compact=True)
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, SERVER, START
 from scheduling.model.values import Server
 from twin.analysis.situation import load
 from twin.analysis.situation.load import MACHINE, OPEN, Held
-from twin.eventlog.fold import DIED, END, NEVER, SERVER, START, RunState
+from twin.eventlog.fold import ARRIVED, DIED, NEVER, RunState
 from twin.eventlog.state_cache import Newest
 from twin.infra.kept import KEPT
 from twin.models import Run
@@ -60,7 +61,7 @@ def _thumbnail(run: Run) -> dict[str, Any]:
 
 def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int]:
     """Span from the first arrival to the newest time or the last planned end, at most as far ahead as has passed."""
-    arrived = state.jobs.rows[:, 0]
+    arrived = state.jobs.rows[:, ARRIVED]
     from_ms = int(arrived[arrived >= 0].min(initial=at_ms))
     to_ms = at_ms
     if run.status in Run.ACTIVE:

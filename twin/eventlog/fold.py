@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, JOB, ROLE, SERVER, START, WIDTH, WORKER_SLOT
 from scheduling.model.values import CLOUD, Event, Placement, Role
 from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 
 BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
-JOB, ROLE, SERVER, START, END, COUNT, WORKER_SLOT, CHUNK, GROUP = range(len(Placement._fields))
 # kinds that pages read from the log
 RESERVED = ("from_ms", "until_ms", "name", "servers", "maintenance", "holders")
 UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set")
-ARRIVED = JOB_FIELDS.index("arrived_ms")
-BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
+ARRIVED, DECIDED_AT, START_AT, FINISH_AT, COMPLETED_AT, UTILITY, REJECTED_AT = range(len(JOB_FIELDS))
+BORN, DIED = WIDTH, WIDTH + 1
 NEVER = -1
 # kind of a decision with the reason why a job of a real cluster still waits; the job is undecided
 WAITS = "waits"

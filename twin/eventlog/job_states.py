@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
+from scheduling.model.bars import END, JOB, ROLE, START
+from twin.eventlog.fold import BORN, DIED, FINISH_AT, JOB_FIELDS, NEVER, START_AT, WORKER, RunState
 
 STATES = ("queued", "planned", "profiling", "moving", "running", "suspended", "completed", "rejected", "unfinished")
 QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED = range(len(STATES))
 ABSENT = -1  # has not arrived
-START_MS, FINISH_MS = JOB_FIELDS.index("start_ms"), JOB_FIELDS.index("finish_ms")
-JOB, ROLE = BAR_FIELDS.index("job"), BAR_FIELDS.index("role")
 
 
 def job_states(state: RunState, at_ms: int) -> np.ndarray:
@@ -58,7 +57,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     planned[bars[known & ~begun, JOB]] = True
     ran[bars[begun, JOB]] = True
     doing[bars[begun & (bars[:, END] > at_ms), JOB]] = RUNNING
-    start_ms, finish_ms = state.jobs.rows[:, START_MS], state.jobs.rows[:, FINISH_MS]
+    start_ms, finish_ms = state.jobs.rows[:, START_AT], state.jobs.rows[:, FINISH_AT]
     unplaced = ~(ran | planned) & (start_ms >= 0) & (start_ms <= at_ms)
     unplaced[bars[:, JOB]] = False  # a job of a real cluster that does not state where it runs has no bars at all
     ran |= unplaced

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.eventlog.fold import (
-    BAR_FIELDS,
-    DECIDED_FIELDS,
-    JOB,
-    JOB_FIELDS,
-    PLANNED_FIELDS,
-    Growing,
-    RunState,
-    workers_of,
-)
+from scheduling.model.bars import JOB
+from twin.eventlog.fold import BAR_FIELDS, DECIDED_FIELDS, JOB_FIELDS, PLANNED_FIELDS, Growing, RunState, workers_of
 from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack

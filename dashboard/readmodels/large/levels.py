@@ -11,6 +11,7 @@ import numpy as np
 from dashboard.readmodels import job_table
 from dashboard.readmodels.query import number
 from scheduling.kernel.registry import scheduler_class
+from scheduling.model.bars import JOB
 from scheduling.model.values import ModelError
 from twin.analysis import levels, stored_levels
 from twin.eventlog.fold import BAR_FIELDS
@@ -80,7 +81,7 @@ def _listed(run: Run, bars: np.ndarray | None) -> dict[str, Any] | None:
     if bars is None or len(bars) > MAX_LISTED:
         return None
     cluster, jobs = store.of_run(run)
-    own = np.unique(bars[:, 0])
+    own = np.unique(bars[:, JOB])
     names = {index: job.id for index, job in zip(own.tolist(), some_of(jobs, own.tolist()), strict=True)}
     columns = {name: bars[:, BAR_FIELDS.index(name)].tolist() for name in SHOWN}
     servers = [cluster.servers[index].name for index in columns["server"]]

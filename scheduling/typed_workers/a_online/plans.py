@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, START
 from scheduling.model.values import NONE, Placement, WorkerPlan
 from scheduling.typed_workers.haprf import NEVER
 
@@ -27,8 +28,8 @@ def clipped(horizon_ms: int, lanes: np.ndarray, rows: np.ndarray, jobs: list[tup
     """Plan cut at the horizon. jobs: (job, start, finish) where start or finish changes."""
     times = table(jobs, 3)
     if horizon_ms < NEVER:
-        rows = rows[rows[:, 3] < horizon_ms].copy()
-        rows[:, 4] = np.minimum(rows[:, 4], horizon_ms)
+        rows = rows[rows[:, START] < horizon_ms].copy()
+        rows[:, END] = np.minimum(rows[:, END], horizon_ms)
         times[times[:, 1] >= horizon_ms, 1] = NONE
         times[times[:, 2] > horizon_ms, 2] = NONE
     return WorkerPlan(lanes.astype(np.int64), rows, times)

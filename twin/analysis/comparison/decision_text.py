@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import CLOUD, NONE
 from scheduling.reporting.reasons import readable
 from twin.analysis.comparison.compared import Side
 from twin.analysis.comparison.decisions import REJECTED
 from twin.eventlog.event_log import lines_and_bars
-from twin.eventlog.fold import COUNT, END, JOB, NEVER, ROLE, SERVER, START, WORKER
+from twin.eventlog.fold import NEVER, WORKER
 
 MAX_SERVERS = 4  # that are named
 STANDING = ("not arrived", "waiting", "planned", "rejected", "completed")  # where nothing is decided about a job

@@ -7,8 +7,9 @@ from hashlib import blake2b
 
 import numpy as np
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import Cluster
-from twin.eventlog.fold import COUNT, END, JOB, PLANNED_FIELDS, ROLE, SERVER, START, VERDICT, RunState
+from twin.eventlog.fold import PLANNED_FIELDS, VERDICT, RunState
 
 ADMITTED, STARTED, PREEMPTED, PAUSED, REJECTED, UNFINISHED = (
     VERDICT[name] for name in ("admitted", "started", "preempted", "paused", "rejected", "unfinished")

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES, Cluster, Job, Role
 from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.metrics import offered, shares
 from scheduling.reporting.quantities import value_text
 from twin.analysis.comparability import BY_TRAINING, recorded
-from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Outcomes
-from twin.eventlog.fold import BAR_FIELDS, END, START
+from twin.analysis.comparison.outcomes import Outcomes
 from twin.files.stored_jobs import any_utility, demands_of, objects_of
 
-COUNT = BAR_FIELDS.index("count")
 ALIKE = 0.001  # relative difference of values that are the same if they are also displayed alike
 DUST = 1e-9  # of sums in another order, beside the relative one of isclose
 COMPARED = (  # keys of the table of metrics, in the order of the rows

@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 
+from scheduling.model.bars import CHUNK, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import MAX_INT, NONE, SITES, Cluster
 from twin.analysis.comparison.decisions import (
     ADMITTED,
@@ -23,11 +24,20 @@ from twin.analysis.comparison.decisions import (
     server_numbers,
 )
 from twin.eventlog import job_states
-from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
+from twin.eventlog.fold import (
+    ARRIVED,
+    BORN,
+    COMPLETED_AT,
+    DIED,
+    JOB_FIELDS,
+    NEVER,
+    UTILITY,
+    WORKER,
+    RunState,
+)
 
 FOREVER = 2**62  # an instant behind every event
 STATES = (*job_states.STATES, "not arrived")  # the last is where job_states.ABSENT points to
-JOB, ROLE, SERVER, CHUNK = (BAR_FIELDS.index(name) for name in ("job", "role", "server", "chunk"))
 EDGE, CLOUD = 1, 2  # bits of `sites`
 
 
@@ -71,11 +81,9 @@ def outcomes_of(
 ) -> Outcomes:
     """Outcomes from the newest state, whose bars have the times of their decisions, and from the decisions."""
     rows = np.full((jobs, len(JOB_FIELDS)), float(NEVER))
-    rows[:, JOB_FIELDS.index("utility")] = 0
+    rows[:, UTILITY] = 0
     rows[: state.jobs.length] = state.jobs.rows
-    arrived, completed, utility = (
-        rows[:, JOB_FIELDS.index(name)] for name in ("arrived_ms", "completed_ms", "utility")
-    )
+    arrived, completed, utility = rows[:, ARRIVED], rows[:, COMPLETED_AT], rows[:, UTILITY]
     arrived, completed = (np.where(times <= until_ms, times, NEVER).astype(np.int64) for times in (arrived, completed))
     verdicts = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
     first = np.full(jobs, NEVER)

@@ -13,7 +13,7 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import RESOURCES, SITES
 from twin.analysis.situation import load, queue
-from twin.eventlog.fold import JOB_FIELDS, RunState
+from twin.eventlog.fold import ARRIVED, UTILITY, RunState
 from twin.eventlog.job_states import COMPLETED, STATES, job_states
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import any_utility, some_of
@@ -26,7 +26,6 @@ from twin.scenarios import store
 HOUR_MS = 3_600_000
 WINDOW_SLOTS = 24  # of simulated runs, whose slots may be as long as an hour
 POINTS = 48  # of each curve
-UTILITY = JOB_FIELDS.index("utility")
 
 
 class Facts(NamedTuple):
@@ -98,7 +97,7 @@ def _situation(run: Run, now_ms: int) -> Situation:
         suspended = queue.suspended(state, codes, at_ms)
         facts = Facts(
             load.away(loads["servers"], cluster, at_ms),
-            np.sort(state.jobs.rows[queue.waiting(codes), queue.ARRIVED]),
+            np.sort(state.jobs.rows[queue.waiting(codes), ARRIVED]),
             suspended,
             some_of(jobs, [int(suspended[0, 1])])[0].id if len(suspended) else "",
             load.site_shares(held, cluster, at_ms - window, at_ms, POINTS),

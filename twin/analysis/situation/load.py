@@ -11,22 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT
 from scheduling.model.values import MAX_INT, RESOURCES, Cluster, Job, Server
-from twin.eventlog.fold import (
-    BAR_FIELDS,
-    BORN,
-    COUNT,
-    DIED,
-    END,
-    JOB,
-    NEVER,
-    ROLE,
-    SERVER,
-    START,
-    WORKER,
-    WORKER_SLOT,
-    RunState,
-)
+from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, NEVER, WORKER, RunState
 from twin.files.stored_jobs import demands_of
 from twin.models import Run
 from twin.scenarios import store

@@ -8,16 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, JOB, ROLE, START
 from scheduling.model.values import Job
 from twin.analysis.job_reasons import newest_decisions, sentences
-from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, ROLE, WORKER, RunState
+from twin.eventlog.fold import (
+    ARRIVED,
+    BORN,
+    COMPLETED_AT,
+    DIED,
+    FINISH_AT,
+    NEVER,
+    REJECTED_AT,
+    START_AT,
+    WORKER,
+    RunState,
+)
 from twin.eventlog.job_states import MOVING, PLANNED, PROFILING, QUEUED, REJECTED, RUNNING, STATES, SUSPENDED
 from twin.files.stored_jobs import some_of
 from twin.models import Forecasting, Run
 
-ARRIVED, _, START, FINISH, COMPLETED, _, REJECTED_AT = range(len(JOB_FIELDS))
 HELD = (RUNNING, MOVING, PROFILING, SUSPENDED)  # states of jobs that have begun
-JOB, BAR_START = BAR_FIELDS.index("job"), BAR_FIELDS.index("start_ms")
 MAX_WAITING, MAX_NEXT, MAX_REASONS = 6, 8, 4
 
 
@@ -49,7 +59,7 @@ def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
     since = np.zeros(len(codes), dtype=np.int64)
     if len(chosen):
         bars = state.bars.rows
-        past = (bars[:, ROLE] == WORKER) & (bars[:, BAR_START] <= at_ms) & (bars[:, BORN] <= at_ms)
+        past = (bars[:, ROLE] == WORKER) & (bars[:, START] <= at_ms) & (bars[:, BORN] <= at_ms)
         past &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
         np.maximum.at(since, bars[past, JOB], np.minimum(bars[past, END], at_ms))
         for from_ms, until_ms, data in state.groups:
@@ -79,7 +89,7 @@ def waits(
             {
                 "job": index, "id": job.id, "state": STATES[codes[index]],
                 "since_ms": int(rows[index, ARRIVED]),
-                "start_ms": int(rows[index, START]) if rows[index, START] > at_ms else None,
+                "start_ms": int(rows[index, START_AT]) if rows[index, START_AT] > at_ms else None,
                 "forecast_ms": expected.get(index),
                 "sentence": said.get(index, ""),
             }
@@ -92,8 +102,8 @@ def curve(state: RunState, codes: np.ndarray, from_ms: int, to_ms: int, points: 
     """{at_ms, waiting, rejected}: number of jobs that wait at evenly spaced times, and of those rejected by then."""
     times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
     rows = state.jobs.rows[codes >= 0]
-    left = np.where(rows[:, START] >= 0, rows[:, START], np.inf)
-    for column in (COMPLETED, REJECTED_AT):
+    left = np.where(rows[:, START_AT] >= 0, rows[:, START_AT], np.inf)
+    for column in (COMPLETED_AT, REJECTED_AT):
         left = np.minimum(left, np.where(rows[:, column] >= 0, rows[:, column], np.inf))
     arrived, gone = np.sort(rows[:, ARRIVED]), np.sort(left)
     rejected = np.sort(rows[rows[:, REJECTED_AT] >= 0, REJECTED_AT])
@@ -111,7 +121,7 @@ def upcoming(
     """The next starts and finishes that are planned, and the starts that are forecast, the earliest first."""
     rows = state.jobs.rows
     found: list[tuple[int, str, int]] = []
-    for column, kind, states in ((START, "start", (QUEUED, PLANNED)), (FINISH, "finish", HELD)):
+    for column, kind, states in ((START_AT, "start", (QUEUED, PLANNED)), (FINISH_AT, "finish", HELD)):
         chosen = np.flatnonzero(np.isin(codes, states) & (rows[:, column] > at_ms) & (rows[:, column] < 2**53))
         chosen = chosen[rows[chosen, column].argsort(kind="stable")][:MAX_NEXT]
         found += [(int(rows[i, column]), kind, i) for i in chosen.tolist()]

@@ -11,14 +11,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.utility import duration_slots, utility_at
 from scheduling.model.values import RESOURCES, Cluster, Job, Placement, Role
 from scheduling.reporting.metrics import offered, shares
 from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.metrics import mean
-from twin.analysis.comparison.outcomes import FOREVER, JOB, ROLE, SERVER, believed, outcomes_of
+from twin.analysis.comparison.outcomes import FOREVER, believed, outcomes_of
 from twin.eventlog import stored_states
-from twin.eventlog.fold import BAR_FIELDS, END, START
 from twin.files.stored_jobs import demands_of, field_of
 from twin.infra.columns import pack, unpack
 from twin.mirror.as_values import bars_of
@@ -27,7 +27,6 @@ from twin.models import Run, ShadowSet
 from twin.scenarios import store
 from twin.studies.shadows.window import Window
 
-COUNT = BAR_FIELDS.index("count")
 GPU = RESOURCES.index("gpu")
 HOUR_MS = 3_600_000
 PAIRED = ("mean_wait_ms", "mean_jct_ms", "p95_jct_ms")  # differences are over the jobs completed in both
