@@ -5,6 +5,7 @@ import test from 'node:test';
 
 import { wallOf, wallText } from '../../static/js/core/wall-clock.js';
 import { askedText, endOf, moment, notRunText, ranText, whereItRan } from '../../static/js/run/drawer/story.js';
+import { barsTable } from '../../static/js/run/drawer/bars-table.js';
 import { costly, finishOf, finishSentence } from '../../static/js/run/drawer/found-schedule.js';
 import { needsPage, open, serve, until } from './dom.js';
 
@@ -266,6 +267,20 @@ test('a moment has the time of the run, the time since the submission, and the w
   assert.equal(text(3 * HOUR, HOUR, null), '03:00:00 (2h after submission)');
   assert.equal(text(HOUR, HOUR, null), '01:00:00');
   assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 \(2h after submission; 2026-11-24 03:00:00 UTC/);
+});
+
+test('a bar that has not ended has no end in the table', needsPage, () => {
+  open('/', '');
+  const story = { bar_fields: ['role', 'server', 'count', 'start_ms', 'end_ms', 'died_ms'] };
+  const bars = [
+    [0, 0, 1, 0, 3_600_000, -1],
+    [0, 0, 1, 3_600_000, 2 ** 53, -1],
+  ];
+  const ends = [...barsTable({ ...story, bars }, String).querySelectorAll('tbody td:last-child')];
+  assert.deepEqual(
+    ends.map((cell) => cell.textContent),
+    ['01:00:00', 'open'],
+  );
 });
 
 test('the drawer has its sections in order, with links to the schedule and the events', needsPage, async () => {

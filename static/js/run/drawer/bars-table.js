@@ -1,5 +1,6 @@
 // The bars of a job as a table.
 
+import { OPEN } from '../../core/bars.js';
 import { roleName } from '../../gantt/roles.js';
 import { shown, table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
@@ -26,7 +27,7 @@ export function barsTable(story, serverOf) {
           { title: 'Server', cell: (bar) => serverOf(bar[at.server]) },
           { title: 'Count', number: true, cell: (bar) => number(bar[at.count], 0) },
           { title: 'Start', number: true, cell: (bar) => clock(bar[at.start_ms]) },
-          { title: 'End', number: true, cell: (bar) => clock(bar[at.end_ms]) },
+          { title: 'End', number: true, cell: (bar) => (bar[at.end_ms] < OPEN ? clock(bar[at.end_ms]) : 'open') },
         ],
         bars.slice(0, MAX_BARS),
         { cards: false },
