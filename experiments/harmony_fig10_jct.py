@@ -27,7 +27,7 @@ CLAIM = (
     "and is slower in the worst case"
 )
 SETTING = (
-    "the workload of Table I, all jobs at once; naive: the mean over 5, 8, 10 partitions x 2, 3 jobs. Communication "
+    "the workload of Table I, all jobs at once; naive: the mean over 5, 8, 10 partitions × 2, 3 jobs. Communication "
     "times, job lengths and the 8 concurrent jobs of Isolated are calibrated to the aggregates of the paper, so this "
     "shows agreement, not a prediction. Two variants are not calibrated: iterations that read all input, as in the "
     "experiment of Section V-G, and heavy-tailed lengths of jobs, with 7 concurrent jobs of Isolated"

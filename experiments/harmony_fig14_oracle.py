@@ -19,7 +19,7 @@ TITLE = "Algorithm 1 compared with a search over all numbers of jobs and groups,
 PAPER = "Harmony, Fig. 14, Section V-F"
 CLAIM = "Algorithm 1 is up to about 2 % worse than an exhaustive search"
 SETTING = (
-    "80 jobs on 100 machines: the exhaustive search of the paper cannot cover all groupings (more than 10^90), and the "
+    "80 jobs on 100 machines: the exhaustive search of the paper cannot cover all groupings (more than 10⁹⁰), and the "
     "paper does not state its limits; this one covers every number of jobs with every number of groups up to 24. 7 "
     "jobs on 16 machines: exact over all subsets of jobs, while Algorithm 1 considers prefixes"
 )

@@ -9,7 +9,7 @@ from functools import partial
 from experiments import Chart, Figure, Options, Steps, Table
 from scheduling.slotted.solvers.rounding import gain
 
-TITLE = "right-hand side of the condition delta >= 3 m / e^(G W_a / 2)"
+TITLE = "right-hand side of the condition delta ≥ 3 m / e^(G W_a / 2)"
 PAPER = "PD-ORS, Fig. 5"
 CLAIM = "The larger W_a is, the smaller is the least delta for which the condition holds"
 DELTAS = tuple(step / 100 for step in range(2, 11))

@@ -29,12 +29,12 @@ CLAIM = "Jobs have the lowest median training time under PD-ORS"
 JOBS, SERVERS, SLOTS = 100, 30, 80
 SETTING = (
     f"{SLOTS} slots, {SERVERS} servers, {JOBS} jobs, {CALIBRATED}, {FROM_HISTORY}, 3 seeds; jobs that do not finish "
-    f"count as {SLOTS} slots, as in the paper. Variant: a third of the samples (K x 0.1 instead of 0.3), so that more "
+    f"count as {SLOTS} slots, as in the paper. Variant: a third of the samples (K × 0.1 instead of 0.3), so that more "
     "than half of the jobs finish"
 )
 LESS = -1e-9  # a tie is not lowest
 SEEDS = 3
-FEWER = "K x 0.1"
+FEWER = "K × 0.1"
 CHARTS = (
     Chart("median training time", "slots", rows=("median slots", "median of completed jobs"), turned=True),
     Chart(

@@ -44,7 +44,7 @@ def run(options: Options, settings: Sequence[tuple[int, float]] = SETTINGS, gain
     for point, row in means(found).items():
         best = max(row[f"G = {gain}"] for gain in gains if gain in NEAR_ONE)
         checks.append(
-            Figure(f"best of G 0.8-1.2 / best of all, {point}", best / max(row.values()), "x", 1.0, at_least=True)
+            Figure(f"best of G 0.8–1.2 / best of all, {point}", best / max(row.values()), "x", 1.0, at_least=True)
         )
         others = max(value for title, value in row.items() if title != "G = 1.0")
         bound = 1.0 if "without repair" in point else None

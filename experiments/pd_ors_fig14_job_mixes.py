@@ -8,7 +8,7 @@ from experiments import Chart, Figure, Options, Steps
 from experiments._grid import CALIBRATED, FROM_HISTORY, SHARED, compare, means, pd_ors_workload, table_of
 
 TITLE = "gain over OASiS with 35 % and with 1 % critical jobs"
-PAPER = "PD-ORS, Fig. 14-17"
+PAPER = "PD-ORS, Fig. 14–17"
 CLAIM = "The gain over OASiS shrinks when the share of critical jobs falls by 34 points"
 MIXES = ("10/55/35", "30/69/1")
 SETTINGS = ((20, 50, 100), (80, 100, 30))  # slots, jobs, servers
