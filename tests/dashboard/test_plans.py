@@ -87,7 +87,7 @@ def test_a_plan_is_a_diff_with_commands_that_is_approved_as_it_was_shown(operato
     plan = planned(operator, scheduler="srtf", kind="order")
     assert [row["estimate_ms"] for row in plan["rows"]] == [EPOCH + 9_000 * S, None]
     assert (plan["status"], plan["left_out"], plan["refused"]) == (
-        "proposed", [], "no acting process serves lab; start it with `manage.py act lab`",
+        "proposed", [], "no acting process serves lab; start it with manage.py act lab",
     )  # fmt: skip
     assert [(row["key"], row["user"], row["command"], row["inverse"], row["state"]) for row in plan["rows"]] == [
         ("3", "ann", "set 3 nice=-100", "set 3 nice=0", ""),

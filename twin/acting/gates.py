@@ -58,7 +58,7 @@ def level_needed(kind: str) -> int:
 
 def _why_no_actor(rule: ActingRule, connection: Connection) -> str:
     if not rules.actor_running(rule):
-        return f"no acting process serves {connection.name}; start it with `manage.py act {connection.name}`"
+        return f"no acting process serves {connection.name}; start it with manage.py act {connection.name}"
     return str(rule.actor.get("error") or "")
 
 
