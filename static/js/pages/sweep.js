@@ -7,7 +7,8 @@ import { watchOverview } from '../core/sockets/overview-socket.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, alignedText, telling } from '../util/format.js';
-import { table } from '../ui/data-table.js';
+import { rowsOfPage, table } from '../ui/data-table.js';
+import { pager } from '../ui/pager.js';
 import { Poll } from '../util/poll.js';
 import { Later } from '../util/throttle.js';
 import { cells, named } from '../scenarios/sweep-axes.js';
@@ -17,10 +18,11 @@ import { heatmap } from '../charts/heatmap.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 
 const AGAIN_MS = 1000;
-const MAX_ROWS = 200;
+const PAGE_SIZE = rowsOfPage(50);
 const id = $('main').dataset.sweep;
 let answer = null;
 let metrics = null; // the table of metrics
+let page = 1; // of the points
 
 async function load() {
   [answer, metrics] = await Promise.all([get(`/api/sweeps/${id}/points/`), metricTable()]);
@@ -120,13 +122,13 @@ function paint() {
       complete: finished === total,
     });
   }
-  const rows = points.slice(0, MAX_ROWS);
-  setText(
-    $('#count'),
-    points.length > rows.length
-      ? `First ${number(rows.length, 0)} of ${number(points.length, 0)} points; the CSV file has all of them`
-      : plural(points.length, 'point'),
-  );
+  const rows = points.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+  setText($('#count'), plural(points.length, 'point'));
+  const go = (to) => {
+    page = to;
+    paint();
+  };
+  fill($('#points-pager'), pager({ page, size: PAGE_SIZE, count: points.length, rows: rows.length }, go));
   fill(
     $('#points'),
     table(
