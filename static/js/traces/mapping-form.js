@@ -8,6 +8,7 @@ import { FIELDS, SETTINGS, countsWaiting, effective, lacking, loaded } from './c
 import { reasonText } from './import-report.js';
 
 const TITLES = Object.fromEntries(FIELDS.map(({ name, title }) => [name, title]));
+const UNMAPPED = 'The first rows are shown once the columns of the arrival and of the run time or end are selected.';
 
 /**
  * {element, mapping(), problem(), refresh()}: file is one of the scan, `number` its place there, start the mapping to
@@ -128,7 +129,7 @@ export function mappingForm(traceId, file, number, start, zone, onChange) {
   let asked = 0;
   async function refresh() {
     const mine = ++asked;
-    if (Object.keys(lacking(mapping())).length) return show({ rows: [], running: '', problem: '' });
+    if (Object.keys(lacking(mapping())).length) return show({ rows: [], running: UNMAPPED, problem: '' });
     const query = new URLSearchParams({ mapping: JSON.stringify(mapping()), file: String(number) });
     if (zone()) query.set('time_zone', zone());
     const found = await get(`/api/traces/${traceId}/mapping/?${query}`).catch((error) => ({
