@@ -51,9 +51,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
         return found(STARTING, resumed_at, "Waiting for the next poll by the follower.")
     if (now - seen_at) * 1_000 > stale_after_ms:
-        message = (
-            "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."
-        )
+        message = "The follower has written nothing since then; it may be down or overloaded."
         return found(STALE, seen_at, message)
     return found(FOLLOWING, None, _sentence(health.get("note", "")))
 
