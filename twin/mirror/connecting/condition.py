@@ -46,7 +46,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
         begun_at = max(connection.created_at.timestamp(), resumed_at)
         if now - begun_at <= FIRST_S:
             return found(STARTING, begun_at, "Waiting for the first poll by the follower.")
-        message = "The follower, a process of manage.py up, has not polled yet; it may be down or overloaded."
+        message = "The follower has not polled yet; it may be down or overloaded."
         return found(STALE, begun_at, message)
     if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
         return found(STARTING, resumed_at, "Waiting for the next poll by the follower.")
