@@ -103,28 +103,28 @@ const columns = [
           ]
         : '–',
   },
-  { title: 'Progress', class: 'result', cell: stateOf },
+  { title: 'Progress', class: 'result', cell: progressOf },
+  ...(operator ? [{ title: '', cell: actionOf }] : []),
 ];
 
-function stateOf(row) {
-  const { progress } = row;
-  if (progress?.active)
+function progressOf({ name, progress }) {
+  if (!progress) return '';
+  if (progress.active)
     return [
-      h('progress', { max: progress.total, value: progress.done, 'aria-label': `Parts of ${row.name}` }),
+      h('progress', { max: progress.total, value: progress.done, 'aria-label': `Parts of ${name}` }),
       h('span', { class: 'why small' }, progressText(progress)),
-      operator ? button('Cancel', () => post(`/api/experiments/${row.name}/cancel/`)) : null,
     ];
-  const ended = progress
-    ? h('span', { class: progress.status === 'failed' ? 'error small' : 'why small' }, [
-        progressText(progress),
-        progress.message ? `: ${progress.message}` : '',
-      ])
-    : null;
-  if (!operator) return ended ?? '';
-  if (row.arrivals === 'required')
-    return [ended, h('a', { class: 'button', href: `/experiments/${row.name}/` }, 'Select a trace')];
-  const words = progress ? 'Resume' : row.finished_at ? 'Start again' : 'Start';
-  return [ended, button(words, () => post(`/api/experiments/${row.name}/start/`))];
+  return h('span', { class: progress.status === 'failed' ? 'error small' : 'why small' }, [
+    progressText(progress),
+    progress.message ? `: ${progress.message}` : '',
+  ]);
+}
+
+function actionOf({ name, progress, arrivals, finished_at: at }) {
+  if (progress?.active) return button('Cancel', () => post(`/api/experiments/${name}/cancel/`));
+  if (arrivals === 'required') return h('a', { class: 'button', href: `/experiments/${name}/` }, 'Select a trace');
+  const words = progress ? 'Resume' : at ? 'Start again' : 'Start';
+  return button(words, () => post(`/api/experiments/${name}/start/`));
 }
 
 const button = (words, act) =>
