@@ -301,7 +301,7 @@ test('the drawer has its sections in order, with links to the schedule and the e
   serve([['/api/runs/1/jobs/6/', story]]);
   const info = {
     ids: [],
-    phases: [{ from_ms: 0, title: 'FIFO', model: 'rigid' }],
+    phases: [{ from_ms: 0, title: 'FIFO', model: 'slotted' }],
     cluster: { slot_ms: HOUR, servers: [{ name: 'p09' }] },
   };
   const went = [];
