@@ -1,4 +1,4 @@
-"""Errors as answers: one sentence in `detail`, and beside it the sentences about single fields."""
+"""Errors as answers: one sentence in `detail`, beside it the sentences about single fields; for links a page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 
 from django.db import DataError, OperationalError
 from django.db.models import ProtectedError
+from django.http import HttpResponse
 from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from dashboard.auth.visible import Missing
+from dashboard.http.error_page import error_page, wants_page
 from dashboard.http.field_sentences import in_own_words, with_values
 from dashboard.readmodels.studies.used_by import used_by
 from scheduling.kernel.parameters import UnknownName
@@ -35,8 +37,16 @@ OWN = "This field "  # the subject of sentences of DRF
 SAID = (Refused, ModelError, UnknownName)
 
 
-def handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Exception handler of DRF, extended by errors of the lower layers."""
+def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """Exception handler of DRF: JSON, or a page where a browser follows a link."""
+    answer = _answer(error, context)
+    if answer is None or "request" not in context or not wants_page(context["request"]):
+        return answer
+    return error_page(context["request"]._request, answer.status_code, str(answer.data["detail"]))
+
+
+def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Answer of DRF, extended by errors of the lower layers."""
     if isinstance(error, FieldError):
         error = ValidationError({error.field: [str(error)]})
     if isinstance(error, TooLarge):

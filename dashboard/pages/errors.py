@@ -1,13 +1,13 @@
-"""Error responses: an HTML page, or one sentence as JSON under /api/."""
+"""Error responses: an HTML page, or one sentence as JSON for requests of scripts under /api/."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from dashboard.http.error_page import error_page, wants_page
 from twin.infra import disk
 
 NO_PAGE = "This page does not exist; it may have been deleted."
@@ -42,9 +42,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _error(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
-    if request.path.startswith("/api/"):
+    if request.path.startswith("/api/") and not wants_page(request):
         return JsonResponse({"detail": f"{title}. {message}"}, status=status)
-    return render(request, "error.html", {"title": title, "message": message}, status=status)
+    return error_page(request, status, message, title)
 
 
 def _too_many(error: Exception) -> str:

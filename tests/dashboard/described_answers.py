@@ -10,6 +10,8 @@ from typing import Any
 import jsonschema
 from drf_spectacular.generators import SchemaGenerator
 
+from dashboard.http.error_page import wants_page
+
 CHECKED = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -50,6 +52,8 @@ def fault(method: str, address: str, answer: Any) -> str | None:
     if not content:
         return f"{operation}: {answer.status_code} has content" if answer.content else None
     kind = answer.headers.get("Content-Type", "").partition(";")[0]
+    if kind == "text/html" and answer.status_code > 399 and wants_page(answer.wsgi_request):
+        return None  # the answer of every operation to a browser that follows a link
     if kind not in content:
         return f"{operation}: {answer.status_code} is {kind or 'empty'}, described as {', '.join(content)}"
     if kind != "application/json" or answer.streaming or answer.headers.get("Content-Encoding"):

@@ -270,12 +270,11 @@ function paintReady(trace) {
     ['Not selected', number(report.outside_window ?? 0, 0)],
     ['Skipped', number(skippedTotal(report), 0)],
   ]);
-  const link = (kind) =>
-    h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}`, download: true }, `jobs.${kind}`);
+  const link = (kind) => h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}` }, `jobs.${kind}`);
   fill(
     $('#exports'),
     trace.job_count ? ['jsonl', 'csv', 'parquet', 'swf'].map(link) : null,
-    h('a', { class: 'button', href: `/api/traces/${id}/report.csv`, download: true }, 'report.csv'),
+    h('a', { class: 'button', href: `/api/traces/${id}/report.csv` }, 'report.csv'),
   );
   fill(
     $('#facts'),
