@@ -22,7 +22,9 @@ const columns = [
 export class History {
   /** count: element for the number of ended alerts. */
   constructor(box, pages, count) {
-    Object.assign(this, { box, count, turn: 0 });
+    this.box = box;
+    this.count = count;
+    this.turn = 0;
     this.table = new DataTable(box, {
       name: 'alerts-ended',
       columns,

@@ -10,7 +10,9 @@ import { about, level, sentence } from './columns.js';
 export class OpenAlerts {
   /** say(sentence): shows an error; onChange(): after an acknowledgement. */
   constructor(box, { operator, say, onChange }) {
-    Object.assign(this, { operator, say, onChange });
+    this.operator = operator;
+    this.say = say;
+    this.onChange = onChange;
     this.table = new DataTable(box, { name: 'alerts-open', columns: this.#columns() });
   }
 

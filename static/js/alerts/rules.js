@@ -14,7 +14,11 @@ const ALL = 500; // rows of one request
 export class Rules {
   /** say(sentence): shows an error beside the table; form: element for a new rule, null for viewers. */
   constructor(box, { operator, say, form }) {
-    Object.assign(this, { operator, say, form, kinds: new Map(), rows: [] });
+    this.operator = operator;
+    this.say = say;
+    this.form = form;
+    this.kinds = new Map();
+    this.rows = [];
     this.table = new DataTable(box, { name: 'alert-rules', columns: this.#columns(), size: ALL });
   }
 

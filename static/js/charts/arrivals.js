@@ -11,9 +11,15 @@ const EDGE_PX = 7; // distance from an edge within which a press drags it
 export class Arrivals {
   /** scanned: {from_ms, bin_ms, counts}; onWindow(from, to) in ms, null = open; without it nothing can be dragged. */
   constructor(canvas, tip, scanned, onWindow) {
-    Object.assign(this, { canvas, scanned, onWindow, from: null, to: null });
+    this.canvas = canvas;
+    this.scanned = scanned;
+    this.onWindow = onWindow;
+    this.from = null;
+    this.to = null;
     const { bin_ms: bin, counts } = scanned;
-    [this.first, this.last] = span(scanned);
+    const [first, last] = span(scanned);
+    this.first = first;
+    this.last = last;
     const begin = (i) => this.first + i * bin;
     this.chart = histogram(canvas, tip, {
       data: counts.map((y, i) => ({ x: begin(i) + bin / 2, y: y || null })),
@@ -56,7 +62,8 @@ export class Arrivals {
   /** Shows a window, ms; null = open. */
   setWindow(from, to) {
     if (from === this.from && to === this.to) return;
-    Object.assign(this, { from, to });
+    this.from = from;
+    this.to = to;
     this.chart.update('none');
   }
 

@@ -8,7 +8,7 @@ import { followTheme, onHover } from './still-chart.js';
 /**
  * bars: {data, labels}; x: options of the axis below; yTitle: unit of the values; describe(index) -> lines of the tip.
  */
-export function histogram(canvas, tip, { data, labels, x, yTitle, describe, plugins = [], color }) {
+export function histogram(canvas, tip, /** @type {any} */ { data, labels, x, yTitle, describe, plugins = [], color }) {
   const paint = (context) => (color ? color(context.dataIndex, colors()) : colors().accent);
   const chart = new Chart(canvas, {
     type: 'bar',

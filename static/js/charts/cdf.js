@@ -14,7 +14,9 @@ const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can b
 export class Spread {
   /** names: of the runs; tip: the tooltip inside the plot. */
   constructor(plot, tip, { key, title, unit, of }, names) {
-    Object.assign(this, { tip, unit, names });
+    this.tip = tip;
+    this.unit = unit;
+    this.names = names;
     this.hidden = new Set();
     this.canvas = h('canvas', {
       tabindex: 0,

@@ -15,7 +15,20 @@ const LABEL_PX = 64; // a tick with less room right of it would be cut
  */
 export function paintStrip(
   element,
-  { edits, typed = [], nameOf = String, from, to, least, ends = null, isPast, fork, editable, onMove, onSpan },
+  /** @type {any} */ {
+    edits,
+    typed = [],
+    nameOf = String,
+    from,
+    to,
+    least,
+    ends = null,
+    isPast,
+    fork,
+    editable,
+    onMove,
+    onSpan,
+  },
 ) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));

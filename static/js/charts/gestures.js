@@ -14,7 +14,7 @@ const STEPS = 60; // of the crosshair and of a range by keys, in the width of th
  *          hover(x, y | null);
  *          frame({x0, y0, x1, y1}, done): a drag with Alt
  */
-export function gestures(element, view, plot, { scroll, click, hover, frame } = {}) {
+export function gestures(element, view, plot, /** @type {any} */ { scroll, click, hover, frame } = {}) {
   const pointers = new Map();
   let moved = 0;
   let pinch = 0;

@@ -27,9 +27,36 @@ export class Curves {
    */
   constructor(
     canvas,
-    { view, playhead, legend, compute, exact, format, bare, y, hidden = [], xTicks = true, plugins = [], onClick },
+    /** @type {any} */ {
+      view,
+      playhead,
+      legend,
+      compute,
+      exact,
+      format,
+      bare,
+      y,
+      hidden = [],
+      xTicks = true,
+      plugins = [],
+      onClick,
+    },
   ) {
-    Object.assign(this, { canvas, view, playhead, legend, compute, exact, format, bare: bare ?? format, y, onClick });
+    this.canvas = canvas;
+    this.view = view;
+    this.playhead = playhead;
+    this.legend = legend;
+    this.compute = compute;
+    this.exact = exact;
+    this.format = format;
+    this.bare = bare ?? format;
+    this.heat = null; // HeatRows, once it is needed
+    /** @type {((curve: any) => void) | null} */
+    this.onFocus = null; // the pointer is on another curve
+    /** @type {((shown: {plots: number, rows: number}) => void) | null} */
+    this.onArrange = null;
+    this.y = y;
+    this.onClick = onClick;
     this.hidden = new Set(hidden);
     this.focus = null; // group of the curves whose band is shown
     this.curves = [];

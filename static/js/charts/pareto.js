@@ -77,7 +77,14 @@ export function paretoChart({ x, y, points }, front, runs) {
   );
 }
 
-/** [value -> pixel, [least, largest value]]; equal values are in the middle. */
+/**
+ * [value -> pixel, [least, largest value]]; equal values are in the middle.
+ *
+ * @param {number[]} values
+ * @param {number} from
+ * @param {number} to
+ * @returns {[(value: number) => number, number[]]}
+ */
 function scale(values, from, to) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   if (low === high) return [() => (from + to) / 2, [low]];

@@ -49,7 +49,10 @@ function longOf(prices, slotMs) {
 /** Curves by slot of all cells [site][resource], cached, and rebuilt only where prices have changed. */
 export class CellCurves {
   constructor(slotMs, cells) {
-    Object.assign(this, { slotMs, cells, seen: [], long: [] });
+    this.slotMs = slotMs;
+    this.cells = cells;
+    this.seen = [];
+    this.long = [];
   }
 
   /**
@@ -58,7 +61,8 @@ export class CellCurves {
    */
   of(source, version, slots) {
     if (this.source === source && this.version === version && this.seen.length === slots + 1) return this.found;
-    Object.assign(this, { source, version });
+    this.source = source;
+    this.version = version;
     this.#resize(slots + 1);
     this.#fill(source, slots);
     return (this.found = this.long.map((long) => (long.y.some(Number.isFinite) ? long : null)));

@@ -56,7 +56,16 @@ export class Stack {
    * nameOf(job);  tip;  onPick(job)
    */
   constructor(canvas, { view, playhead, source, amountOf, capacity, unit, nameOf, tip, onPick }) {
-    Object.assign(this, { canvas, view, playhead, source, amountOf, capacity, unit, nameOf, tip, onPick });
+    this.canvas = canvas;
+    this.view = view;
+    this.playhead = playhead;
+    this.source = source;
+    this.amountOf = amountOf;
+    this.capacity = capacity;
+    this.unit = unit;
+    this.nameOf = nameOf;
+    this.tip = tip;
+    this.onPick = onPick;
     this.layers = [];
     this.rest = 0;
     this.draw = inPanel(canvas, () => this.#draw());

@@ -88,6 +88,7 @@ export class ServerPicture {
     this.columns = Math.max(1, Math.floor((width + GAP) / (TILE + GAP)));
     this.places = [];
     let y = 0;
+    /** @type {[string, number][]} */
     const heads = [];
     for (const site of ['edge', 'cloud']) {
       const own = this.servers.filter((server) => server.site === site);

@@ -39,6 +39,8 @@ export class Differences {
       debounce(() => this.#first({ query: search.value }), 250),
     );
     this.page = url.number('page', { from: 1, instead: 'The first page of differences is shown.' }) ?? 1;
+    /** @type {(DataTable & {other?: number}) | null} */
+    this.table = null; // of `other`
     this.sort = url.choice('sort', SORTS, 'index', 'Differences are listed in order of arrival.');
   }
 
@@ -77,8 +79,8 @@ export class Differences {
   async refresh() {
     const asked = this.#asked();
     $('#differences-csv').href = `/api/compare/differences.csv?${asked}`;
-    asked.set('page', this.table.page);
-    asked.set('size', PAGE_SIZE);
+    asked.set('page', String(this.table.page));
+    asked.set('size', String(PAGE_SIZE));
     const request = (this.request = get(`/api/compare/jobs/?${asked}`));
     try {
       const answered = await request;

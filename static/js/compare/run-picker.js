@@ -3,7 +3,7 @@
 import { get } from '../core/api.js';
 import { metricTable } from '../core/metric-table.js';
 import { address } from './comparison.js';
-import { $, debounce, fill, h } from '../ui/dom.js';
+import { $, $$, debounce, fill, h } from '../ui/dom.js';
 import { number, wall } from '../util/format.js';
 import { empty, firstRun, shown, table } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
@@ -24,7 +24,7 @@ export class ChooseRuns {
 
   async load() {
     const query = $('#choose-q').value.trim();
-    const request = (this.request = get(`/api/runs/?${new URLSearchParams({ size: PAGE_SIZE, q: query })}`));
+    const request = (this.request = get(`/api/runs/?${new URLSearchParams({ size: String(PAGE_SIZE), q: query })}`));
     try {
       const [page, metrics] = await Promise.all([request, metricTable()]);
       this.utilityTitle = metrics.get('total_utility').title;
@@ -107,8 +107,7 @@ export class ChooseRuns {
   }
 
   #order() {
-    for (const cell of document.querySelectorAll('[data-order]'))
-      cell.textContent = this.#place(Number(cell.dataset.order));
+    for (const cell of $$('[data-order]')) cell.textContent = this.#place(Number(cell.dataset.order));
   }
 
   #place(id) {

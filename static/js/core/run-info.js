@@ -13,9 +13,13 @@ import { get } from './api.js';
  * @property {number[]} worker flat [job][resource]
  * @property {number[]} ps flat [job][resource]
  * @property {string[]} ids [job]
- * @property {{servers: {site: string}[]}} cluster
+ * @property {{name: string, servers: {name: string, site: string, away?: [number, number][]}[]}} cluster
+ * @property {{id: number, mode: string, status: string}} run as it was when the page was loaded
+ * @property {boolean} worth whether some job has a utility
+ * @property {object} [notes] of a cut of a real cluster: what it assumes
  * @property {{key: string, title: string, format: string}[]} job_columns of the table of jobs
- * @property {{from_ms: number, model: string, title: string, quotes: boolean}[]} phases in order, with their schedulers
+ * @property {{from_ms: number, model: string, title: string, quotes: boolean, summary: string}[]} phases in order, with
+ *   their schedulers
  */
 
 /** @type {Record<string, string>} */

@@ -49,7 +49,7 @@ export function byName(names, word) {
 
 /** By the state of each job at the time shown. */
 export function byState(store, playhead, wordOf) {
-  let known = { key: '', codes: [] };
+  let known = { key: '', codes: new Uint8Array(0) };
   const codes = () => {
     const key = `${playhead.ms} ${store.lastSeq}`;
     if (known.key !== key) known = { key, codes: jobStates(store, playhead.ms) };

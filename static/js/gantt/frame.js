@@ -16,7 +16,11 @@ const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
 export class Frame {
   /** rows: of the Gantt; the rest is the page's. */
   constructor({ store, info, view, playhead, rows }) {
-    Object.assign(this, { store, info, view, playhead, rows });
+    this.store = store;
+    this.info = info;
+    this.view = view;
+    this.playhead = playhead;
+    this.rows = rows;
     this.detail = ''; // 'bars' | 'shade'
     this.visible = 0; // bars that may be in view, with those of former plans
     this.low = 0; // rows that are shaded because they are too low for their sub-lanes
@@ -32,7 +36,13 @@ export class Frame {
    * bars.
    */
   lay({ area, top, rowPx, c, paint, owned }) {
-    Object.assign(this, { area, top, rowPx, c, paint, from: this.view.from, p: this.playhead.ms });
+    this.area = area;
+    this.top = top;
+    this.rowPx = rowPx;
+    this.c = c;
+    this.paint = paint;
+    this.from = this.view.from;
+    this.p = this.playhead.ms;
     this.pxPerMs = (area.right - area.left) / (this.view.to - this.view.from);
     const { list } = this.rows;
     const first = Math.max(0, Math.floor(top / rowPx));

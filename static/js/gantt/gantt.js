@@ -29,15 +29,39 @@ export class Gantt {
    */
   constructor(
     canvas,
-    { store, info, view, playhead, scroller, tip, order = 'servers', onPick, onServer, onFrame, paint = byJob().paint },
+    /** @type {any} */ {
+      store,
+      info,
+      view,
+      playhead,
+      scroller,
+      tip,
+      order = 'servers',
+      onPick,
+      onServer,
+      onFrame,
+      paint = byJob().paint,
+    },
   ) {
-    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, onServer, onFrame, paint });
+    this.canvas = canvas;
+    this.store = store;
+    this.info = info;
+    this.view = view;
+    this.playhead = playhead;
+    this.scroller = scroller;
+    this.tip = tip;
+    this.onPick = onPick;
+    this.onServer = onServer;
+    this.onFrame = onFrame;
+    this.paint = paint;
     this.rows = new Rows(store, info, order);
     this.rowPx = null; // null = fit the height
     this.top = 0; // px scrolled
     this.selected = null; // job
     this.also = new Set(); // further selected jobs
     this.marked = null; // [job] 1 for search results; the others are dimmed
+    /** @type {((folded: Set<number>) => void) | null} */
+    this.onFold = null;
     this.onDetail = null; // called when the level of detail or the number of rows has changed
     this.shown = ''; // both, of the last drawing
     this.frame = new Frame(this);

@@ -32,7 +32,12 @@ export function load({ bars, groups, simMs }, extent, bins, nowMs = simMs) {
 
 export class Minimap {
   constructor(canvas, { store, view, playhead }) {
-    Object.assign(this, { canvas, store, view, playhead, drag: null, whole: 0 });
+    this.canvas = canvas;
+    this.store = store;
+    this.view = view;
+    this.playhead = playhead;
+    this.drag = null;
+    this.whole = 0;
     this.draw = () => this.#draw();
     this.compute = atMost(REST_MS, () => {
       this.values = null;

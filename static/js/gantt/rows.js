@@ -26,6 +26,8 @@ class Row {
     this.longest = 0; // ms of the longest bar: the range of a backward search
     this.unlaid = 0; // bars without a lane
     this.lanes = 0;
+    /** @type {number[] | null} */
+    this.typed = null; // [workers, parameter servers] of a server where bars have fixed sub-lanes
   }
 
   push(row) {

@@ -15,7 +15,13 @@ export class Gantts {
    * order: 'servers' | 'jobs'; byKind: colour by difference; onPick(run, job index); onData() when a store has changed.
    */
   constructor(element, { view, playhead, order, byKind, onPick, onData }) {
-    Object.assign(this, { element, view, playhead, order, byKind, onPick, onData });
+    this.element = element;
+    this.view = view;
+    this.playhead = playhead;
+    this.order = order;
+    this.byKind = byKind;
+    this.onPick = onPick;
+    this.onData = onData;
     this.list = []; // {run, store, info, gantt, stream}
     this.query = '';
     this.paints = new Map(); // run -> Uint8Array of masks

@@ -34,6 +34,7 @@ export class Present {
     this.run = null;
     this.runs = [];
     this.found = null;
+    this.table = null; // of the servers, once it is shown
     this.asking = false;
     this.map = new ServerMap($('#present-servers', section), (i) => {
       location.href = `/runs/${this.run.id}/servers/${i}/`;

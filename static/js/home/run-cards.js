@@ -20,7 +20,12 @@ export class RunCards {
    * figures, if any.
    */
   constructor(box, { metrics, tick, figures }) {
-    Object.assign(this, { box, metrics, tick, figures, cards: new Map(), order: '' });
+    this.box = box;
+    this.metrics = metrics;
+    this.tick = tick;
+    this.figures = figures;
+    this.cards = new Map();
+    this.order = '';
     this.seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#looked(entry)));
     setInterval(() => document.hidden || this.cards.forEach((card) => card.again()), AGAIN_MS);
     onTheme(() => this.cards.forEach((card) => card.paint()));
@@ -72,7 +77,8 @@ const item = (node) => h('li', {}, node);
 /** One run: name, state, picture and figures. */
 class Card {
   constructor(run, box, metrics) {
-    Object.assign(this, { run, metrics });
+    this.run = run;
+    this.metrics = metrics;
     this.visible = this.asking = false;
     this.found = null;
     this.drawn = ''; // what the picture shows

@@ -50,6 +50,7 @@ export function layout(sites, width, shown = sites.map((_, i) => i)) {
   for (const size of SIZES) {
     const gap = size > 5 ? 3 : 1;
     const columns = Math.max(1, Math.floor((width + gap) / (size + gap)));
+    /** @type {[string, number][]} */
     const heads = [];
     const at = new Array(sites.length);
     let y = 0;

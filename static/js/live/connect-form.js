@@ -179,6 +179,7 @@ export function connectForm(form, { connectors, sites, samplers = [] }, onMade) 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     busy(connect, 'Connecting …', async () => {
+      /** @type {Record<string, any>} */
       const body = { ...settings(), name: name.input.value.trim() };
       if (chosen().polled) body.interval_ms = interval.value();
       onMade(await post('/api/connections/', body));

@@ -33,7 +33,9 @@ export class FollowLine extends EventTarget {
    */
   constructor(element, { runId }) {
     super();
-    Object.assign(this, { element, runId, name: element.dataset.connection });
+    this.element = element;
+    this.runId = runId;
+    this.name = element.dataset.connection;
     this.operator = document.body.dataset.role === 'operator';
     this.connection = null; // as received from the server
     this.receivedAt = 0; // wall ms

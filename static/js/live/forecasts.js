@@ -19,7 +19,9 @@ export class Forecasts extends EventTarget {
   /** Event 'update' after each answer. badge: element that shows the calibration; null for none. */
   constructor(name, runId, badge) {
     super();
-    Object.assign(this, { name, runId, badge });
+    this.name = name;
+    this.runId = runId;
+    this.badge = badge;
     this.rows = [];
     this.byJob = new Map();
     this.signature = '';
@@ -47,7 +49,9 @@ export class Forecasts extends EventTarget {
         const rows = answer.run === this.runId ? answer.rows : [];
         const signature = `${answer.run} ${answer.made_ms}`;
         if (signature !== this.signature) {
-          Object.assign(this, { rows, signature, byJob: new Map(rows.map((row) => [row.job, row])) });
+          this.rows = rows;
+          this.signature = signature;
+          this.byJob = new Map(rows.map((row) => [row.job, row]));
           this.dispatchEvent(new Event('update'));
         }
       } catch (error) {

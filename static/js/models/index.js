@@ -27,6 +27,7 @@ import { typedWorkers } from './typed-workers.js';
  * @property {Function} barsOn (own, server, store) -> () => {bars, rows} of the server page; own: rows on the server
  */
 
+/** @type {Map<string, any>} */
 const MODELS = new Map([slotted, typedWorkers, colocation, observed].map((model) => [model.name, model]));
 
 /**

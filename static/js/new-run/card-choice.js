@@ -23,7 +23,10 @@ export class CardChoice {
    * @param {{ legend: string, name: string, several?: boolean, heads?: Record<string, any>, onChange: () => void }} is
    */
   constructor({ legend, name, several = false, heads = {}, onChange }) {
-    Object.assign(this, { name, several, heads, onChange });
+    this.name = name;
+    this.several = several;
+    this.heads = heads;
+    this.onChange = onChange;
     /** @type {string[]} the chosen values in the order of choice */
     this.values = [];
     this.list = h('div', { class: 'choice-list' });
@@ -65,6 +68,7 @@ export class CardChoice {
     this.values = values.map(String);
     for (const input of this.#inputs()) input.checked = this.values.includes(input.value);
     const first = this.#inputs().find(({ checked }) => checked);
+    /** @type {HTMLElement | null} */
     const card = first?.closest('.choice');
     if (card) this.list.scrollTop = Math.max(0, card.offsetTop - this.list.offsetTop - 40);
   }

@@ -43,7 +43,9 @@ const noTraces = () =>
 
 class NewRun {
   constructor(box, schedulers, traces, clusters) {
-    Object.assign(this, { box, traces, clusters });
+    this.box = box;
+    this.traces = traces;
+    this.clusters = clusters;
     this.trace = new CardChoice({ legend: 'Trace', name: 'trace', onChange: () => this.#traceChosen() });
     this.cluster = new CardChoice({ legend: 'Cluster', name: 'cluster', onChange: () => this.#clusterChosen() });
     this.schedulers = new SchedulerCards(schedulers, () => this.#sync());

@@ -65,12 +65,12 @@ function subject(entry) {
 async function load() {
   const now = ++turn;
   const { page } = list;
-  const asked = Object.fromEntries(FILTERS.map((name) => [name, fields[name].value]));
+  const asked = /** @type {any} */ (Object.fromEntries(FILTERS.map((name) => [name, fields[name].value])));
   url.set({ ...asked, page: page === 1 ? '' : page });
   const wrong = wrongDays(asked);
   if (wrong) return refused(wrong);
   try {
-    const path = `/api/audit/?${new URLSearchParams({ ...asked, page, size: PAGE_SIZE })}`;
+    const path = `/api/audit/?${new URLSearchParams({ ...asked, page: String(page), size: String(PAGE_SIZE) })}`;
     const [answer, titles] = await Promise.all([get(path), known ?? catalogue()]);
     known = titles;
     if (now === turn) paint(answer, Object.values(asked).some(Boolean));

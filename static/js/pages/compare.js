@@ -35,6 +35,7 @@ const view = new View();
 const playhead = new Playhead();
 let answer = null;
 let other = null; // the run compared with the baseline
+let choice = null; // of the runs to compare, once it was opened
 let gantts = null;
 let spreads = null;
 let explained = false;
@@ -278,9 +279,9 @@ function keepInAddress() {
 function choose(open) {
   $('#choose').hidden = !open;
   $('#change').setAttribute('aria-expanded', String(open));
-  if (!open || choose.list) return;
-  choose.list = new ChooseRuns(ids);
-  choose.list.load();
+  if (!open || choice) return;
+  choice = new ChooseRuns(ids);
+  choice.load();
 }
 
 /** Notice that all runs of the address but one were deleted, with other runs to choose. */

@@ -131,7 +131,8 @@ async function ask() {
   const wanted = runs.filter((run) => ACTIVE.includes(run.status)).slice(0, MAX_LIVE);
   const answers = await Promise.allSettled(wanted.map((run) => get(`/api/runs/${run.id}/now/`)));
   live.clear();
-  answers.forEach(({ value }, i) => value && live.set(wanted[i].id, value)); // null if the run was just deleted
+  // no value if the run was just deleted
+  answers.forEach((/** @type {any} */ { value }, i) => value && live.set(wanted[i].id, value));
   paint();
 }
 
@@ -144,11 +145,12 @@ async function askEnded() {
   paint();
 }
 
+let waiting; // timer of the rows of waiting runs
 let asking = 0;
 /** The rows of waiting runs state for how long they wait, so they are fetched again. */
 function watchWaiting() {
-  clearTimeout(watchWaiting.timer);
-  if (runs.some((run) => run.activity)) watchWaiting.timer = setTimeout(() => load().catch(watchWaiting), WAITING_MS);
+  clearTimeout(waiting);
+  if (runs.some((run) => run.activity)) waiting = setTimeout(() => load().catch(watchWaiting), WAITING_MS);
 }
 
 /** Fetches, at most once in FRESH_MS. */

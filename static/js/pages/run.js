@@ -151,7 +151,7 @@ async function main() {
   const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
-  stream.addEventListener('unknown', ({ detail }) => {
+  stream.addEventListener('unknown', (/** @type {CustomEvent} */ { detail }) => {
     logError(new Error(detail));
     banner(detail);
   });
@@ -258,7 +258,7 @@ async function main() {
     if (!$('#panel-metrics').hidden) jct?.paint(store);
   });
   const paintAsk = inPanel($('#panel-ask'), askable);
-  stream.addEventListener('status', ({ detail }) => {
+  stream.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => {
     status = detail;
     operate.paint(detail);
     paintAsk(detail.status);
@@ -273,7 +273,7 @@ async function main() {
     if (drawer.job !== null) drawer.open(drawer.job);
   });
   stream.addEventListener('large', () => location.reload());
-  stream.addEventListener('deleted', ({ detail }) => {
+  stream.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
     notice(`${detail} This page shows the data that it had already loaded.`, true);
     deleted = true;
     setText($('#status'), stream.state === 'deleted' ? 'deleted' : 'not available');

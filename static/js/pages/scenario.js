@@ -159,7 +159,7 @@ function wire() {
     if (
       !(event.ctrlKey || event.metaKey) ||
       event.key.toLowerCase() !== 'z' ||
-      event.target.closest('input, select, textarea')
+      /** @type {Element} */ (event.target).closest('input, select, textarea')
     )
       return;
     event.preventDefault();

@@ -49,6 +49,8 @@ const transport = new Transport({ store, view, playhead });
 
 let status = null; // newest status message of the run
 let statusAt = 0; // wall ms at which it came
+let listed; // the bars of the table of jobs
+let failed = false; // later errors do not replace the first
 
 main().catch(fail);
 
@@ -59,6 +61,7 @@ async function main() {
   const own = models.reduce((bars, model) => model.barsOn(bars, server, store), ownBars());
   const drawer = new Drawer($('#drawer'), runId, info, {
     onShow: (ms) => transport.show(ms),
+    onPick: (job) => pick(job),
     onClose: () => url.set({ job: null }),
     then: () => transport.then,
     shownMs: () => playhead.ms,
@@ -70,7 +73,7 @@ async function main() {
   };
   const stream = new Stream(runId, store);
   new Activity(runId, stream, say);
-  stream.addEventListener('unknown', ({ detail }) => {
+  stream.addEventListener('unknown', (/** @type {CustomEvent} */ { detail }) => {
     logError(new Error(detail));
     banner(detail);
   });
@@ -175,13 +178,13 @@ async function main() {
     refreshPrices.ask();
   });
   if (info.run.mode === 'mirror') setInterval(refresh, SAMPLES_MS);
-  stream.addEventListener('status', ({ detail }) => {
+  stream.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => {
     [status, statusAt] = [detail, Date.now()];
     transport.setStatus(detail);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
   });
-  stream.addEventListener('deleted', ({ detail }) => {
+  stream.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
     fail(new Refusal(`${detail} This page shows the data that it had already loaded.`));
     setText($('#status'), stream.state === 'deleted' ? 'deleted' : 'not available');
     $('#status').dataset.state = 'failed';
@@ -306,8 +309,8 @@ function jobTable(info, source, pick) {
       .join('; '),
   );
   const signature = both.slice(0, MAX_ROWS).join() + now.length;
-  if (signature === jobTable.signature) return;
-  jobTable.signature = signature;
+  if (signature === listed) return;
+  listed = signature;
   const running = new Set(now);
   fill(
     $('#jobs'),
@@ -361,11 +364,11 @@ function fail(error) {
   logError(error);
   $('#loading')?.remove();
   say(error.message, true);
-  fail.shown = true; // later errors do not replace it
+  failed = true;
 }
 
 function say(text, bad) {
-  if (fail.shown) return;
+  if (failed) return;
   const element = $('#notice');
   element.hidden = !text;
   element.classList.toggle('bad', bad);

@@ -30,6 +30,7 @@ import { readingForm, titlesOf } from '../traces/reading-form.js';
 const main = $('main');
 const id = Number(main.dataset.traceId);
 const operator = document.body.dataset.role === 'operator';
+/** @type {[string, string][]} */
 const formats = $$('option', $('#formats').content).map((option) => [option.value, option.textContent]);
 const WORDS = { uploading: 'Receiving', queued: 'Waiting for a worker', parsing: 'Reading', cancelled: 'Cancelled' };
 const charts = { arrivals: null, sizes: null };

@@ -16,7 +16,9 @@ const USUAL = 'easy';
 export class NewPlan {
   /** onMade(): after a plan was requested. */
   constructor(form, { name, onMade }) {
-    Object.assign(this, { form, name, onMade });
+    this.form = form;
+    this.name = name;
+    this.onMade = onMade;
     this.scheduler = field(
       'Scheduler',
       h('select', { id: 'scheduler' }),

@@ -13,7 +13,11 @@ const NOTHING = 'none';
 export class PlanCard {
   /** onChange(): after an action. */
   constructor(id, { operator, approver, onChange }) {
-    Object.assign(this, { id, operator, approver, onChange, painted: '' });
+    this.id = id;
+    this.operator = operator;
+    this.approver = approver;
+    this.onChange = onChange;
+    this.painted = '';
     this.problem = h('p', { class: 'error', role: 'alert', hidden: true });
     this.element = h('section', { class: 'card', 'aria-label': `Plan ${id}` });
   }

@@ -10,7 +10,12 @@ import { sentence, wall } from '../util/format.js';
 export class Rule {
   /** onChange(): after the rule was stored. */
   constructor(element, actions, { name, operator, approver, onChange }) {
-    Object.assign(this, { element, actions, name, operator, approver, onChange });
+    this.element = element;
+    this.actions = actions;
+    this.name = name;
+    this.operator = operator;
+    this.approver = approver;
+    this.onChange = onChange;
     this.state = h('div', { 'aria-live': 'polite' });
     this.form = null;
     this.problem = h('p', { class: 'error', role: 'alert', hidden: true });

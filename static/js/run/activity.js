@@ -10,7 +10,11 @@ export class Activity {
    * stream: of the run; say(text, bad) shows a sentence, '' none. world, api: the browser and the server.
    */
   constructor(runId, stream, say, env = browser, api = http) {
-    Object.assign(this, { runId, say, env, api, timer: 0 });
+    this.runId = runId;
+    this.say = say;
+    this.env = env;
+    this.api = api;
+    this.timer = 0;
     stream.addEventListener('status', ({ detail }) => this.#update(detail));
     stream.addEventListener('deleted', () => env.cancel(this.timer));
   }

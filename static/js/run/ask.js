@@ -16,7 +16,10 @@ export class Ask {
    * the page.
    */
   constructor(element, runId, info, idOf) {
-    Object.assign(this, { element, runId, info, idOf });
+    this.element = element;
+    this.runId = runId;
+    this.info = info;
+    this.idOf = idOf;
     const real = info.run.mode === 'mirror';
     this.like = h('input', {
       id: 'ask-like',

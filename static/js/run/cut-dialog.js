@@ -40,7 +40,7 @@ export async function cutAt(runId, atMs) {
  * The form.
  *
  * @param {number} atMs
- * @param {{value: string, text: string}[]} schedulers that can be chosen
+ * @param {{value: string, text: string, disabled?: boolean}[]} schedulers that can be chosen
  */
 export function cutForm(atMs, schedulers) {
   const options = [

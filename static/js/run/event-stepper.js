@@ -11,8 +11,11 @@ const LOOK_MS = 200;
 
 export class EventStep {
   /** transport moves the page; store has the last event; onRow(row) after the event shown has changed. */
-  constructor(runId, transport, store, onRow = () => {}) {
-    Object.assign(this, { runId, transport, store, onRow });
+  constructor(runId, transport, store, onRow = (_row) => {}) {
+    this.runId = runId;
+    this.transport = transport;
+    this.store = store;
+    this.onRow = onRow;
     this.row = null; // {seq, at_ms, text, id, ...} of the event shown, or of the last one before the time
     this.wanted = null; // requested seq, not yet received: a second step starts from it
     this.turn = 0;

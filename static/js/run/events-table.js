@@ -27,7 +27,12 @@ const PAGE_SIZE = rowsOfPage(50);
 export class EventsTable {
   /** onShow(row) moves the playhead to an event; onPick(job) opens the drawer. */
   constructor(runId, { onShow, onPick }) {
-    Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: false });
+    this.runId = runId;
+    this.onShow = onShow;
+    this.onPick = onPick;
+    this.rows = [];
+    this.next = null;
+    this.open = false;
     this.open = url.choice('events', ['1'], '', 'The list of events is closed.') === '1';
     const kinds = KINDS.map(([value]) => value);
     this.kind = url.choice('kind', kinds, '', 'Events of all types are listed.');

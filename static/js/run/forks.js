@@ -47,7 +47,11 @@ export function afterTheEnd(endMs) {
 export class Family {
   /** element: a panel with a body; onError(error); notes: what a fork of a real cluster believes. */
   constructor(element, runId, { operator, onError, notes = [] }) {
-    Object.assign(this, { element, runId, operator, onError, notes });
+    this.element = element;
+    this.runId = runId;
+    this.operator = operator;
+    this.onError = onError;
+    this.notes = notes;
     this.rows = []; // the family as shown
   }
 

@@ -26,7 +26,10 @@ export function jobsWithin(bars, rows, from, to, p) {
 export class JobKey {
   /** section: card with .legend and .small; nameOf(job); onPick(job). */
   constructor(section, { nameOf, onPick }) {
-    Object.assign(this, { section, nameOf, onPick, painted: '' });
+    this.section = section;
+    this.nameOf = nameOf;
+    this.onPick = onPick;
+    this.painted = '';
   }
 
   paint(jobs) {

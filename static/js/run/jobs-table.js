@@ -49,7 +49,10 @@ const served = (info) =>
 export class JobsTable {
   /** onPick(job); info: the run's static description; then(): the moment shown, null for the newest. */
   constructor(runId, onPick, { info, then }) {
-    Object.assign(this, { runId, info, then, selected: null });
+    this.runId = runId;
+    this.info = info;
+    this.then = then;
+    this.selected = null;
     // room for the jobs that are still to come: what follows does not move
     $('#jobs').style.setProperty('--rows', String(Math.min(PAGE_SIZE, info.ids.length)));
     const states = statesOf(info);
@@ -103,7 +106,13 @@ export class JobsTable {
     this.loading = true;
     try {
       const { page, sort } = this.table;
-      const asked = new URLSearchParams({ page, size: PAGE_SIZE, sort, q: this.query, state: this.state });
+      const asked = new URLSearchParams({
+        page: String(page),
+        size: String(PAGE_SIZE),
+        sort,
+        q: this.query,
+        state: this.state,
+      });
       const then = this.then();
       if (then !== null) asked.set('at_ms', then);
       this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`), then);

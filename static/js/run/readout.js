@@ -13,7 +13,12 @@ const NARROW = '(max-width: 640px)'; // there is room for few words
 export class Readout {
   /** prices(): {prices, defaultPrices} at the time shown; chosen(): the selected jobs. */
   constructor({ store, info, view, playhead, prices, chosen }) {
-    Object.assign(this, { store, info, view, playhead, prices, chosen });
+    this.store = store;
+    this.info = info;
+    this.view = view;
+    this.playhead = playhead;
+    this.prices = prices;
+    this.chosen = chosen;
     this.box = $('#readout-text');
     this.help = matchMedia(NARROW).matches ? 'Tap a chart for the values at one time.' : this.box.textContent;
     setText(this.box, this.help);
@@ -21,7 +26,7 @@ export class Readout {
     for (const name of ['cursor', 'selection']) view.addEventListener(name, paint);
     for (const name of ['move', 'state']) playhead.addEventListener(name, () => this.#shown() && paint());
     $('#range-clear').addEventListener('click', () => view.unselect());
-    addEventListener('keydown', ({ key, target }) => {
+    addEventListener('keydown', (/** @type {any} */ { key, target }) => {
       if (key === 'Escape' && view.selected && !target.closest?.('dialog')) view.unselect();
     });
   }

@@ -20,7 +20,10 @@ const ACTIVE = ['queued', 'running', 'paused'];
 
 export class Operate {
   constructor(element, runId, name, onError) {
-    Object.assign(this, { element, runId, name, onError });
+    this.element = element;
+    this.runId = runId;
+    this.name = name;
+    this.onError = onError;
   }
 
   /** status: the newest status message. */

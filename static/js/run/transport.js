@@ -9,7 +9,9 @@ import { SPEEDS, clockAt } from '../core/playhead.js';
 
 export class Transport {
   constructor({ store, view, playhead }) {
-    Object.assign(this, { store, view, playhead });
+    this.store = store;
+    this.view = view;
+    this.playhead = playhead;
     this.status = null; // newest status message of the run
     this.present = () => null; // current time of a live cluster, in ms of the run
     this.seen = () => null; // time of its last poll
@@ -152,8 +154,8 @@ export class Transport {
 export function onKeys(actions) {
   addEventListener('keydown', (event) => {
     if (
-      event.target.closest('input:not([type="range"]), select, textarea') ||
-      (event.key === ' ' && event.target.closest('button, a, input')) ||
+      /** @type {Element} */ (event.target).closest('input:not([type="range"]), select, textarea') ||
+      (event.key === ' ' && /** @type {Element} */ (event.target).closest('button, a, input')) ||
       event.ctrlKey ||
       event.metaKey ||
       event.altKey

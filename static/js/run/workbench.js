@@ -75,8 +75,12 @@ export class Workbench {
    * element: holds the columns [data-column]; button: opens the list of panels; kept: the stored arrangement, or null;
    * keep(arrangement) stores it; actions(id): further [text, act] of a panel's menu.
    */
-  constructor(element, button, { kept = null, keep = () => {}, actions = () => [] }) {
-    Object.assign(this, { element, button, actions, keep, enlarged: null });
+  constructor(element, button, { kept = null, keep = (_kept) => {}, actions = (_section) => [] }) {
+    this.element = element;
+    this.button = button;
+    this.actions = actions;
+    this.keep = keep;
+    this.enlarged = null;
     this.columns = Object.fromEntries(COLUMNS.map((name) => [name, $(`[data-column="${name}"]`, element)]));
     this.usual = { ...this.#seen(), hidden: [] };
     this.now = fitted(kept, this.usual);
@@ -88,7 +92,7 @@ export class Workbench {
     openBelow(this.list, button);
     this.list.addEventListener('beforetoggle', ({ newState }) => newState === 'open' && this.#paintList());
     for (const section of this.#sections()) this.#equip(section);
-    addEventListener('keydown', ({ key, target }) => {
+    addEventListener('keydown', (/** @type {any} */ { key, target }) => {
       if (key === 'Escape' && this.enlarged && !target.closest?.('dialog, [popover]')) this.enlarge(null);
     });
     if (JSON.stringify(this.now) !== JSON.stringify(this.usual)) this.#apply();
@@ -210,7 +214,7 @@ export class Workbench {
     });
     const target = ({ clientX, clientY }) => {
       const under = document.elementFromPoint(clientX, clientY);
-      const column = under?.closest('[data-column]');
+      const column = /** @type {any} */ (under?.closest('[data-column]'));
       if (!column) return null;
       const over = under.closest('[data-column] > section');
       const box = over?.getBoundingClientRect();

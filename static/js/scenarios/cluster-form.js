@@ -47,6 +47,7 @@ export function clusterForm(form, onMade) {
     const id = (key) => `r${n}-${key}`;
     const number_ = (key, title, options) =>
       numberField(id(key), title, { min: 0, value: start[key] ?? 0, ...options });
+    /** @type {Record<string, any>} */
     const fields = {
       count: number_('count', 'Count', { whole: true, min: 1 }),
       type: field('Type', h('input', { id: id('type'), maxlength: 80, value: start.type })),

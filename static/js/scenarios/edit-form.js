@@ -15,8 +15,16 @@ export class EditForm {
    * or those of pasted lines; onFilled() when `filled` changes; onInput() after every input
    */
   constructor(element, { verbs, schedulers = [], training, leastMs, laterMs, wholeTitle, onDone, onFilled, onInput }) {
-    const given = { verbs, schedulers, training, leastMs, laterMs, wholeTitle, onDone, onFilled, onInput };
-    Object.assign(this, { element, ...given });
+    this.element = element;
+    this.verbs = verbs;
+    this.schedulers = schedulers;
+    this.training = training;
+    this.leastMs = leastMs;
+    this.laterMs = laterMs;
+    this.wholeTitle = wholeTitle;
+    this.onDone = onDone;
+    this.onFilled = onFilled;
+    this.onInput = onInput;
     this.place = null; // of the edit that is changed; null: a new one
     this.filled = false; // whether it holds input that is not in the list of edits
     element.addEventListener('input', () => this.#fill(true));

@@ -59,7 +59,7 @@ export function effective(mapping) {
   const kept = { ...mapping };
   if (kept.arrival_unit !== DATETIME[0]) delete kept.date_order;
   for (const [field, settings] of Object.entries(SETTINGS))
-    if (!kept[field]) for (const [setting] of settings) delete kept[setting];
+    if (!kept[field]) for (const [setting] of /** @type {any} */ (settings)) delete kept[setting];
   return kept;
 }
 

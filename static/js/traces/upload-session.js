@@ -20,7 +20,12 @@ export class Transfer extends EventTarget {
     { put = putPiece, read = (id) => get(`/api/traces/${id}/`), sleep = pause, now = () => performance.now() } = {},
   ) {
     super();
-    Object.assign(this, { trace, files, put, read, sleep, now });
+    this.trace = trace;
+    this.files = files;
+    this.put = put;
+    this.read = read;
+    this.sleep = sleep;
+    this.now = now;
     this.received = trace.files.map((file) => file.received);
     this.size = files.reduce((sum, file) => sum + file.size, 0);
     this.flying = 0; // bytes of the part being sent
@@ -131,7 +136,8 @@ export class Transfer extends EventTarget {
   }
 
   #change(state, problem) {
-    Object.assign(this, { state, problem });
+    this.state = state;
+    this.problem = problem;
     this.dispatchEvent(new Event('change'));
   }
 }

@@ -10,7 +10,9 @@ export class ColumnChoice {
    */
   constructor(name, columns, onChange) {
     const spare = columns.filter((column) => column.spare).map(({ title }) => title);
-    Object.assign(this, { name, onChange, hidden: new Set(kept(name) ?? spare) });
+    this.name = name;
+    this.onChange = onChange;
+    this.hidden = new Set(kept(name) ?? spare);
     this.fixed = columns.find(({ title }) => title)?.title;
     this.menu = h('div', {
       id: `columns-${name}`,

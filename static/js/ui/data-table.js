@@ -20,7 +20,11 @@ export const rowsOfPage = (rows) => (globalThis.matchMedia?.(NARROW).matches ? M
  * sort: the key of the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card
  * without the cells that have no value; cards: whether it is, otherwise the table scrolls sideways.
  */
-export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSort, cards = true } = {}) {
+export function table(
+  columns,
+  rows,
+  /** @type {any} */ { onPick, selected, keyOf, sort = '', onSort, cards = true } = {},
+) {
   const head = h(
     'tr',
     {},
@@ -85,8 +89,18 @@ export class DataTable {
    * box: it is filled; name: by which hidden columns are kept; pages: the element of the pager; tools: where the menu
    * of columns goes.
    */
-  constructor(box, { name, columns, pages, tools, size = rowsOfPage(PAGE_ROWS), sort = '', onChange, ...rest }) {
-    Object.assign(this, { box, size, sort, onChange, rest, page: 1, rows: [], none: null });
+  constructor(
+    box,
+    /** @type {any} */ { name, columns, pages, tools, size = rowsOfPage(PAGE_ROWS), sort = '', onChange, ...rest },
+  ) {
+    this.box = box;
+    this.size = size;
+    this.sort = sort;
+    this.onChange = onChange;
+    this.rest = rest;
+    this.page = 1;
+    this.rows = [];
+    this.none = null;
     this.columns = columns.map((column) => ({
       ...column,
       key: column.key ?? (column.value ? column.title : undefined),
@@ -99,7 +113,10 @@ export class DataTable {
 
   /** Shows these rows, or `none` where there are none. count and page: of rows that the server has cut. */
   paint(rows, { count = rows.length, page = this.page, none = null } = {}) {
-    Object.assign(this, { rows, count, page, none });
+    this.rows = rows;
+    this.count = count;
+    this.page = page;
+    this.none = none;
     this.again();
   }
 
@@ -161,7 +178,7 @@ function toolsOf(box) {
 }
 
 /** An empty list: what it is for, and the next action [text, address, or function of a button]. */
-export function empty(title, text, [name, target]) {
+export function empty(title, text, /** @type {any} */ [name, target]) {
   const action =
     typeof target === 'string'
       ? h('a', { class: 'button', href: target }, name)

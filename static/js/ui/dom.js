@@ -36,7 +36,21 @@ export function fill(element, ...children) {
 /** Pixels of the screen per unit of the element's own size: what a canvas needs to be sharp, also in a zoomed part. */
 export const pixelRatio = (element) => (devicePixelRatio || 1) * (element.currentCSSZoom ?? 1);
 
+/**
+ * The first element that a selector finds, below an element or in the page.
+ *
+ * @param {string} selector
+ * @param {ParentNode} root
+ * @returns {any}
+ */
 export const $ = (selector, root = document) => root.querySelector(selector);
+/**
+ * All elements that a selector finds.
+ *
+ * @param {string} selector
+ * @param {ParentNode} root
+ * @returns {any[]}
+ */
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 /** The text, in which a narrow screen does not break dates at their hyphens. */

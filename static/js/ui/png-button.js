@@ -30,7 +30,11 @@ export function sourceText(shown = '') {
   return [`Source: ${subject}`, shown, location.href].filter(Boolean).join('; ');
 }
 
-/** [[mark or null, text]] of the legend of a panel: its curves with their values, or its marks. */
+/**
+ * [[mark or null, text]] of the legend of a panel: its curves with their values, or its marks.
+ *
+ * @returns {any[]}
+ */
 export function legendOf(section) {
   const curves = $$('.legend .key', section)
     .filter((key) => key.getAttribute('aria-pressed') !== 'false')

@@ -32,6 +32,7 @@ export function shortcutsHelp(rows) {
   );
   document.body.append(dialog);
   addEventListener('keydown', (event) => {
-    if (event.key === '?' && !event.target.closest('input, select, textarea')) dialog.showModal();
+    if (event.key === '?' && !(/** @type {Element} */ (event.target).closest('input, select, textarea')))
+      dialog.showModal();
   });
 }

@@ -7,7 +7,7 @@ import { term } from './labels/term.js';
  * value: texts and elements; hint: definition of the title; better: which values are; more: content below the value;
  * id, class: of its dd.
  */
-export function tile(title, value, { hint = null, better = null, more = null, ...properties } = {}) {
+export function tile(title, value, /** @type {any} */ { hint = null, better = null, more = null, ...properties } = {}) {
   const element = h('dd', properties, value);
   measure(element);
   const name = hint ? term(title, { definition: hint, direction: better }) : title;

@@ -4,7 +4,11 @@ import { $$ } from './dom.js';
 
 const CONTROLS = 'button, a[href], select, input:not([type="range"])'; // a slider needs the arrow keys itself
 
+/** @typedef {Record<string, number>} Keys how far each moves */
+
+/** @type {Keys} */
 const ACROSS = { ArrowLeft: -1, ArrowRight: 1 };
+/** @type {Keys} */
 export const DOWN = { ArrowUp: -1, ArrowDown: 1 };
 
 /** Its controls may be added, removed or hidden later. controls: a selector; keys: which of them move, and how far. */

@@ -21,7 +21,10 @@ export class GroupBands extends Layer {
   /** onData() is called when subtasks have arrived; inCharge(ms): whether jobs run in groups at that time. */
   constructor(store, info, onData, inCharge) {
     super('group-bands', LEVEL.GROUPS);
-    Object.assign(this, { store, info, onData, inCharge });
+    this.store = store;
+    this.info = info;
+    this.onData = onData;
+    this.inCharge = inCharge;
     this.bands = []; // indexes in store.groups of a group with the same servers and jobs, in order
     this.byServer = new Map(); // server -> bands, in order
     this.newest = new Map(); // group -> its newest band
@@ -248,9 +251,9 @@ export class GroupBands extends Layer {
       if (this.windows.size > MAX_WINDOWS) this.windows.clear();
       this.windows.set(key, null);
       const asked = new URLSearchParams({
-        at: from,
-        from: Math.max(0, Math.floor(begin)),
-        to: Math.ceil(begin + 2 * step),
+        at: String(from),
+        from: String(Math.max(0, Math.floor(begin))),
+        to: String(Math.ceil(begin + 2 * step)),
       });
       get(`/api/runs/${this.info.run.id}/groups/${data.group}/subtasks/?${asked}`)
         .then((answer) => {

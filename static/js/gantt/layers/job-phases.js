@@ -42,7 +42,11 @@ export function stretchesOf(job, segments) {
 export class JobPhases extends Layer {
   constructor(store, info) {
     super('job-phases', LEVEL.MARKS);
-    Object.assign(this, { store, info, segments: new Map(), made: new Map(), seen: 0 });
+    this.store = store;
+    this.info = info;
+    this.segments = new Map();
+    this.made = new Map();
+    this.seen = 0;
   }
 
   /** The phases of a job. */
@@ -225,7 +229,7 @@ function dots(ctx, color, panel) {
   return patterns.get(key);
 }
 
-function label(ctx, [x, right], top, height, data, ink, area) {
+function label(ctx, /** @type {any} */ [x, right], top, height, data, ink, area) {
   const left = Math.max(x, area.left);
   if (height < LABEL_PX || right - left < 30) return;
   ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;

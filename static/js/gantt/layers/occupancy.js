@@ -98,7 +98,7 @@ class Raster {
    * Paints line `y`: bars [low, high) of `sorted` as they were true at p, all of a measure (held-shares.js) in the
    * darkest colour. only: [job] 1 where its bars are shown; null = all.
    */
-  line(y, { ramp, ...what }) {
+  line(y, /** @type {any} */ { ramp, ...what }) {
     const width = this.canvas.width;
     const shares = perPixel(width, what, this);
     const offset = y * width;

@@ -18,7 +18,9 @@ export class Uploads extends Layer {
   /** onData() is called when the delays have arrived. delays: for tests. */
   constructor(store, info, onData, delays = null) {
     super('uploads', LEVEL.ON_BARS);
-    Object.assign(this, { store, info, delays });
+    this.store = store;
+    this.info = info;
+    this.delays = delays;
     this.#forget();
     if (delays) return;
     getColumns(`/api/runs/${info.run.id}/delays/`)

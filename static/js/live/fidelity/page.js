@@ -2,7 +2,7 @@
 
 import { get, post } from '../../core/api.js';
 import { table } from '../../ui/data-table.js';
-import { $, errorLine, fill, h, setText } from '../../ui/dom.js';
+import { $, $$, errorLine, fill, h, setText } from '../../ui/dom.js';
 import { connectionBadge } from '../../ui/connection-badge.js';
 import { duration, number, percent, plural } from '../../util/format.js';
 import { Poll, pollError } from '../../util/poll.js';
@@ -163,7 +163,7 @@ async function load() {
   $('#drift').textContent = audit(answer.drift);
   paintReplay(answer.replay);
   $('#nothing').hidden = Boolean(figures.starts);
-  for (const part of document.querySelectorAll('[data-part]')) part.hidden = !figures.starts;
+  for (const part of $$('[data-part]')) part.hidden = !figures.starts;
   if (!figures.starts) return true;
   fill($('#summary'), summary(answer));
   fill($('#rivals'), rivals(figures));

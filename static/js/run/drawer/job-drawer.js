@@ -67,13 +67,22 @@ export class Drawer {
     info,
     { onShow, onPick, onClose, then = () => null, shownMs = () => Infinity, goTo = null },
   ) {
-    Object.assign(this, { element, runId, info, onShow, onPick, onClose, then, shownMs, goTo });
+    this.element = element;
+    this.runId = runId;
+    this.info = info;
+    this.onShow = onShow;
+    this.onPick = onPick;
+    this.onClose = onClose;
+    this.then = then;
+    this.shownMs = shownMs;
+    this.goTo = goTo;
     this.clock = () => null; // {sim_ms, wall_ms, speed} of a live cluster or run
     this.job = null;
+    this.asked = new Map(); // decision -> its counterfactuals, as a promise
     this.unfolded = null; // the job of which all decisions are shown
     this.ahead = (_job) => null; // what is expected of a job, as nodes; of a live cluster
     this.opener = () => null; // the element that had the focus before
-    addEventListener('keydown', ({ key, target }) => {
+    addEventListener('keydown', (/** @type {any} */ { key, target }) => {
       const other = (target.closest?.('dialog') ?? element) !== element; // another dialog handles the key itself
       if (key === 'Escape' && !other) this.close();
     });
@@ -106,6 +115,7 @@ export class Drawer {
     const focused = document.activeElement;
     const back = focused === document.body || this.element.contains(focused);
     this.job = null;
+    this.asked = new Map(); // decision -> its counterfactuals, as a promise
     this.element.close();
     this.onClose();
     if (back) (this.opener() ?? $(`main [data-job="${job}"]`) ?? $('main canvas'))?.focus({ preventScroll: true });
@@ -287,7 +297,6 @@ export class Drawer {
   #ask(seq, list, more, seconds) {
     fill(list, h('li', { class: 'muted' }, 'Computing …'));
     more.hidden = true;
-    this.asked ??= new Map();
     if (seconds || !this.asked.has(seq)) {
       this.asked.set(
         seq,

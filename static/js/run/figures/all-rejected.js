@@ -44,7 +44,8 @@ export class RejectionNote {
    * @param {number} runId
    */
   constructor(box, runId) {
-    Object.assign(this, { box, runId });
+    this.box = box;
+    this.runId = runId;
     this.shown = '';
   }
 

@@ -35,7 +35,8 @@ export class Tiles {
    * Job states, which add up to all jobs of the run; then utilization and results. metrics: the table of metrics.
    */
   constructor(element, store, info, metrics) {
-    Object.assign(this, { store, info });
+    this.store = store;
+    this.info = info;
     this.models = modelsOf(info);
     const states = ['not arrived', ...statesOf(info)].map((name) => {
       const word = stateWord(info, name);
@@ -45,7 +46,7 @@ export class Tiles {
     const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];
     const ofMetric =
       (about) =>
-      ([key, metric]) => {
+      (/** @type {any} */ [key, metric]) => {
         const { title, definition, direction } = metrics.get(metric);
         return [key, title, `${about}: ${definition}`, direction];
       };
@@ -66,6 +67,7 @@ export class Tiles {
   }
 
   paint(p, liveMs) {
+    /** @type {Record<string, number>} */
     const sum = summary(this.store, p, this.info.ids.length);
     const now = this.#shares(p, p, 1, 1);
     const texts = {

@@ -40,7 +40,7 @@ const bars = new DataTable($('#bars'), {
 /** Asks for the window, and shows it unless another was asked for meanwhile. */
 async function load() {
   const mine = ++asked;
-  const query = new URLSearchParams({ columns: COLUMNS });
+  const query = new URLSearchParams({ columns: String(COLUMNS) });
   if (shown) ['from_ms', 'to_ms'].forEach((name, i) => query.set(name, shown[i]));
   const found = await get(`/api/runs/${runId}/levels/?${query}`);
   if (mine !== asked) return;

@@ -39,7 +39,8 @@ export function siteStarts(rows) {
 export class Raster {
   /** onPoint(cell or null) is called as the pointer moves. */
   constructor(canvas, onPoint) {
-    Object.assign(this, { canvas, found: null });
+    this.canvas = canvas;
+    this.found = null;
     const point = ({ clientX, clientY }) => {
       const box = canvas.getBoundingClientRect();
       onPoint(this.found && cellAt(this.found, (clientX - box.x) / box.width, (clientY - box.y) / HEIGHT));

@@ -138,7 +138,11 @@ export const certificatePanel = {
 
 class CertificatePanel {
   constructor({ runId, info, view, playhead }, { element, canvas, legend, note }) {
-    Object.assign(this, { panel: element, runId, note, prices: null, seq: -1 });
+    this.panel = element;
+    this.runId = runId;
+    this.note = note;
+    this.prices = null;
+    this.seq = -1;
     const slotMs = info.cluster.slot_ms;
     const y = { min: 0, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
     const compute = () => priceCurves(this.prices, info, slotMs);

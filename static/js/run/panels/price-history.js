@@ -9,7 +9,11 @@ const REST_MS = 300;
 export class PastPrices {
   /** transport: gives the time; store: has the newest prices; onChange() is called when other prices are shown. */
   constructor(runId, transport, store, onChange) {
-    Object.assign(this, { runId, transport, store, onChange, past: null });
+    this.runId = runId;
+    this.transport = transport;
+    this.store = store;
+    this.onChange = onChange;
+    this.past = null;
     this.later = new Later(REST_MS, () => this.#load());
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => this.#moved());
   }

@@ -16,7 +16,12 @@ export class PriceHolders {
    * box: the element; priceAt(t, place, r): the price shown in the chart, or nothing; onPick(job) opens a job.
    */
   constructor({ box, store, info, playhead, priceAt, onPick }) {
-    Object.assign(this, { box, store, info, playhead, priceAt, onPick });
+    this.box = box;
+    this.store = store;
+    this.info = info;
+    this.playhead = playhead;
+    this.priceAt = priceAt;
+    this.onPick = onPick;
     this.at = null; // {t, place, r}; null while it is closed. t null: the time shown. place: a site or a server
     this.rows = false; // whether the table is open
     const update = (this.update = atMost(REST_MS, () => this.#paint()));

@@ -34,7 +34,7 @@ export const pricesPanel = {
       },
     );
     const holders = later(note, (box) => ({ store, info, playhead, onPick: pick, priceAt, box }));
-    const explain = (t, curve) => curve && holders((made) => made.show(t, curve.place, curve.group));
+    const explain = (t, curve) => curve && holders.show((made) => made.show(t, curve.place, curve.group));
     const sources = { one: () => server.prices, source: () => past.source, onClick: explain };
     const chart = pricesChart(canvas, { store, info, view, playhead, legend, log, ...sources });
     const focused = () => chart.curves.find(({ group }) => group === chart.focus) ?? chart.curves[0];
@@ -67,18 +67,19 @@ export const pricesPanel = {
   },
 };
 
-/** The box of "Why this price", made when it is first opened: later(act) calls act(it). */
+/** The box of "Why this price", made when it is first opened: show(act) calls act(it); made: it, null before. */
 function later(note, options) {
   let loading = null;
-  const open = async (act) => {
+  const holders = { made: null, show };
+  async function show(act) {
     const box = h('div', { class: 'holders', id: 'prices-holders', role: 'region', 'aria-label': 'Why this price' });
     loading ??= import('./price-holders.js').then(({ PriceHolders }) => {
       note.after(box);
-      return (open.made = new PriceHolders(options(box)));
+      return (holders.made = new PriceHolders(options(box)));
     });
     act(await loading);
-  };
-  return open;
+  }
+  return holders;
 }
 
 /** The height of a plot that holds several, or the rows of a heat map. */

@@ -12,7 +12,13 @@ export class ServerPrices {
    * be drawn.
    */
   constructor(actions, runId, info, then, onChange) {
-    Object.assign(this, { runId, info, then, onChange, prices: null, index: -1, asked: 0 });
+    this.runId = runId;
+    this.info = info;
+    this.then = then;
+    this.onChange = onChange;
+    this.prices = null;
+    this.index = -1;
+    this.asked = 0;
     this.list = h('datalist', { id: 'price-servers' });
     this.input = h('input', {
       type: 'search',

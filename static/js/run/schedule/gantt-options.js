@@ -13,7 +13,13 @@ const REST_MS = 2000;
 
 export class ScheduleOptions {
   constructor(gantt, { runId, store, info, playhead }) {
-    Object.assign(this, { gantt, runId, store, info, playhead, payoffs: new Map(), payoffSeq: 0 });
+    this.gantt = gantt;
+    this.runId = runId;
+    this.store = store;
+    this.info = info;
+    this.playhead = playhead;
+    this.payoffs = new Map();
+    this.payoffSeq = 0;
     this.orders = {
       servers: 'Servers',
       sites: 'Sites',

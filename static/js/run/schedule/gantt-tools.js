@@ -9,7 +9,11 @@ import { EXAMPLE, parseTime } from '../../util/time-text.js';
 
 export class GanttTools {
   constructor(gantt, { store, view, playhead, transport }) {
-    Object.assign(this, { gantt, store, view, playhead, transport });
+    this.gantt = gantt;
+    this.store = store;
+    this.view = view;
+    this.playhead = playhead;
+    this.transport = transport;
     this.map = new Minimap($('#minimap'), { store, view, playhead });
     this.#folds();
     this.#links();

@@ -37,7 +37,7 @@ export function wholeNumber(input, title, least = 0) {
 }
 
 /** A field for a number; step 'any' unless it is whole. */
-export function numberField(id, title, { help, whole, min, value = '', placeholder } = {}) {
+export function numberField(id, title, /** @type {any} */ { help, whole, min, value = '', placeholder } = {}) {
   return field(
     title,
     h('input', {
