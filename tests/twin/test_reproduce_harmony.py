@@ -29,7 +29,7 @@ def test_the_curve_of_disk_ratios_needs_iterations_that_read_all_input():
     [("harmony_fig10", {"mean completion time, Isolated / Harmony, relative to the 2.11 of the paper"}),
      ("harmony_fig12", {"completion time, comp60 / comm60 (paper 1.26)"}),
      ("harmony_fig13", set()), ("harmony_fig14", set()), ("harmony_sec5d", set()),
-     ("harmony_sec5c", {"grouping - subtasks alone"})],
+     ("harmony_sec5c", {"grouping − subtasks alone"})],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_what_holds_and_what_does_not(name, fails):
