@@ -32,6 +32,10 @@ test('every part that fails is named once', () => {
     'The ticker (process 7) has not answered for 12 s.',
   ]);
   assert.deepEqual(faults({ ...WELL, processes: [], missing: ['ticker'] }), ['No ticker is running.']);
+  const workers = ['worker for runs', 'background worker', 'dispatcher of the worker for runs'];
+  assert.deepEqual(faults({ ...WELL, processes: [], missing: workers }), [
+    'Not running: worker for runs, background worker.',
+  ]);
   assert.deepEqual(faults({ ...WELL, processes: [{ name: 'host/8', kind: 'web server', answers: false }] }), [
     'The web server does not respond.',
   ]);

@@ -25,8 +25,12 @@ export function faults({ database, database_fault: fault, broker, missing = [], 
     const text = trouble || `the ${kind} does not respond`;
     found.push(`${capital(text)}.`);
   }
-  for (const kind of missing) {
-    if (!troubled.some((process) => process.kind === kind)) found.push(`No ${kind} is running.`);
-  }
+  // a worker that is not there has no dispatcher either
+  const gone = missing.filter(
+    (kind) =>
+      !troubled.some((process) => process.kind === kind) &&
+      !missing.some((other) => kind === `dispatcher of the ${other}`),
+  );
+  if (gone.length) found.push(gone.length > 1 ? `Not running: ${gone.join(', ')}.` : `No ${gone[0]} is running.`);
   return found;
 }
