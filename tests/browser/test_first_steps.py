@@ -25,6 +25,8 @@ def test_steps_are_ticked_by_doing_them(open_page: Callable[..., Page], finished
     page.goto("/")
     expect(card.locator("[data-step=rejected]")).to_have_class(re.compile("done"))
     card.get_by_role("link", name="Preview one more job").click()
+    expect(page.locator("#jobs tr[data-job]").first).to_be_attached()
+    expect(page.locator("#panel-ask h2")).to_be_in_viewport()
     page.locator("#ask").click()
     expect(page.locator("#panel-ask .error")).to_be_hidden()
     expect(page.locator("#panel-ask .answer")).not_to_be_empty()
