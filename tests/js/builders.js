@@ -1,6 +1,6 @@
 // Frames of hand-written events, as the server would send them.
 
-import { unpack } from '../../static/js/core/column-codec.js';
+import { unpack } from '../../static/js/core/columns/column-codec.js';
 import { frameOf } from '../../static/js/core/frames.js';
 
 const TABLES = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { unpack } from '../../static/js/core/column-codec.js';
+import { unpack } from '../../static/js/core/columns/column-codec.js';
 
 function payload(header, body) {
   let text = JSON.stringify(header);

@@ -15,7 +15,7 @@ const SCHEDULERS = [
 async function open() {
   openPage('/runs/5/', 'run.html', { 'run.pk': '5', 'run.scenario.name': 'lab', 'run.status': 'running' });
   const { cutForm, cutFields } = await import('../../static/js/run/cut-dialog.js');
-  const { choices } = await import('../../static/js/scenarios/scheduler-choices.js');
+  const { choices } = await import('../../static/js/ui/fields/scheduler-choices.js');
   const form = cutForm(3_600_000, choices(SCHEDULERS, 'fifo'));
   document.body.append(form);
   return { form, cutFields };

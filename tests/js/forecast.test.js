@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { ForecastLayer } from '../../static/js/live/forecast-layer.js';
+import { ForecastLayer } from '../../static/js/gantt/layers/forecast.js';
 import { calibrationText, words } from '../../static/js/live/forecasts.js';
 
 const EPOCH = Date.UTC(2026, 10, 22, 14);

@@ -6,7 +6,7 @@ import test from 'node:test';
 
 import { perPixel } from '../../static/js/gantt/layers/occupancy.js';
 import { Rows } from '../../static/js/gantt/rows.js';
-import { fullest } from '../../static/js/util/held-shares.js';
+import { fullest } from '../../static/js/core/held-shares.js';
 import { modelOf } from '../../static/js/models/index.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';

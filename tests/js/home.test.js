@@ -8,7 +8,7 @@ import { figuresOf as cardFigures, lineOf } from '../../static/js/home/run-cards
 import { attentionItems } from '../../static/js/home/attention.js';
 import { figuresOf } from '../../static/js/home/figures.js';
 import { presentOf } from '../../static/js/home/present.js';
-import { SCARCEST, colouredBy, layout, serverLines } from '../../static/js/home/server-map.js';
+import { SCARCEST, colouredBy, layout, serverLines } from '../../static/js/charts/server-map.js';
 
 const LOAD = {
   measure: 'resources',

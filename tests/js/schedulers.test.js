@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { choices } from '../../static/js/scenarios/scheduler-choices.js';
+import { choices } from '../../static/js/ui/fields/scheduler-choices.js';
 
 const FIFO = { name: 'fifo', title: 'FIFO', unavailable: null };
 const OASIS = { name: 'oasis', title: 'OASiS', unavailable: null };

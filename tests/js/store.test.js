@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { unpack } from '../../static/js/core/column-codec.js';
+import { unpack } from '../../static/js/core/columns/column-codec.js';
 import { NEVER, OPEN, endAt, trueAt } from '../../static/js/core/bars.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan, unpacked } from './builders.js';

@@ -4,7 +4,7 @@ Layout: ``TWN1``, little-endian uint32 length of the header, the header (JSON, p
 column's raw little-endian bytes, each padded to 8. Header: {"meta": any JSON, "columns": [[name, dtype, shape,
 offset]]} with offsets from the end of the header. A compact column of integers has two more values, base and step: each
 of its values is base + step x stored, and where all are equal nothing is stored (dtype "").
-static/js/core/column-codec.js reads the same layout.
+static/js/core/columns/column-codec.js reads the same layout.
 """
 
 from __future__ import annotations

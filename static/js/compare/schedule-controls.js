@@ -10,7 +10,7 @@ import { numbersButton } from '../ui/table-toggle.js';
 /**
  * Connects the buttons and the filter above the schedules.
  *
- * @param {import('../gantt/stacked-gantts.js').Gantts} gantts
+ * @param {import('./stacked-gantts.js').Gantts} gantts
  * @param {import('../core/ranges/time-range.js').View} view
  * @param {Record<string, string>} kinds titles of the kinds of difference
  */

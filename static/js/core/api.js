@@ -1,7 +1,7 @@
 // The REST API: JSON in, JSON out; an answer that is not 2xx becomes an Error whose message is the server's sentence.
 // A GET that is refused because the account sent too many requests is repeated when the server allows it.
 
-import { unpack } from './column-codec.js';
+import { unpack } from './columns/column-codec.js';
 
 export class ApiError extends Error {
   /**

@@ -3,7 +3,7 @@
 // Bars are bitemporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still valid).
 // At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
 
-/** @typedef {import('../util/growing-columns.js').Columns} Columns */
+/** @typedef {import('./columns/growing-columns.js').Columns} Columns */
 
 export const NEVER = -1;
 export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ended

@@ -15,7 +15,7 @@
 /**
  * The frame of a payload.
  *
- * @param {import('./column-codec.js').Payload} payload
+ * @param {import('./columns/column-codec.js').Payload} payload
  * @returns {Frame}
  */
 export function frameOf({ meta, columns }) {

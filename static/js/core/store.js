@@ -1,9 +1,9 @@
 // State of a run, folded from its events exactly as in twin/eventlog/fold.py; the tests of both fold one golden log.
 
-import { Columns } from '../util/growing-columns.js';
-import { Samples } from '../util/samples.js';
+import { Columns } from './columns/growing-columns.js';
+import { Samples } from './columns/samples.js';
 import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
-import { withPrefix } from './column-codec.js';
+import { withPrefix } from './columns/column-codec.js';
 import { eachEvent } from './frames.js';
 import { Suspensions } from './suspensions.js';
 
@@ -98,7 +98,7 @@ export class Store {
   /**
    * Takes a snapshot: {meta, columns} as GET /api/runs/<id>/snapshot/ sends it.
    *
-   * @param {import('./column-codec.js').Payload} snapshot
+   * @param {import('./columns/column-codec.js').Payload} snapshot
    */
   load({ meta, columns }) {
     this.clear();

@@ -2,7 +2,7 @@
 
 import { modelsOf } from '../models/index.js';
 import { plural } from '../util/format.js';
-import { workersOf } from '../util/held-shares.js';
+import { workersOf } from '../core/held-shares.js';
 import { lowerBound } from '../util/binary-search.js';
 import { giveLanes } from './sub-lanes.js';
 import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';

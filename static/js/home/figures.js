@@ -4,7 +4,7 @@ import { h } from '../ui/dom.js';
 import { sparkline } from '../charts/sparkline.js';
 import { tile } from '../ui/tile.js';
 import { capital, duration, number, percent, plural } from '../util/format.js';
-import { scaleTitle } from './server-map.js';
+import { scaleTitle } from '../charts/server-map.js';
 
 const THOUSAND = 1000; // amounts of resources are in thousandths of a unit
 

@@ -8,7 +8,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, number, percent } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
-import { SCARCEST, ServerMap, scaleTitle, shownServers } from './server-map.js';
+import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/server-map.js';
 
 const ACTIVE = ['running', 'paused'];
 const EACH_MS = 1000;

@@ -22,7 +22,7 @@ import { typedWorkers } from './typed-workers.js';
  * @property {{mark: string, text: string, rows?: string}[]} legend of the schedule, for one order of rows or all
  * @property {(context: any) => object[]} layers of the Gantt (gantt/layers)
  * @property {(server: any) => number[] | null} subLanes [workers, ps] of a server where bars have fixed ones
- * @property {Function} measures (server, store, info) -> what bars hold of a server (util/held-shares.js)
+ * @property {Function} measures (server, store, info) -> what bars hold of a server (core/held-shares.js)
  * @property {Function} stacks (server, info, bars) -> charts of the server page, {key, title, unit, capacity, amountOf}
  * @property {Function} barsOn (own, server, store) -> () => {bars, rows} of the server page; own: rows on the server
  */

@@ -2,7 +2,7 @@
 
 import { observedCurves } from '../charts/allocated-used.js';
 import { NowLine, Reservations, Unseen } from '../gantt/layers/observation.js';
-import { ForecastLayer } from '../live/forecast-layer.js';
+import { ForecastLayer } from '../gantt/layers/forecast.js';
 import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { slotted } from './slotted.js';
 

@@ -4,7 +4,7 @@ import { allocated, allocationCurves, offered } from '../charts/allocation.js';
 import { SHARED_STATES } from '../core/job-state.js';
 import { PS } from '../core/bars.js';
 import { capacitySteps, largest, perUnit } from '../util/capacity.js';
-import { resourceMeasures } from '../util/held-shares.js';
+import { resourceMeasures } from '../core/held-shares.js';
 
 const TILES = { gpu: 0, cpu: 1 }; // resource of each tile
 const COUNT = 5; // resources

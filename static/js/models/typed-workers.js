@@ -6,7 +6,7 @@ import { PS } from '../core/bars.js';
 import { SuspensionLines, SuspensionMarks } from '../gantt/layers/suspensions.js';
 import { Uploads } from '../gantt/layers/uploads.js';
 import { laneSteps, largest } from '../util/capacity.js';
-import { slotMeasures } from '../util/held-shares.js';
+import { slotMeasures } from '../core/held-shares.js';
 
 export const typedWorkers = {
   name: 'typed_workers',

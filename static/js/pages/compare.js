@@ -16,7 +16,7 @@ import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
 import { redraw } from '../core/render-loop.js';
 import { Playhead } from '../core/playhead.js';
-import { Gantts } from '../gantt/stacked-gantts.js';
+import { Gantts } from '../compare/stacked-gantts.js';
 import { ChooseRuns } from '../compare/run-picker.js';
 import { Differences } from '../compare/differences.js';
 import { GROUPINGS, Groups, paintFigures, runMark } from '../compare/metrics-table.js';

@@ -2,7 +2,7 @@
 
 import { get, post } from '../core/api.js';
 import { $, fill, h } from '../ui/dom.js';
-import { choices } from '../scenarios/scheduler-choices.js';
+import { choices } from '../ui/fields/scheduler-choices.js';
 import { clock } from '../util/format.js';
 import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
 

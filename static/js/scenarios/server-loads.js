@@ -1,6 +1,6 @@
 // Loads of the servers at the time of a fork, and the busiest of them.
 
-import { SCARCEST, colouredBy, scaleTitle } from '../home/server-map.js';
+import { SCARCEST, colouredBy, scaleTitle } from '../charts/server-map.js';
 
 const PER_MILLE = 1000;
 const AVAILABLE = 0;

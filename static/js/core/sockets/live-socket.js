@@ -1,7 +1,7 @@
 // WebSocket that reconnects; a connection without answers counts as lost.
 
 import { browser } from '../browser.js';
-import { unpack } from '../column-codec.js';
+import { unpack } from '../columns/column-codec.js';
 import { frameOf } from '../frames.js';
 
 const OPEN = 1; // WebSocket.OPEN

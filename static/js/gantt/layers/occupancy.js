@@ -2,7 +2,7 @@
 
 import { CLOUD, NEVER } from '../../core/bars.js';
 import { number, percent } from '../../util/format.js';
-import { fullest } from '../../util/held-shares.js';
+import { fullest } from '../../core/held-shares.js';
 import { addInterval, settle } from '../../util/interval-sums.js';
 import { LEVEL, Layer } from './layer.js';
 

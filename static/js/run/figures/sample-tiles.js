@@ -1,6 +1,6 @@
 // Tiles of the newest sample of a server: what it really used, and how old that is.
 
-import { UNKNOWN } from '../../util/samples.js';
+import { UNKNOWN } from '../../core/columns/samples.js';
 import { capital, duration, number, percent } from '../../util/format.js';
 import { h } from '../../ui/dom.js';
 import { tile } from '../../ui/tile.js';

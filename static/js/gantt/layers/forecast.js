@@ -1,7 +1,7 @@
 // Forecasts in the Gantt: hatched outlines on the servers on which waiting jobs are expected, never filled like bars.
 
-import { duration } from '../util/format.js';
-import { LEVEL, Layer } from '../gantt/layers/layer.js';
+import { duration } from '../../util/format.js';
+import { LEVEL, Layer } from './layer.js';
 
 const STRIPE_PX = 5;
 const MIN_PX = 2; // height of a sub-lane

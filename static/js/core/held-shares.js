@@ -1,7 +1,7 @@
 // Amounts held by the bars of a row of the schedule, by measure: resources, slots of typed workers, or workers.
 
-import { capacityAt, capacitySteps, laneSteps, largest } from './capacity.js';
-import { PS } from '../core/bars.js';
+import { capacityAt, capacitySteps, laneSteps, largest } from '../util/capacity.js';
+import { PS } from './bars.js';
 
 const NONE = /** @type {{name: string, share: number} | null} */ (null);
 const LANES = ['workers in use', 'parameter servers in use'];
@@ -12,9 +12,9 @@ const LANES = ['workers in use', 'parameter servers in use'];
  * @property {(bar: number) => number} amountOf
  * @property {[untilMs: number, amount: number][]} capacity
  */
-/** @typedef {import('../core/store.js').Store} Store */
-/** @typedef {import('../core/run-info.js').RunInfo} RunInfo */
-/** @typedef {import('./capacity.js').WithCapacity & import('./capacity.js').WithLanes} Server */
+/** @typedef {import('./store.js').Store} Store */
+/** @typedef {import('./run-info.js').RunInfo} RunInfo */
+/** @typedef {import('../util/capacity.js').WithCapacity & import('../util/capacity.js').WithLanes} Server */
 
 /**
  * Each resource that servers can run out of and this one has. A bar on a typed worker takes no resources.

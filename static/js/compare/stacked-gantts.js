@@ -1,14 +1,14 @@
 // Schedules of several runs below each other, with one time axis, crosshair and playhead; rows scroll together.
 
-import { KIND_COLORS, leading, masks } from '../compare/comparison.js';
+import { KIND_COLORS, leading, masks } from './comparison.js';
 import { runInfo } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
 import { plural } from '../util/format.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { runMark } from '../compare/metrics-table.js';
-import { Gantt } from './gantt.js';
+import { runMark } from './metrics-table.js';
+import { Gantt } from '../gantt/gantt.js';
 
 export class Gantts {
   /**
