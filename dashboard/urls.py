@@ -42,7 +42,7 @@ from dashboard.ingest.views import CursorView, EventsView, SnapshotView
 from dashboard.openapi import tokens  # noqa: F401 (drf-spectacular finds what is defined there)
 from dashboard.pages import health, pages, readiness
 from dashboard.pages.prometheus import MetricsView
-from dashboard.readmodels.downloads import KINDS
+from dashboard.readmodels.downloads import MEDIA_TYPES
 
 router = SimpleRouter()
 router.register("traces", TraceViewSet)
@@ -134,7 +134,7 @@ urlpatterns = [
             {"kind": kind},
             name=f"trace-jobs-{kind}",
         )
-        for kind in KINDS
+        for kind in MEDIA_TYPES
     ],
     path("api/traces/<int:pk>/report.csv", TraceViewSet.as_view({"get": "report"}), name="trace-report"),
     path(

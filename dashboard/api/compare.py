@@ -18,7 +18,7 @@ from dashboard.readmodels.comparison import csv_lines, job_differences
 from dashboard.readmodels.comparison.job_differences import SORTS
 from dashboard.readmodels.comparison.payload import payload
 from dashboard.readmodels.comparison.requested_runs import Listed, listed
-from twin.analysis.comparison.differences import KINDS
+from twin.analysis.comparison.differences import DIFFERENCE_TYPES
 from twin.models import Run
 from twin.runs import readers
 
@@ -31,7 +31,7 @@ RUNS = OpenApiParameter(
 )
 FILTERS = [
     OpenApiParameter("run", int, description="Run to compare with the baseline; by default the second"),
-    OpenApiParameter("kind", str, enum=list(KINDS), description="Kind of difference"),
+    OpenApiParameter("kind", str, enum=list(DIFFERENCE_TYPES), description="Kind of difference"),
     OpenApiParameter("q", str, description="Part of the job's id or model"),
     OpenApiParameter(
         "sort",

@@ -41,7 +41,7 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
 
     def get_owns(self, team: Team) -> dict[str, int]:
         """Number of objects of each kind."""
-        return {kind: model.objects.filter(team=team).count() for kind, model in teams.KINDS.items()}
+        return {kind: model.objects.filter(team=team).count() for kind, model in teams.MOVED_TYPES.items()}
 
 
 class NewTeamSerializer(KnownFields):
@@ -59,7 +59,7 @@ class MemberSerializer(KnownFields):
 class MoveSerializer(KnownFields):
     """An object by kind and number (a connection: by name), and the number of its new team; null: everybody."""
 
-    kind = choice_field(list(teams.KINDS))
+    kind = choice_field(list(teams.MOVED_TYPES))
     key = serializers.CharField(max_length=80)
     team = IdField(queryset=Team.objects.all(), allow_null=True)
 

@@ -27,7 +27,7 @@ from twin.models import (
 
 MAX_NAME = 80
 # what can be moved: a scenario with its runs, a cluster that is followed with all that was made for it
-KINDS: dict[str, Any] = {
+MOVED_TYPES: dict[str, Any] = {
     "trace": Trace,
     "cluster": ClusterSpec,
     "scenario": Scenario,
@@ -51,7 +51,7 @@ def create(name: str, by: Any) -> Team:
 
 def remove(team: Team, by: Any) -> None:
     """Removal of a team that owns nothing and never did: entries of the audit list stay with their team."""
-    owned = {noun: model.objects.filter(team=team).count() for noun, model in KINDS.items()}
+    owned = {noun: model.objects.filter(team=team).count() for noun, model in MOVED_TYPES.items()}
     if any(owned.values()):
         texts = [counted(count, noun) for noun, count in owned.items() if count]
         raise Refused(f"team {team.name} owns {', '.join(texts)}; move them to another team first")
@@ -85,13 +85,13 @@ def move(kind: str, key: str, team: Team | None, by: Any) -> str:
     if field == "pk" and not key.isdecimal():
         raise ModelError(f"a {kind} is identified by its number, got {shorten(key)!r}")
     with transaction.atomic():
-        found: Any = KINDS[kind].objects.filter(**{field: key}).first()
+        found: Any = MOVED_TYPES[kind].objects.filter(**{field: key}).first()
         if found is None:
             raise ModelError(f"{kind} {shorten(key)} does not exist")
         _check(kind, found, team)
         for rows in _dependent(kind, found):
             rows.update(team=team)
-        KINDS[kind].objects.filter(pk=found.pk).update(team=team)
+        MOVED_TYPES[kind].objects.filter(pk=found.pk).update(team=team)
         AuditEntry.objects.create(
             user=by, action="team.move", subject=f"{kind} {key}",
             detail={"name": found.name, "team": team.name if team else "everybody"},

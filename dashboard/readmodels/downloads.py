@@ -114,10 +114,10 @@ def trace_jobs(trace: Trace, kind: str) -> Download:
         lines = parquet_pieces(packed.tables(), columns_of(packed.tables()))
     else:
         lines = swf_lines(packed, trace.job_count)
-    return Download(lines, f"trace-{trace.pk}-jobs.{kind}", KINDS[kind])
+    return Download(lines, f"trace-{trace.pk}-jobs.{kind}", MEDIA_TYPES[kind])
 
 
-KINDS = {
+MEDIA_TYPES = {
     "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet",
     "swf": "text/plain; charset=utf-8",
 }  # fmt: skip

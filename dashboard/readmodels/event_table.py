@@ -19,7 +19,7 @@ from twin.models import Run
 from twin.scenarios import store
 from twin.scenarios.edits.moments import moment
 
-KINDS = (
+EVENT_TYPES = (
     "run_started",
     "job_arrived",
     "decided",
@@ -57,8 +57,8 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     before = min(number(asked, "before", run.last_seq + 1, 1, 2**53), run.last_seq + 1)
     until_ms = number(asked, "until_ms", 0, 0, 2**62) if asked.get("until_ms") else None
     wanted = {name: asked[name] for name in ("kind", "decision", "code") if asked.get(name)}
-    if wanted.get("kind", KINDS[0]) not in KINDS:
-        raise ModelError(f"kind must be one of {', '.join(KINDS)}, got {shorten(repr(wanted['kind']))}")
+    if wanted.get("kind", EVENT_TYPES[0]) not in EVENT_TYPES:
+        raise ModelError(f"kind must be one of {', '.join(EVENT_TYPES)}, got {shorten(repr(wanted['kind']))}")
     cluster, jobs = store.of_run(run)
     job = number(asked, "job", 0, 0, max(0, len(jobs) - 1)) if asked.get("job") else None
     if wanted.get("decision", DECISIONS[0]) not in DECISIONS:

@@ -22,7 +22,7 @@ from scheduling.colocation.job_mapping import REFERENCE_NIC, facts, workers_on
 from scheduling.model.training_models import BANDWIDTH
 from scheduling.model.values import Certificate, Cluster, Demand, Job, Server
 
-KINDS = ("machine_work", "longest_job")
+BOUND_TYPES = ("machine_work", "longest_job")
 SAFE = 1 - 1e-9  # sums in floating point: rounded down by this
 
 
@@ -33,7 +33,7 @@ def certify(cluster: Cluster, jobs: Sequence[Job], completions: Mapping[int, int
     """
     counted = sorted(completions, key=lambda job: (jobs[job].arrival_ms, job))
     if not counted:
-        return Certificate(KINDS[0], 0.0, 0.0)
+        return Certificate(BOUND_TYPES[0], 0.0, 0.0)
     known = [facts(jobs[job]) for job in counted]
     begins = np.array([jobs[job].arrival_ms - jobs[counted[0]].arrival_ms for job in counted], dtype=float)
     work = np.array([one.comp * one.iterations if one else 0.0 for one in known])
@@ -43,7 +43,7 @@ def certify(cluster: Cluster, jobs: Sequence[Job], completions: Mapping[int, int
     bounds = (_work(begins, work, power, counts), float((begins + work / (power @ counts) + talk).max()))
     best = int(np.argmax(bounds))
     achieved = float(max(completions.values()) - jobs[counted[0]].arrival_ms)
-    return Certificate(KINDS[best], achieved, bounds[best] * SAFE)
+    return Certificate(BOUND_TYPES[best], achieved, bounds[best] * SAFE)
 
 
 def nic_gbps(server: Server) -> float:

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 PULL, COMP, PUSH = 0, 1, 2
-KINDS = ("PULL", "COMP", "PUSH")
+SUBTASK_TYPES = ("PULL", "COMP", "PUSH")
 TRACKS = ("cpu", "net")
 LEAD = 1  # iterations by which a job may be ahead of the slowest
 MAX_BARS = 20_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduling.model.values import ModelError, shorten
 
-KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}  # in messages
+TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}  # in messages
 
 
 class UnknownName(ValueError):
@@ -127,4 +127,6 @@ def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> A
         return kind(raw)
     except (ValueError, KeyError, TypeError) as error:
         named = _named(key, metadata)
-        raise ModelError(f"{subject}: parameter {named} must be {KINDS[kind]}, got {shorten(repr(raw))}") from error
+        raise ModelError(
+            f"{subject}: parameter {named} must be {TYPE_NAMES[kind]}, got {shorten(repr(raw))}"
+        ) from error

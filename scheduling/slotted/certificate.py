@@ -40,7 +40,7 @@ from scheduling.model.values import Certificate, ModelError
 from scheduling.slotted.branching.tree import tree_bound
 from scheduling.slotted.certificate_problem import Problem, Task
 
-KINDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual", "branched_dual")
+BOUND_TYPES = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual", "branched_dual")
 POOLS = ("worker", "ps", "all")  # servers that may hold workers, that may hold parameter servers, and both together
 SAFE = 1 + 1e-9  # bounds are sums in floating point: rounded up by this
 SMALL = 1e-3  # of f_i(0): completions worth less are not variables of the LP but added to its value
@@ -118,7 +118,7 @@ def recheck(task_problem: Problem, certificate: Certificate, server_prices: np.n
         bound = dual_of_servers(task_problem, server_prices[: task_problem.slots])
     else:
         raise ModelError(
-            f"certificate: kind must be one of {', '.join(KINDS)}, with the prices "
+            f"certificate: kind must be one of {', '.join(BOUND_TYPES)}, with the prices "
             f"that it uses, got {certificate.kind!r}"
         )
     if certificate.bound * slack < bound:

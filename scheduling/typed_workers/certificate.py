@@ -29,7 +29,7 @@ from scheduling.model.bars import END, ROLE
 from scheduling.model.values import CLOUD, Certificate, Cluster, Job, ModelError, Role
 from scheduling.typed_workers import workers as typed
 
-KINDS = ("jct_lb", "jct_iso")
+BOUND_TYPES = ("jct_lb", "jct_iso")
 MAX_FINE_JOBS = 3_000  # beyond, the bound is a coarser one: with COARSE in the place of FINE
 FINE = ((0.5, 0.8, 0.95), 400)  # kappas that are tried, and cells of time
 COARSE = ((0.8,), 100)
@@ -74,7 +74,7 @@ def recheck(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], certi
     if certificate.kind == "jct_iso":
         return isolated(cluster, jobs, counted, bool(duals["gangs"]))
     if certificate.kind != "jct_lb":
-        raise ModelError(f"certificate: kind must be one of {', '.join(KINDS)}, got {certificate.kind!r}")
+        raise ModelError(f"certificate: kind must be one of {', '.join(BOUND_TYPES)}, got {certificate.kind!r}")
     edges = np.asarray(duals["edges"], dtype=np.int64)
     lanes = typed.lanes(cluster, _WORKER)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():

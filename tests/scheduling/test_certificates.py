@@ -9,7 +9,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Certificate, ModelError
 from scheduling.slotted.certificate import (
-    KINDS,
+    BOUND_TYPES,
     certify,
     dual_bound,
     dual_of_servers,
@@ -124,7 +124,7 @@ def test_a_bound_by_hand():
     assert value == pytest.approx(100)
     assert dual_bound(task, duals) == pytest.approx(100)
     found = certify(task, 100.0)
-    assert (found.kind in KINDS, ratio(found)) == (True, pytest.approx(1.0, abs=1e-4))
+    assert (found.kind in BOUND_TYPES, ratio(found)) == (True, pytest.approx(1.0, abs=1e-4))
 
 
 def test_jobs_that_nobody_could_finish_count_for_nothing():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scheduling.colocation.certificate import KINDS, certify
+from scheduling.colocation.certificate import BOUND_TYPES, certify
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster, Job, Server
@@ -55,5 +55,5 @@ def test_no_scheduler_is_below_the_bound(name, seed):
     ends = {e.data["job"]: e.at_ms for e in simulate(cluster, jobs, build(name), seed) if e.kind == "job_completed"}
     assert len(ends) == 5 or name == "naive_colocation", "only naive co-location cannot spill, so some jobs fit nowhere"
     found = certify(cluster, jobs, ends)
-    assert found.kind in KINDS
+    assert found.kind in BOUND_TYPES
     assert 0 < found.bound <= found.achieved

@@ -14,7 +14,7 @@ from twin.actuators.facts import NICE, NODES, NOT_BEFORE, Change, WaitingJob
 from twin.infra.counts import counted
 
 ORDER, PLACEMENT = "order", "placement"
-KINDS = (ORDER, PLACEMENT)
+PLAN_TYPES = (ORDER, PLACEMENT)
 SOON_MS = 60_000  # a job that is to start within this time starts now
 SECOND_MS = 1_000  # begin times are whole seconds
 MIN_PRIORITY = 2  # that a plan gives: a cluster may show 1 for everything below

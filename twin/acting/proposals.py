@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from twin.acting import gates, rules
-from twin.acting.plan import KINDS
+from twin.acting.plan import PLAN_TYPES
 from twin.infra.errors import Refused
 from twin.models import AuditEntry, Connection, Proposal
 from twin.runs import commands
@@ -23,8 +23,8 @@ def propose(
     Refused where plans are off or not possible; UnknownName and ModelError for a scheduler that cannot run.
     """
     rule = rules.of(connection)
-    if kind not in KINDS:
-        raise Refused(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if kind not in PLAN_TYPES:
+        raise Refused(f"kind must be one of {', '.join(PLAN_TYPES)}, got {kind!r}")
     if why := gates.why_no_proposal(connection, rule):
         raise Refused(why)
     assert connection.run_id is not None

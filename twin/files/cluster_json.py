@@ -171,7 +171,7 @@ def _check_keys(subject: str, value: Any, known: tuple[str, ...]) -> None:
         raise ModelError(f"{subject}: unknown key {shorten(unknown[0])!r}; known: {', '.join(known)}")
 
 
-KINDS: dict[type, str] = {int: "a whole number", str: "text", list: "a list", dict: "an object"}  # in messages
+TYPE_NAMES: dict[type, str] = {int: "a whole number", str: "text", list: "a list", dict: "an object"}  # in messages
 
 
 def _get(subject: str, value: Mapping[str, Any], key: str, kind: type) -> Any:
@@ -179,7 +179,7 @@ def _get(subject: str, value: Mapping[str, Any], key: str, kind: type) -> Any:
         raise ModelError(f"{subject}: {key} is missing")
     found = value[key]
     if not isinstance(found, kind) or isinstance(found, bool):
-        raise ModelError(f"{subject}: {key} must be {KINDS[kind]}, got {shorten(repr(found))}")
+        raise ModelError(f"{subject}: {key} must be {TYPE_NAMES[kind]}, got {shorten(repr(found))}")
     return found
 
 

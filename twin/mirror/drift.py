@@ -19,7 +19,7 @@ from twin.mirror.as_values import OPEN, bars_of, plain_name, server_of
 from twin.scenarios.edits.moments import moment
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
-KINDS = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,
+STATE_AFTER = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,
          "rejected": ENDED}  # fmt: skip
 SERVER, START, END, COUNT = (Placement._fields.index(name) for name in ("server", "start_ms", "end_ms", "count"))
 
@@ -83,8 +83,8 @@ class LoggedState:
     def _decided(self, job: LoggedJob, data: Mapping[str, Any]) -> None:
         if data["kind"] == "waits":
             job.state = HELD if data["code"] == "held" else WAITING
-        elif data["kind"] in KINDS:
-            job.state = KINDS[data["kind"]]
+        elif data["kind"] in STATE_AFTER:
+            job.state = STATE_AFTER[data["kind"]]
         if job.state == ENDED:
             job.outcome = data["values"].get("outcome", job.outcome)
 

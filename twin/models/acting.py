@@ -43,7 +43,7 @@ class Proposal(models.Model):
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="proposals")  # that it follows
     scheduler = models.CharField(max_length=60)
     parameters = models.JSONField(default=dict)
-    kind = models.CharField(max_length=12)  # acting.plan.KINDS
+    kind = models.CharField(max_length=12)  # acting.plan.PLAN_TYPES
     status = models.CharField(max_length=12, default=COMPUTING, db_index=True)
     message = models.TextField(blank=True)  # why it is refused, failed or undone
     plan = models.JSONField(default=dict)  # {rows: [...], left_out: [[key, why]], order: [key]}

@@ -22,7 +22,7 @@ from twin.push.events import MAX_AHEAD_MS, PushedFact, digest_of, made
 from twin.push.vocabulary import EventError, Name, SnapshotJob, SnapshotNode
 
 MAX_PARTS = 10_000
-KINDS: list[Literal["jobs", "nodes"]] = ["jobs", "nodes"]
+SNAPSHOT_PARTS: list[Literal["jobs", "nodes"]] = ["jobs", "nodes"]
 
 
 class Begin(msgspec.Struct, forbid_unknown_fields=True, tag_field="step", tag="begin"):
@@ -31,7 +31,7 @@ class Begin(msgspec.Struct, forbid_unknown_fields=True, tag_field="step", tag="b
     id: Name
     time: str
     covers: Annotated[list[Literal["jobs", "nodes"]], msgspec.Meta(min_length=1)] = msgspec.field(
-        default_factory=KINDS.copy
+        default_factory=SNAPSHOT_PARTS.copy
     )
 
 
@@ -97,7 +97,7 @@ def _part(source: str, asked: Part, now_ms: int, counted: Callable[[int], None])
         raise TooMany(f"The part has {count:,} jobs and nodes; send at most {MAX_EVENTS:,} in one part.")
     counted(count)
     found = _open(source, asked.id)
-    for kind in KINDS:
+    for kind in SNAPSHOT_PARTS:
         if getattr(asked, kind) and kind not in found.covers:
             raise ModelError(
                 f"snapshot {asked.id!r} covers {' and '.join(found.covers)}, but part {asked.part} has {kind}"

@@ -198,7 +198,9 @@ class TraceViewSet(
         """Stops an import in progress."""
         return Response(TraceSerializer(import_commands.cancel_import(self.get_object(), request.user)).data)
 
-    @extend_schema(responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in downloads.KINDS.values()})
+    @extend_schema(
+        responses={(200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in downloads.MEDIA_TYPES.values()}
+    )
     def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
         """Jobs of a trace in the format of the address: jobs.jsonl, jobs.csv, jobs.parquet or jobs.swf."""
         trace = one(Trace.objects.only("jobs", "job_count", "status", "name"), request.user, pk=pk)

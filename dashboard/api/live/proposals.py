@@ -20,7 +20,7 @@ from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField
 from scheduling.kernel.registry import schedulers
 from twin.acting import gates, proposals, rules
-from twin.acting.plan import KINDS, ORDER
+from twin.acting.plan import ORDER, PLAN_TYPES
 from twin.models import Connection, Proposal
 from twin.scenarios import scheduler_titles
 
@@ -104,7 +104,7 @@ class ProposeSerializer(KnownFields):
 
     scheduler = serializers.CharField(max_length=60, default="easy")
     parameters = ParametersField(default=dict)
-    kind = choice_field(KINDS, default=ORDER)
+    kind = choice_field(PLAN_TYPES, default=ORDER)
 
 
 class ApproveSerializer(KnownFields):

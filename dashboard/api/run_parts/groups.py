@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
 from dashboard.readmodels.query import number
-from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
+from scheduling.colocation.subtasks import SUBTASK_TYPES, TRACKS, idle, of_group
 from scheduling.model.values import MAX_INT
 from twin.eventlog.fold import NEVER
 from twin.eventlog.state_cache import Newest
@@ -52,7 +52,7 @@ class SubtasksView(APIView):
         reached = to_ms if whole else bars[-1].start_ms
         empty = idle(bars, from_ms, reached, data["bound"] or "") if bars else []
         return Response({
-            "kinds": KINDS, "lanes": TRACKS, "whole": whole,
+            "kinds": SUBTASK_TYPES, "lanes": TRACKS, "whole": whole,
             "bars": [[data["jobs"][b.job], b.kind, b.iteration, round(b.start_ms, 3), round(b.end_ms, 3)]
                      for b in bars],
             "idle": [[TRACKS.index(i.lane), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],

@@ -17,7 +17,7 @@ from dashboard.openapi.answers.notation import (
 )
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import STANDING
-from twin.analysis.comparison.differences import KINDS
+from twin.analysis.comparison.differences import DIFFERENCE_TYPES
 from twin.models import Run
 from twin.studies import sweeps
 
@@ -74,7 +74,7 @@ COUNTS = {
     "run": INTEGER,
     "at_ms": nullable(INTEGER),
     "differing": INTEGER,
-    "counts": dict.fromkeys(KINDS, INTEGER),
+    "counts": dict.fromkeys(DIFFERENCE_TYPES, INTEGER),
     "accounts": {
         "total": INTEGER,
         "equal": INTEGER,
@@ -144,7 +144,7 @@ SHAPES: dict[str, Shape] = {
                 ],
             }
         ],
-        "kinds": noted(dict.fromkeys(KINDS, STRING), "Definition of each kind of difference"),
+        "kinds": noted(dict.fromkeys(DIFFERENCE_TYPES, STRING), "Definition of each kind of difference"),
         "differences": [COUNTS],
         "divergences": noted([DIVERGENCE], "First different decision of each run; without one, run, at_ms and why"),
         "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
@@ -163,7 +163,7 @@ SHAPES: dict[str, Shape] = {
                 "id": STRING,
                 "model": STRING,
                 "arrived_ms": INTEGER,
-                "kinds": [one_of(*KINDS)],
+                "kinds": [one_of(*DIFFERENCE_TYPES)],
                 "base": LIFE,
                 "other": LIFE,
             }

@@ -17,7 +17,7 @@ from dashboard.openapi.answers.notation import (
     one_of,
 )
 from dashboard.openapi.answers.runs import COUNTS, RESOURCE, SITE
-from scheduling.colocation.subtasks import KINDS, TRACKS
+from scheduling.colocation.subtasks import SUBTASK_TYPES, TRACKS
 from scheduling.model.values import RESOURCES
 from twin.eventlog.job_states import STATES
 
@@ -125,7 +125,7 @@ SHAPES: dict[str, Shape] = {
         "prices": nullable({"slots_a_point": INTEGER, "curves": [CURVE]}),
     },
     "GroupSubtasks": {
-        "kinds": [one_of(*KINDS)],
+        "kinds": [one_of(*SUBTASK_TYPES)],
         "lanes": [one_of(*TRACKS)],
         "whole": noted(BOOLEAN, "Whether nothing was left out"),
         "bars": noted([[NUMBER]], "Rows of job, index into kinds, iteration, start and end in ms"),

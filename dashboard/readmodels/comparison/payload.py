@@ -15,7 +15,7 @@ from twin.analysis.comparability import Basis, basis_of, rankable
 from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS, Compared, Side
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import decision_of
-from twin.analysis.comparison.differences import KINDS
+from twin.analysis.comparison.differences import DIFFERENCE_TYPES
 from twin.analysis.comparison.metrics import COMPARED, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
 from twin.analysis.proved_shares import Share, shares
@@ -52,7 +52,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "speeds": note_of_runs({run.pk: store.of_run(run)[1] for run in runs}),
         "metrics": [_metric(BY_KEY[key], values, changed) for key in COMPARED],
         "distributions": found.distributions,
-        "kinds": KINDS,
+        "kinds": DIFFERENCE_TYPES,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],
         "divergences": [_divergence(found, i) for i in range(1, len(found.sides))],
         "groups": found.groups,

@@ -11,13 +11,13 @@ from scheduling.model.values import Cluster, Job
 from scheduling.typed_workers.haprf import Shard
 
 TITLES = {"none": "None", "job": "Until the job ends", "chunk": "Until the chunk ends"}
-KINDS = tuple(TITLES)  # until when a chunk is kept: for nothing, to the end of its job, to its own
+STORAGE_MODES = tuple(TITLES)  # until when a chunk is kept: for nothing, to the end of its job, to its own
 _STORAGE = 3  # position in RESOURCES
 _KB = 1_000  # of a MB: storage is counted in whole kB
 
 
 class Storage:
-    """kind: one of KINDS."""
+    """kind: one of STORAGE_MODES."""
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job], kind: str) -> None:
         self.jobs, self.kind = jobs, kind

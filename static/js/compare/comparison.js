@@ -4,7 +4,7 @@
 import { valueText } from '../core/metric-table.js';
 import { clock, number, plural } from '../util/format.js';
 
-export const KINDS = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
+export const DIFFERENCE_TYPES = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, preempted: 0 };
 const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for the colour of a job

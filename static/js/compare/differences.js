@@ -3,7 +3,7 @@
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { KINDS, KIND_COLORS, accountText, deltaText, kindText, nothingText, place } from './comparison.js';
+import { DIFFERENCE_TYPES, KIND_COLORS, accountText, deltaText, kindText, nothingText, place } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
@@ -29,7 +29,7 @@ export class Differences {
   constructor(ids, onPick) {
     this.ids = ids;
     this.onPick = onPick;
-    this.kind = url.choice('kind', KINDS, '', 'Differences of every kind are listed.');
+    this.kind = url.choice('kind', DIFFERENCE_TYPES, '', 'Differences of every kind are listed.');
     this.query = url.get('q') ?? '';
     this.selected = null; // id of a job
     const search = $('#differences-q');
@@ -150,7 +150,7 @@ export class Differences {
     fill(
       $('#kinds'),
       button('', 'All', counts.differing),
-      KINDS.map((kind) => button(kind, TITLES[kind], counts.counts[kind])),
+      DIFFERENCE_TYPES.map((kind) => button(kind, TITLES[kind], counts.counts[kind])),
     );
     const base = this.answer.runs[0].id;
     $('#kind-help').textContent = this.kind

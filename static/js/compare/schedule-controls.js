@@ -1,6 +1,6 @@
 // Controls above the schedules of compared runs: order of the rows, colours, filter, height and zoom.
 
-import { KINDS, kindText } from './comparison.js';
+import { DIFFERENCE_TYPES, kindText } from './comparison.js';
 import { kindMark } from './differences.js';
 import { wireRows } from '../gantt/row-controls.js';
 import { url } from '../ui/address/query.js';
@@ -45,7 +45,7 @@ export function wireSchedules(gantts, view, kinds) {
   fill(
     $('#kind-key'),
     h('span', {}, 'Colour: difference of the job from the baseline; in the baseline, from the run selected above'),
-    KINDS.map((kind) =>
+    DIFFERENCE_TYPES.map((kind) =>
       h('span', { title: kindText(kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kind),
     ),
     h('span', {}, kindMark(null), 'equal in both'),

@@ -7,7 +7,7 @@ import { field } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { sentence } from '../util/format.js';
 
-const KINDS = [
+const PLAN_TYPES = [
   ['order', 'Order: nice values of waiting jobs'],
   ['placement', 'Placement: begin times that expire, and required nodes'],
 ];
@@ -24,7 +24,7 @@ export class NewPlan {
       h('select', { id: 'scheduler' }),
       'The jobs that run or wait now are simulated with it; the plan is based on that run.',
     );
-    const kinds = KINDS.map(([value, text]) => h('option', { value }, text));
+    const kinds = PLAN_TYPES.map(([value, text]) => h('option', { value }, text));
     this.kind = field('Changes', h('select', { id: 'kind' }, kinds));
     this.button = h('button', { class: 'primary', disabled: true }, 'Make a plan');
     this.problem = h('p', { class: 'error wide', role: 'alert', hidden: true });

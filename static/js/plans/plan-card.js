@@ -7,7 +7,7 @@ import { table } from '../ui/data-table.js';
 import { fill, h, wholeDates } from '../ui/dom.js';
 import { lowered, number, plural, sentence, wall, wallClock } from '../util/format.js';
 
-const KINDS = { order: 'Order', placement: 'Placement' };
+const PLAN_TYPES = { order: 'Order', placement: 'Placement' };
 const NOTHING = 'none';
 
 export class PlanCard {
@@ -34,7 +34,7 @@ export class PlanCard {
 
   #head(plan) {
     const by = [plan.title, ...plan.parameter_texts.map(lowered)].join(', ');
-    const title = `Plan ${plan.id}: ${KINDS[plan.kind].toLowerCase()} by ${by}`;
+    const title = `Plan ${plan.id}: ${PLAN_TYPES[plan.kind].toLowerCase()} by ${by}`;
     return h(
       'header',
       {},

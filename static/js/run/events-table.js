@@ -8,7 +8,7 @@ import { clock, number, plural } from '../util/format.js';
 import { empty, rowsOfPage, table } from '../ui/data-table.js';
 import { url } from '../ui/address/query.js';
 
-const KINDS = [
+const EVENT_TYPES = [
   ['', 'All types'],
   ['decided', 'Decisions'],
   ['decided/rejected', 'Decisions: rejected'],
@@ -34,14 +34,14 @@ export class EventsTable {
     this.next = null;
     this.open = false;
     this.open = url.choice('events', ['1'], '', 'The list of events is closed.') === '1';
-    const kinds = KINDS.map(([value]) => value);
+    const kinds = EVENT_TYPES.map(([value]) => value);
     this.kind = url.choice('kind', kinds, '', 'Events of all types are listed.');
     this.toggle = $('#events-open');
     this.select = $('#events-kind');
     this.job = $('#events-job');
     fill(
       this.select,
-      KINDS.map(([value, text]) => h('option', { value, selected: value === this.kind }, text)),
+      EVENT_TYPES.map(([value, text]) => h('option', { value, selected: value === this.kind }, text)),
     );
     this.select.addEventListener('change', () => this.#again({ kind: this.select.value }));
     this.toggle.addEventListener('click', () => this.#again({ open: !this.open }));

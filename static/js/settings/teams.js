@@ -10,7 +10,7 @@ import { failureLine } from '../ui/labels/failure-line.js';
 import { plural } from '../util/format.js';
 
 const fail = failureLine($('#list-error'));
-const KINDS = [
+const MOVED_TYPES = [
   ['scenario', 'Scenario with its runs'],
   ['sweep', 'Sweep with its runs'],
   ['trace', 'Trace'],
@@ -104,7 +104,7 @@ form($('#new'), [name.element], 'Create team', async () => {
   name.input.value = '';
 });
 
-const options = KINDS.map(([value, text]) => h('option', { value }, text));
+const options = MOVED_TYPES.map(([value, text]) => h('option', { value }, text));
 const kind = field('Kind', h('select', { id: 'kind' }, options));
 const key = field(
   'Number or name',

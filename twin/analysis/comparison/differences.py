@@ -8,14 +8,14 @@ import numpy as np
 
 from twin.analysis.comparison.outcomes import NEVER, STATES, Outcomes
 
-KINDS = {
+DIFFERENCE_TYPES = {
     "shifted": "different start or finish, or only in one run",
     "moved": "workers on other servers",
     "admitted": "rejected only in {baseline}",
     "rejected": "rejected only in {other}",
     "preempted": "different number of preemptions",
 }
-BIT = {name: 1 << i for i, name in enumerate(KINDS)}
+BIT = {name: 1 << i for i, name in enumerate(DIFFERENCE_TYPES)}
 REJECTED = STATES.index("rejected")
 
 

@@ -37,7 +37,7 @@ AFTER = 2**63 - 1  # a time after the end of the trace
 LATEST_US = 100 * 366 * 86_400 * 1_000_000  # a century
 MAX_MACHINE = (64_000, 256_000, 4_000_000)  # thousandths of vCPU, GB memory, GB storage
 WORKERS = (1, 30)  # drawn where no task table is there
-KINDS = np.array([0, 1, 1, 2])  # scheduling class -> insensitive, sensitive, sensitive, critical
+UTILITY_TYPES = np.array([0, 1, 1, 2])  # scheduling class -> insensitive, sensitive, sensitive, critical
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -176,7 +176,7 @@ class _Part:
             good &= ~bad
         if not good.any():
             return
-        kind = np.where(bad_kind | (kind < 0) | (kind >= len(KINDS)), -1, kind)
+        kind = np.where(bad_kind | (kind < 0) | (kind >= len(UTILITY_TYPES)), -1, kind)
         job, time = job[good], time[good]
         codes = self._codes(job, numbers[good], kind[good], np.flatnonzero(good), columns[places[4]])
         self.begin = int(time[0]) if self.begin is None else self.begin
@@ -331,7 +331,7 @@ class _Jobs:
         """Utility by scheduling class, and users."""
         kind = np.array(self.found.kind, dtype=np.int64)[rows]
         return {
-            "utility_kind": np.where(kind >= 0, KINDS[kind], -1),
+            "utility_kind": np.where(kind >= 0, UTILITY_TYPES[kind], -1),
             "user": np.array(self.found.user, dtype=object)[rows],
         }
 

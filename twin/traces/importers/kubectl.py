@@ -25,7 +25,7 @@ from twin.traces.uploads.json_text import values
 FORMAT = "kubectl"
 TITLE = "Kubernetes pods and nodes (kubectl get pods,nodes -A -o json)"
 ROW_IS_LINE = False  # an object has many
-KINDS = (rb'"kind"\s*:\s*"(?:List|PodList|NodeList)"', rb'"items"\s*:\s*\[', rb'"apiVersion"\s*:\s*"v1"')
+LIST_MARKS = (rb'"kind"\s*:\s*"(?:List|PodList|NodeList)"', rb'"items"\s*:\s*\[', rb'"apiVersion"\s*:\s*"v1"')
 BAD = (KeyError, TypeError, AttributeError, ValueError, OverflowError, ConnectorError)  # of an object of another shape
 ODD = re.compile(r"[\s,]+")
 
@@ -34,7 +34,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     """(fits, why, closeness) from the keys of a list; a list of a single kind has the kind at its end."""
     if head.lstrip()[:1] != b"{":
         return False, "it is not a JSON object", 0.0
-    found = [re.search(kind, head) is not None for kind in KINDS]
+    found = [re.search(kind, head) is not None for kind in LIST_MARKS]
     fits = found[1] and found[2] and (found[0] or re.search(rb'"kind"\s*:\s*"(?:Pod|Node)"', head) is not None)
     return fits, "the keys are those of a list of objects" if fits else "it is no list of pods or nodes", sum(found) / 4
 

@@ -9,7 +9,7 @@ import { searchSentence } from './oracle-gap.js';
 
 const ENDED = ['finished', 'cancelled', 'failed'];
 
-export const KINDS = {
+export const BOUND_TYPES = {
   trivial: 'the sum of the utilities of the jobs if each ended as early as alone, even after the horizon',
   repaired_dual: "the scheduler's own prices, corrected to be dual feasible",
   pooled_lp: 'the linear relaxation with all servers combined into one',
@@ -91,7 +91,7 @@ export function sentence(certificate) {
   if (certificate.kind === 'none') return `No certificate: ${certificate.why}.`;
   if (certificate.kind in TIMES) return timesSentence(certificate);
   const { achieved, bound, ratio, jobs, sampled, at_ms: at, slots, seconds } = certificate;
-  const proof = KINDS[certificate.kind] ?? certificate.kind;
+  const proof = BOUND_TYPES[certificate.kind] ?? certificate.kind;
   const share =
     ratio === null
       ? 'No job can earn any utility.'
