@@ -104,3 +104,14 @@ def test_verbs_are_told_from_nouns():
         assert not is_wrong(text), text
     source = 'class RunView:\n    "A run."\n    def get(self):\n        "Returns it."\ndef put():\n    "Puts it."\n'
     assert sorted(name for name, _ in docstrings(ast.parse(source))) == ["RunView", "put"]
+
+
+def test_comments_of_functions_in_scripts_begin_with_no_question():
+    """A function that acts on the page may begin with its verb ("Shows ..."), as a method of an API view."""
+    texts = {
+        (path.relative_to(ROOT).as_posix(), text)
+        for path in (ROOT / "static" / "js").rglob("*.js")
+        for text in re.findall(r"/\*\*\s*\n?\s*\*?\s*([^@\s][^\n]*)", path.read_text())
+    }
+    assert len(texts) > 900
+    assert [found for found in sorted(texts) if found[1].split()[0].rstrip(",.:") in {*QUESTIONS, *OTHERS}] == []

@@ -69,7 +69,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   return fill(element, drawn, legend);
 }
 
-/** What the bands say about the seeds; only a complete sweep can show that results do not depend on them. */
+/** Meaning of the bands for the seeds; only a complete sweep can show that results do not depend on them. */
 export function spread(points, seeds, complete) {
   if (points.some(({ half }) => half)) return 'bands: 95 % confidence interval of the mean over the seeds';
   if (seeds < 2) return 'one seed only: no confidence interval';

@@ -99,7 +99,7 @@ export class Curves {
   }
 
   /**
-   * How the curves are laid out: null for one plot, {titleOf(curve)} for small multiples, {heat: true} for a heat map
+   * Layout of the curves: null for one plot, {titleOf(curve)} for small multiples, {heat: true} for a heat map
    * of curves that have `long`.
    */
   arrange(layout) {

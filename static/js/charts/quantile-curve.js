@@ -16,7 +16,7 @@ export function shareAt(values, x) {
   return (low + (x - values[low]) / (values[high] - values[low])) / last;
 }
 
-/** Whether an axis over these curves reads better in powers of ten: the upper values are far from the lower ones. */
+/** True if an axis over these curves reads better in powers of ten: the upper values are far from the lower ones. */
 export function wide(curves) {
   const of = (i) => curves.map(({ values }) => values[i]).filter((value) => value > 0);
   const [low, high] = [Math.min(...of(5)), Math.max(...of(100))];

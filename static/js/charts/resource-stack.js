@@ -179,7 +179,7 @@ export class Stack {
     ctx.stroke();
   }
 
-  /** Without a capacity the axis fits the largest sum; true if it has to be drawn again. */
+  /** Fit of the axis: without a capacity to the largest sum; true if it has to be drawn again. */
   #fit(axis, bins) {
     let top = 1;
     for (let bin = 0; bin < bins; bin++)

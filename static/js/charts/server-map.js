@@ -17,7 +17,7 @@ const AWAY = 1; // for a time
 const GONE = 2; // removed by an edit: not shown
 export const SCARCEST = 'most'; // colour by the resource of which the largest share is allocated
 
-/** What is counted, as a title: 'GPU', 'Typed workers', 'Machines'. */
+/** Title of what is counted: 'GPU', 'Typed workers', 'Machines'. */
 export const scaleTitle = (name) => TITLES[name] ?? (name === 'workers' ? 'Typed workers' : 'Machines');
 
 /** [server] share in per mille by which a server is coloured; -1 where it has none of it. */
@@ -154,7 +154,7 @@ export class ServerMap {
   }
 }
 
-/** Of a server without load, whose fill is close to that of the panel. */
+/** Colour of a server without load, close to that of the panel. */
 function outline(ctx, x, y, size, color) {
   ctx.strokeStyle = color;
   ctx.lineWidth = 1;

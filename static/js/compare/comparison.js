@@ -59,13 +59,13 @@ export function deltaText(delta, unit) {
 
 const ALIKE = 0.001; // relative difference of values that are equal if they are also displayed alike
 
-/** Whether two values of a unit are equal, as the server compares them. */
+/** True if two values of a unit are equal, as the server compares them. */
 export function alike(a, b, unit) {
   if (a === b) return true;
   return Math.abs(a - b) <= ALIKE * Math.max(Math.abs(a), Math.abs(b)) && valueText(a, unit) === valueText(b, unit);
 }
 
-/** Whether all runs have the same value of a metric. */
+/** True if all runs have the same value of a metric. */
 export const same = ({ values, unit }) =>
   values.every(({ value, why }) => !why && value !== null && alike(value, values[0].value, unit));
 
@@ -133,7 +133,7 @@ export function leading(mask, bits) {
 }
 
 /**
- * Of each job of a run its mask: {base: Uint8Array, other: Uint8Array}, from the columns of GET /api/compare/kinds/.
+ * Masks of the jobs of a run: {base: Uint8Array, other: Uint8Array}, from the columns of GET /api/compare/kinds/.
  */
 export function masks(columns, base, other) {
   const shares = columns[`run_${other}`];

@@ -43,7 +43,7 @@ export function paintDivergence(body, actions, answer, position, divergence, onS
   );
 }
 
-/** Why there is no first divergence: nothing differs, or the jobs cannot be compared. */
+/** Reason why there is no first divergence: nothing differs, or the jobs cannot be compared. */
 export function noneText({ why }, untilMs) {
   const end = untilMs === null ? 'the end' : clock(untilMs);
   return why

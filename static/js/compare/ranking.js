@@ -110,7 +110,7 @@ export class Ranking {
     this.panel.querySelector('#ranking-note').textContent = parts.filter(Boolean).join(' ');
   }
 
-  /** Of each run the ends of the middle half of its jobs, where the metric is a mean over them. */
+  /** Ends, for each run, of the middle half of its jobs, where the metric is a mean over them. */
   #middles(key) {
     const curves = this.answer.distributions.find((one) => one.key === SPREADS[key])?.curves ?? [];
     return this.answer.runs.map((_, i) => (curves[i]?.jobs ? MIDDLE.map((at) => curves[i].values[at]) : null));

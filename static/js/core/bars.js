@@ -35,7 +35,7 @@ export const BAR_TYPES = {
 };
 
 /**
- * Whether a row is visible at playhead p.
+ * True if a row is visible at playhead p.
  *
  * @param {BarColumns} bars
  * @param {number} row

@@ -46,7 +46,7 @@ export function restart() {
   keep({ done: [], skipped: false });
 }
 
-/** Whether the card is shown: the steps are neither skipped nor all done. */
+/** True if the card is shown: the steps are neither skipped nor all done. */
 export function wanted() {
   const { done, skipped } = progress();
   return !skipped && done.length < STEPS.length;

@@ -56,7 +56,7 @@ function run(nowMs) {
 }
 
 /**
- * Whether a ticker needs another frame; one that fails gets none.
+ * True if a ticker needs another frame; one that fails gets none.
  *
  * @param {(nowMs: number) => boolean} tick
  * @param {number} nowMs

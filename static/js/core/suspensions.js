@@ -62,7 +62,7 @@ export class Suspensions {
   }
 
   /**
-   * Those that have begun by p, as known at p: one that goes on then ends at Infinity.
+   * Suspensions that have begun by p, as known at p: one that goes on then ends at Infinity.
    *
    * @param {number} p
    * @returns {Suspension[]}

@@ -45,7 +45,7 @@ function paint(experiments) {
 
 const of = (paper, experiments) => experiments.filter((row) => row.paper === paper);
 
-/** How many experiments of a paper hold. */
+/** Number of experiments of a paper that hold. */
 function tile(title, rows) {
   const run = rows.filter(({ verdict }) => verdict !== 'not run');
   const hold = run.filter(({ verdict }) => verdict === 'holds').length;

@@ -16,7 +16,7 @@ export function byJob() {
 }
 
 /**
- * By a name that several jobs share: names[job], undefined where there is none. The most frequent get the first
+ * Colours by a name that several jobs share: names[job], undefined where there is none. The most frequent get the first
  * colours.
  */
 export function byName(names, word) {
@@ -47,7 +47,7 @@ export function byName(names, word) {
   };
 }
 
-/** By the state of each job at the time shown. */
+/** Colours by the state of each job at the time shown. */
 export function byState(store, playhead, wordOf) {
   let known = { key: '', codes: new Uint8Array(0) };
   const codes = () => {
@@ -74,7 +74,7 @@ export function byState(store, playhead, wordOf) {
   };
 }
 
-/** By a number in classes of equal size: valueOf(job), NaN where there is none; jobs() how many; text(value). */
+/** Colours by classes of equal size of a number: valueOf(job), NaN without one; jobs(): their number; text(value). */
 export function byValue({ valueOf, jobs, version, text, none, what }) {
   let known = { key: null, edges: [] };
   const edges = () => {

@@ -108,7 +108,7 @@ export class Frame {
     return right > x ? [x, right] : null;
   }
 
-  /** Whether a job is dimmed: another one is selected, or others were found by a search. */
+  /** True if a job is dimmed: another one is selected, or others were found by a search. */
   dims(job) {
     if (this.selected === null) return this.marked !== null && !this.marked[job];
     return this.selected !== job && !this.also.has(job);

@@ -76,7 +76,7 @@ export class Rows {
     this.#index(0, true);
   }
 
-  /** Whether a row is a whole site, user or queue. */
+  /** True if a row is a whole site, user or queue. */
   get many() {
     return this.order !== 'servers' && this.order !== 'jobs';
   }
@@ -178,7 +178,7 @@ export class Rows {
   }
 
   /**
-   * What is summed over the row's bars (held-shares.js): resources of a server, or workers, as a share of the most that
+   * Amounts summed over the row's bars (held-shares.js): resources of a server, or workers, as a share of the most that
    * a job or the cloud has at a time.
    */
   measures(row) {
@@ -339,7 +339,7 @@ export class Rows {
     this.seen = bars.length;
   }
 
-  /** On a server with typed workers, the lane of a bar is given: workers above, parameter servers below; else null. */
+  /** Lane of a bar on a server with typed workers: workers above, parameter servers below; elsewhere null. */
   #ownLane(bar, row) {
     const { bars } = this.store;
     if (!row.typed || bars.lane[bar] < 0) return null;

@@ -163,7 +163,7 @@ export class Present {
     return h('li', {}, this.#job(job, id), ` ${NEXT[kind]} ${clock(at)}`, h('span', { class: 'muted' }, `, ${left}`));
   }
 
-  /** With the reason of a job that has no start yet. */
+  /** Line with the reason of a job that has no start yet. */
   #waiting({ job, id, since_ms: since, start_ms: start, forecast_ms: forecast, sentence }) {
     const expected = forecast === null ? '' : `, starts at about ${clock(forecast)}`;
     const planned = start === null ? expected : `, starts at ${clock(start)}`;

@@ -36,7 +36,7 @@ export class RunFilters {
     return this.chosen.view === 'table' ? 'table' : 'cards';
   }
 
-  /** Whether some runs are left out. */
+  /** True if some runs are left out. */
   get narrow() {
     return NAMES.slice(0, 3).some((name) => this.chosen[name]);
   }

@@ -20,7 +20,7 @@ export function lines(rows) {
 /** Share of the width that lies before the newest time; 1 where nothing is planned. */
 export const passed = ({ sim_ms: at, from_ms: from, to_ms: to }) => Math.min(1, Math.max(0, (at - from) / (to - from)));
 
-/** What the picture shows, in words. */
+/** Content of the picture, in words. */
 export function said({ from_ms: from, sim_ms: at, to_ms: to, columns, rows }) {
   const servers = rows.reduce((sum, row) => sum + row.servers, 0);
   const planned = to > at ? `, planned to ${clock(to)}` : '';

@@ -49,7 +49,7 @@ export function ageText(condition, elapsedMs) {
 }
 
 /**
- * Whether the data are too old to count as current.
+ * True if the data are too old to count as current.
  *
  * @param {Condition} condition
  * @param {number} elapsedMs
@@ -114,7 +114,7 @@ export function samplesText({ samples }, elapsedMs) {
 }
 
 /**
- * What is missing in the samples, as a sentence; '' where nothing is.
+ * Missing parts of the samples, as a sentence; '' where nothing is.
  *
  * @param {Condition} condition
  */

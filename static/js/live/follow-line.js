@@ -67,7 +67,7 @@ export class FollowLine extends EventTarget {
     return seen === null || age === null ? null : Math.floor((seen + age) / 1000) * 1000;
   }
 
-  /** Why the cluster is not seen now; '' while it is seen. */
+  /** Reason why the cluster is not seen now; '' while it is seen. */
   get blind() {
     const condition = this.connection?.condition;
     if (!condition || (condition.state === 'following' && !isOld(condition, Date.now() - this.receivedAt))) return '';

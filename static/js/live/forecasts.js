@@ -61,7 +61,7 @@ export class Forecasts extends EventTarget {
     setTimeout(() => this.#ask(), AGAIN_MS);
   }
 
-  /** What is expected of a job, as a node; null of a job that has no forecast. */
+  /** Forecast of a job, as a node; null of a job that has no forecast. */
   sentence(job, epochMs) {
     const row = this.of(job);
     if (!row) return null;
@@ -94,7 +94,7 @@ function time(ms, now, exact = false) {
   return exact ? text : `${text.slice(0, 5)} UTC`;
 }
 
-/** Whether the forecasts can be relied on, with the figure; a link to the page with all figures. */
+/** True if the forecasts can be relied on, with the figure; a link to the page with all figures. */
 export function badgeOf(name, calibration) {
   const { title, hint } = calibrationText(calibration);
   return h(

@@ -5,7 +5,7 @@ const LANES = [[0, 0, 12, 4], [14, 0, 14, 4], [5, 6, 18, 4], [0, 12, 8, 4], [10,
 const BLOCKS = [[0, 0, 13, 16], [15, 0, 13, 7], [15, 9, 13, 7]]; // prettier-ignore
 
 /**
- * In the order shown; the last has the schedulers of a model that is not known here, and those that are not available.
+ * Heads in the order shown; the last has schedulers of models that are not known here, and those not available.
  * picture: rectangles [x, y, width, height] in 28 by 17.
  */
 export const MODEL_HEADS = [

@@ -61,7 +61,7 @@ export function statesOf(info) {
 }
 
 /**
- * What the models of a run call a state, where that differs.
+ * Word and meaning of a state in the models of a run, where they differ.
  *
  * @param {{phases: {model: string}[]}} info
  * @param {string} state
@@ -77,7 +77,7 @@ const other = (info, state) => modelsOf(info).find(({ otherStates }) => state in
 export const stateWord = (info, state) => other(info, state)?.word ?? state;
 
 /**
- * What a state means, as a hint.
+ * Meaning of a state, as a hint.
  *
  * @param {{phases: {model: string}[]}} info
  * @param {string} state

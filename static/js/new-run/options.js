@@ -107,7 +107,7 @@ export class Options {
     this.horizonInput.placeholder = text;
   }
 
-  /** Whether a cluster is generated, so that its number of servers is asked. */
+  /** True if a cluster is generated, so that its number of servers is asked. */
   set generated(is) {
     this.servers.hidden = !is;
   }

@@ -33,7 +33,7 @@ export function arrivals(id) {
   return { picture, line };
 }
 
-/** How the arrivals are spread. @param {number} span in ms */
+/** Picture of how the arrivals are spread. @param {number} span in ms */
 export const arrivalsText = (span) => (span > 0 ? `arrivals over ${duration(span)}` : 'all arrive at once');
 
 /**
@@ -88,7 +88,7 @@ function siteRow(site) {
   );
 }
 
-/** How jobs hold servers under an execution model. @param {{picture: number[][]}} head */
+/** Picture of how jobs hold servers under an execution model. @param {{picture: number[][]}} head */
 export function glyph({ picture }) {
   const rects = picture.map(([x, y, width, height]) => s('rect', { x, y, width, height }));
   return s('svg', { viewBox: '0 0 28 17', class: 'glyph', 'aria-hidden': 'true' }, rects);

@@ -7,7 +7,7 @@ import { CardChoice } from './card-choice.js';
 import { glyph } from './pictures.js';
 
 /**
- * What a card says of its scheduler: [text, class].
+ * Note of a card on its scheduler: [text, class].
  *
  * @param {string} name
  * @param {any} fit of the check of the form (suitability.js), or null

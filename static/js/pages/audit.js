@@ -85,14 +85,14 @@ async function load() {
   }
 }
 
-/** Why no list is shown. */
+/** Reason why no list is shown. */
 function refused(message) {
   fill($('#list'), h('p', { class: 'error', role: 'alert' }, message));
   fill($('#pager'));
   setText($('#count'), ''); // it was that of other filters
 }
 
-/** What is wrong with the first and the last day, by their labels on the page; '' if nothing is. */
+/** Fault of the first or the last day, by their labels on the page; '' if nothing is. */
 function wrongDays({ since, until }) {
   for (const [label, day] of [
     ['From', since],

@@ -100,7 +100,7 @@ function take(found) {
   });
 }
 
-/** What the scenario consists of, and what it continues. */
+/** Parts of the scenario, and what it continues. */
 function about(found) {
   const parameters = found.parameter_texts.map((text) => `, ${lowered(text)}`).join('');
   const [first, ...later] = found.schedulers;

@@ -17,7 +17,7 @@ export async function forkAt(runId, atMs, edits = [], form = {}) {
 }
 
 /**
- * What a frame {from, to} over servers leads to: {atMs: the fork's moment, edits, sentence: the question to the
+ * Fork that a frame {from, to} over servers leads to: {atMs: the fork's moment, edits, sentence: the question to the
  * operator}.
  * The fork's moment is the one shown, or where the frame begins if all of it lies before that.
  */
@@ -122,7 +122,7 @@ export class Family {
     );
   }
 
-  /** Whether a message of the overview's socket changes the family: a new fork, another state, a run deleted. */
+  /** True if a message of the overview's socket changes the family: a new fork, another state, a run deleted. */
   concerns(message) {
     const run = message.run ?? message;
     const known = this.rows.find(({ id }) => id === run.id);
@@ -177,7 +177,7 @@ export class Family {
   }
 }
 
-/** Why a fork cannot take the place of its parent (undefined: it was deleted); '' where it can. */
+/** Reason why a fork cannot take the place of its parent (undefined: it was deleted); '' where it can. */
 export function obstacle(own, parent) {
   const cannot = 'This fork cannot be promoted:';
   if (!parent) return `${cannot} the run that it was forked from has been deleted, so there is none to replace.`;
@@ -190,7 +190,7 @@ export function obstacle(own, parent) {
   return `${cannot} run ${parent.id} is ${state}, and ${rule}`;
 }
 
-/** What a live fork says of its parent that still goes on. */
+/** Sentence of a live fork about its parent that still goes on. */
 function besides(parent) {
   return present(parent) ? `; to keep only this one, cancel run ${parent.id}` : '';
 }
@@ -202,7 +202,7 @@ export function successor(own, rows) {
 }
 
 /**
- * Whether it is the present: a live run that goes on. A fork that was promoted is it instead of its cancelled parent.
+ * True if it is the present: a live run that goes on. A fork that was promoted is it instead of its cancelled parent.
  */
 function present(run) {
   return run.mode === 'live' && ACTIVE.includes(run.status) && run.wanted !== 'cancelled';

@@ -31,7 +31,7 @@ const OUTCOME = [
   },
 ];
 
-/** Why the job is in its state; its whole text is also a hint, where the column is narrow. */
+/** Reason why the job is in its state; its whole text is also a hint, where the column is narrow. */
 function reasonOf(row) {
   const text = row.reason ?? (row.code ? reasonLabel(row.code) : '–');
   return h('span', { title: text }, text);

@@ -60,7 +60,7 @@ export class Readout {
     ];
   }
 
-  /** What several selected jobs have in common: their number, and from the first arrival to the last end. */
+  /** Summary of several selected jobs: their number, and from the first arrival to the last end. */
   #several() {
     const { store, info, playhead } = this;
     const jobs = this.chosen();

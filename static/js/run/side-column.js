@@ -2,5 +2,5 @@
 
 const WIDE = '(min-width: 1440px)'; // as in workbench.css
 
-/** Whether the panels are in two columns, side by side. */
+/** True if the panels are in two columns, side by side. */
 export const hasSideColumn = () => matchMedia(WIDE).matches;

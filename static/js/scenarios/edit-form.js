@@ -260,7 +260,7 @@ export class EditForm {
     return at ? parseTime(at.value) : null;
   }
 
-  /** When the edit takes effect; null if that is no possible time: the form shows why. */
+  /** Time at which the edit takes effect; null if that is no possible time: the form shows why. */
   #moment() {
     const atMs = this.momentOf();
     if (atMs === null) return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);

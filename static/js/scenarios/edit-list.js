@@ -34,7 +34,7 @@ function sign(share) {
   return `${share >= 0 ? '+' : '−'}${percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0)}`;
 }
 
-/** Whether an edit took effect before the fork, according to the server. */
+/** True if an edit took effect before the fork, according to the server. */
 export function wasPlayed(edit, { fork_ms: forkMs, edits: stored }) {
   if (forkMs === null || edit.off || (edit.at_ms ?? 0) >= forkMs) return false;
   return stored.some((kept) => JSON.stringify(kept) === JSON.stringify(edit));

@@ -8,7 +8,7 @@ export const PASTE_HELP =
   `One line for each edit: ${COLUMNS.join(', ')}; all but the first may be omitted. ` +
   'For example: j0005, 3, 2d 03:00, 10 min';
 
-/** Whether a text from the clipboard is meant as lines of jobs, and not as the id of one. */
+/** True if a text from the clipboard is meant as lines of jobs, and not as the id of one. */
 export const isLines = (/** @type {string} */ text) => /[\n\t,;]/.test(text.trim());
 
 /**
@@ -39,7 +39,7 @@ const cellsOf = (/** @type {string} */ line) =>
   line.split(/[,;\t]/).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
 
 /**
- * Whether the line has the names of columns: several cells, without a digit.
+ * True if the line has the names of columns: several cells, without a digit.
  *
  * @param {string} line
  */

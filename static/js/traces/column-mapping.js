@@ -43,7 +43,7 @@ export const SETTINGS = {
   memory_gb: [['memory_unit', 'Unit of the memory', MEMORY]],
 };
 
-/** What is missing in a mapping: {field: sentence}. */
+/** Missing parts of a mapping: {field: sentence}. */
 export function lacking(mapping) {
   const missing = {};
   if (!mapping.arrival) missing.arrival = 'Select the column of the arrival.';

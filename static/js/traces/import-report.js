@@ -23,7 +23,7 @@ const FIRST = [
 ];
 const MAX_ROWS = 200;
 
-/** How many rows were skipped. */
+/** Number of rows that were skipped. */
 export function skippedTotal(report) {
   const counted = Object.values(report.skipped_counts ?? {}).reduce((sum, n) => sum + (Number(n) || 0), 0);
   return counted || (report.skipped ?? []).length;

@@ -153,7 +153,7 @@ export function mappingForm(traceId, file, number, start, zone, onChange) {
   return { element, mapping, problem, refresh: changed };
 }
 
-/** Where the first values of the form come from. */
+/** Origin of the first values of the form. */
 function origin(file) {
   if (!file?.remembered) return null;
   const { trace, name } = file.remembered;

@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 
 /**
- * Whether the operator agrees; Escape and Cancel say no. The focus returns to where it was.
+ * True if the operator agrees; Escape and Cancel say no. The focus returns to where it was.
  *
  * @param {string} question
  * @param {string} verb what the button says

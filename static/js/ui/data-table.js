@@ -186,7 +186,7 @@ export function empty(title, text, /** @type {any} */ [name, target]) {
   return h('div', { class: 'empty' }, h('strong', {}, title), text, h('p', {}, action));
 }
 
-/** What a page without runs leads to: only operators start them. */
+/** Next action of a page without runs: only operators start them. */
 export const firstRun = () =>
   document.body.dataset.role === 'operator'
     ? ['Start a run', '/scenarios/']

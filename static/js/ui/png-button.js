@@ -24,7 +24,7 @@ export function pictureButton(id, filename) {
   );
 }
 
-/** Where a picture comes from: the page, what it shows, and its address. */
+/** Source of a picture: the page, what it shows, and its address. */
 export function sourceText(shown = '') {
   const subject = document.title.split(' · ').slice(0, 2).join(', ');
   return [`Source: ${subject}`, shown, location.href].filter(Boolean).join('; ');

@@ -39,7 +39,7 @@ export function toolbar(element, { controls: selector = CONTROLS, keys = ACROSS 
   settle();
 }
 
-/** Whether an arrow key leaves the control: in a text field, only at its edge. */
+/** True if an arrow key leaves the control: in a text field, only at its edge. */
 function leaves(control, way) {
   if (typeof control.selectionStart !== 'number') return true;
   const edge = way < 0 ? 0 : control.value.length;

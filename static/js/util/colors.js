@@ -104,7 +104,7 @@ export function rgb(hex) {
 const EVEN = 0.197; // luminance on which both inks have the same contrast
 
 /**
- * What is readable on a colour: the ink with the higher contrast.
+ * Ink that is readable on a colour: the ink with the higher contrast.
  *
  * @param {string} color
  */

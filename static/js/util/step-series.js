@@ -93,7 +93,7 @@ function room(count) {
 }
 
 /**
- * Which points from..to (ms), cut into `count` columns, show in each; nothing before the first and after the last.
+ * Points from..to (ms), cut into `count` columns, show in each; nothing before the first and after the last.
  *
  * @param {Float64Array} x
  * @param {number} from

@@ -49,7 +49,7 @@ export function stackedAxes(titles, y) {
 }
 
 /**
- * Whether a label of the axis is far enough from both ends.
+ * True if a label of the axis is far enough from both ends.
  *
  * @param {{type: string, min: number, max: number}} axis
  * @param {number} value

@@ -185,7 +185,7 @@ export class Stream extends EventTarget {
       .then(() => this.#listen());
   }
 
-  /** Whether the stream has ended for good. */
+  /** True if the stream has ended for good. */
   get #over() {
     return OVER.includes(this.state);
   }

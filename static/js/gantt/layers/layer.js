@@ -32,7 +32,7 @@ export class Layer {
     return [];
   }
 
-  /** Whether it paints this row instead of its bars. */
+  /** True if it paints this row instead of its bars. */
   owns(_row) {
     return false;
   }

@@ -68,7 +68,7 @@ export class Reservations extends Layer {
     this.store = store;
   }
 
-  /** Those with an interval, as stated at a time. */
+  /** Reservations with an interval, as stated at a time. */
   at(ms) {
     return this.store.reservations
       .filter(([, stated, replaced, from, until]) => stated <= ms && (replaced < 0 || replaced > ms) && from < until)

@@ -115,7 +115,7 @@ class Raster {
   }
 }
 
-/** Of each pixel the share that bars hold of the measure of which they hold most: each measure is summed by itself. */
+/** Share, for each pixel, that bars hold of the measure of which they hold most: each measure is summed by itself. */
 export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
   const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;
   most.fill(0);

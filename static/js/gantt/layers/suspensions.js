@@ -57,7 +57,7 @@ export class Pieces {
   }
 }
 
-/** In rows of jobs: a thin line from start to finish, visible where no bar covers it. */
+/** Mark in rows of jobs: a thin line from start to finish, visible where no bar covers it. */
 export class SuspensionLines extends Layer {
   constructor(store) {
     super('suspension-lines', LEVEL.MARKS);
@@ -81,7 +81,7 @@ export class SuspensionLines extends Layer {
   }
 }
 
-/** In rows of servers: a notched corner of a bar, at its right edge if suspended, at its left edge if resumed. */
+/** Mark in rows of servers: a notched corner of a bar, at its right edge if suspended, at its left edge if resumed. */
 export class SuspensionMarks extends Layer {
   constructor(store) {
     super('suspension-marks', LEVEL.ON_BARS);

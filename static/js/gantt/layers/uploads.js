@@ -65,7 +65,7 @@ export class Uploads extends Layer {
   }
 
   /**
-   * On rows of bars: thin and hatched, at the foot of the sub-lane where the chunk will run; else at the foot of the
+   * Mark on rows of bars: thin, hatched, at the foot of the sub-lane where the chunk will run; else at the foot of the
    * row.
    */
   paint(ctx, frame) {

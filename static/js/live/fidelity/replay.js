@@ -11,7 +11,7 @@ export function differenceText(share) {
   return text === '0.0 %' ? 'none' : `${share < 0 ? '−' : '+'}${text}`;
 }
 
-/** What is under way, as text; empty for nothing. */
+/** Text of what is under way; empty for nothing. */
 export function progressText(progress) {
   if (!progress) return '';
   if (progress.status === 'queued') return 'Waiting for a worker';

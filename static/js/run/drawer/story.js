@@ -33,7 +33,7 @@ const sinceText = (/** @type {number} */ ms) =>
   ms > 0 ? `${duration(ms)} after submission` : `${duration(-ms)} before submission`;
 
 /**
- * What the job asks for: 'Asks for 4 workers of 1 GPU and 4 vCPU each; model resnet50; queue vc1.'; '' if its fields do
+ * Request of the job: 'Asks for 4 workers of 1 GPU and 4 vCPU each; model resnet50; queue vc1.'; '' if its fields do
  * not say.
  *
  * @param {{name: string, value: any}[]} fields
@@ -64,8 +64,8 @@ function amountsText(demand) {
 }
 
 /**
- * Where a job ran: {servers, begin, end, workers: the most at a time, pauses, running} of its bars that had begun at p;
- * null if none had. fields: the names of the columns of a bar.
+ * Place and time where a job ran: {servers, begin, end, workers: the most at a time, pauses, running} of its bars that
+ * had begun at p; null if none had. fields: the names of the columns of a bar.
  *
  * @param {number[][]} bars
  * @param {string[]} fields
@@ -117,7 +117,7 @@ export function ranText({ servers, workers, pauses }, nameOf) {
 }
 
 /**
- * Why there is nothing to show of where a job ran.
+ * Reason why there is nothing to show of where a job ran.
  *
  * @param {{state: string}} story
  */
@@ -127,7 +127,7 @@ export const notRunText = ({ state }) =>
     : 'It has not run, and nothing is planned for it.';
 
 /**
- * How the job ended, or is to end: [title, sentence, ms or null].
+ * End of the job, past or planned: [title, sentence, ms or null].
  *
  * @param {any} story from the API
  * @returns {[string, string, number | null]}

@@ -38,7 +38,7 @@ export function untilText({ status, sim_ms: simMs }) {
   return status === 'cancelled' || status === 'failed' ? `until ${status} at ${clock(simMs)}` : '';
 }
 
-/** Whether a run has stored metrics: only finished ones have. */
+/** True if a run has stored metrics: only finished ones have. */
 export const hasMetrics = ({ metrics }) => Object.keys(metrics ?? {}).length > 0;
 
 /**

@@ -37,7 +37,7 @@ function factorOf(achieved, bound) {
   return (Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3);
 }
 
-/** What is proved among schedules without the cloud, for one that does not use it; '' for others. */
+/** Claim among schedules without the cloud, for one that does not use it; '' for others. */
 function edgeSentence({ achieved, edge_only: edge }) {
   if (!edge?.bound) return '';
   return (
@@ -73,12 +73,12 @@ function timesSentence(certificate) {
   );
 }
 
-/** Why the certificate shown is not up to date; '' if it is. */
+/** Reason why the certificate shown is not up to date; '' if it is. */
 function older({ kind, why }) {
   return why && kind !== 'none' ? ` This certificate is not up to date: ${why}.` : '';
 }
 
-/** Whether an ended run still waits for the certificate of its last part. */
+/** True if an ended run still waits for the certificate of its last part. */
 export function due({ certificate, status, last_seq: last }) {
   if (!ENDED.includes(status) || certificate?.seq === undefined || certificate.seq >= last || certificate.why)
     return '';

@@ -29,7 +29,7 @@ export class ChartPanels {
     }
   }
 
-  /** What the panel `id` made, or null. */
+  /** Object that the panel `id` made, or null. */
   made(id) {
     return this.panels.find(({ panel }) => panel.id === id)?.made ?? null;
   }

@@ -48,7 +48,7 @@ export function term(text, { definition, direction = null }) {
   return button;
 }
 
-/** Whether no popover is open that a mouse must not close. */
+/** True if no popover is open that a mouse must not close. */
 const free = () => !opener && !document.querySelector('[popover="auto"]:popover-open');
 
 function leave() {
