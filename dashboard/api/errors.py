@@ -14,7 +14,7 @@ from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from dashboard.auth.visible import Missing
+from dashboard.auth.visible import Missing, what_was
 from dashboard.http.error_page import error_page, wants_page
 from dashboard.http.field_sentences import in_own_words, with_values
 from dashboard.readmodels.studies.used_by import used_by
@@ -23,6 +23,7 @@ from scheduling.model.values import ModelError, shorten
 from twin.eventlog.large_runs import TooLarge
 from twin.infra import disk
 from twin.mirror.connecting.errors import FieldError
+from twin.runs import deleted
 from twin.runs.commands import Refused
 
 log = logging.getLogger(__name__)
@@ -70,7 +71,7 @@ def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
         noun = NOUNS.get(missing[1], missing[1].lower())
         of_address = next(iter(context["kwargs"].values()), "")
         wanted = shorten(str(error.wanted if isinstance(error, Missing) else of_address))
-        answer.data["detail"] = f"There is no {noun} {wanted}; it may have been deleted."
+        answer.data["detail"] = _missing(noun, wanted, context["request"].user)
     if answer is not None and isinstance(error, Throttled) and _of_account(error):
         answer.data["detail"] = f"This account sent too many requests; try again in {error.wait} s."
     if answer is not None:
@@ -82,6 +83,12 @@ def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
         fields = answer.data if isinstance(answer.data, Mapping) else {}
         answer.data = {**fields, "detail": " ".join(_sentences(answer.data))}
     return answer
+
+
+def _missing(noun: str, wanted: str, user: Any) -> str:
+    """Sentence about an object that does not exist for the user: who deleted it, where that is known."""
+    was = what_was(noun, int(wanted), user) if noun in deleted.MODELS and wanted.isdecimal() else None
+    return str(was or f"There is no {noun} {wanted}; it may have been deleted.")
 
 
 def _of_account(error: Throttled) -> bool:

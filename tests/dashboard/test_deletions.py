@@ -11,7 +11,7 @@ from tests.dashboard.peer import Peer
 from tests.twin.runtime.conftest import work
 from twin.config.asgi import application
 from twin.infra import pubsub
-from twin.models import AuditEntry, Run
+from twin.models import AuditEntry, Run, Scenario, Team
 from twin.runs import commands, runner
 from twin.runs import deleted as gone
 from twin.studies import sweeps
@@ -25,6 +25,26 @@ def deleted(operator, run: Run) -> int:
     number = run.pk
     assert operator.delete(f"/api/runs/{number}/").status_code == 204
     return number
+
+
+@pytest.mark.parametrize("noun", ["scenario", "trace"])
+def test_an_address_of_a_deleted_scenario_or_trace_says_who_deleted_it(operator, finished_run, noun):
+    scenario = finished_run.scenario
+    number = getattr(scenario, "trace_id" if noun == "trace" else "pk")
+    AuditEntry.objects.create(action=f"{noun}.create", subject=f"{noun} {number}", detail={"name": "test"})
+    deleted(operator, finished_run)
+    assert operator.delete(f"/api/scenarios/{scenario.pk}/").status_code == 204
+    if noun == "trace":
+        assert operator.delete(f"/api/traces/{number}/").status_code == 204
+    said = operator.get(f"/api/{noun}s/{number}/").json()["detail"]
+    assert re.match(rf"{noun.capitalize()} {number} .*was deleted by olga on \d{{4}}-", said), said
+
+
+def test_a_run_that_was_moved_to_another_team_was_not_deleted(viewer, operator, finished_run):
+    AuditEntry.objects.create(action="run.start", subject=f"run {finished_run.pk}", detail={"name": "test"})
+    Scenario.objects.update(team=Team.objects.create(name="red"))
+    answer = viewer.get(f"/api/runs/{finished_run.pk}/")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"Run {finished_run.pk} does not exist.")
 
 
 async def overview(client) -> Peer:

@@ -56,7 +56,12 @@ def missing(subjects: Iterable[str]) -> dict[str, Gone]:
 
 
 def what_was(noun: str, number: int, entries: QuerySet[AuditEntry] | None = None) -> Gone | None:
-    """Deleted subject, from the audit list; None if it never existed. entries: those that the reader may see."""
+    """Deleted subject, from the audit list; None if it never existed, or still does, as for another team.
+
+    entries: those that the reader may see.
+    """
+    if MODELS[noun].objects.filter(pk=number).exists():
+        return None
     subject = f"{noun} {number}"
     entries = AuditEntry.objects.all() if entries is None else entries
     known = entries.filter(subject=subject, action__in=(*MADE, *REMOVED)).exists()
