@@ -23,7 +23,7 @@ OTHERS = {"Gavel": ("gavel", "colocation/rounds", "rivals"), "Ghodsi": (), "Them
 NAMES = re.compile("|".join((*PLACES, *OTHERS)))
 NUMBER = r"\(?(?:\d+|[IVX]+(?:-[A-H])?\d?)[a-k]?\b\)?(?! %)"
 KINDS = r"Algorithm|Alg|Theorem|Lemma|Figure|Fig|Equation|Eq|Table|Problem|problem|[Cc]onstraint|ILP|Fact|Section"
-CITATION = re.compile(rf"\b({KINDS})s?\.? ({NUMBER}(?:(?:, | and | to | or |-){NUMBER})*)")
+CITATION = re.compile(rf"\b({KINDS})s?\.? ({NUMBER}(?:(?:, | and | to | or |[-–]){NUMBER})*)")
 SAME = {
     "Alg": "Algorithm", "Figure": "Fig", "Equation": "Eq", "Problem": "Eq", "problem": "Eq", "constraint": "Eq",
     "Constraint": "Eq", "ILP": "Eq",
@@ -69,11 +69,11 @@ def contents():
 
 
 def numbers(text):
-    """Numbers of a citation such as "12-14", "(1) to (3)", "5b and 7" or "IV-B3"."""
-    parts = re.split(r"(, | and | to | or |(?<=[\d)])-)", re.sub(r"[()]", "", text))
+    """Numbers of a citation such as "12–14", "(1) to (3)", "5b and 7" or "IV-B3"."""
+    parts = re.split(r"(, | and | to | or |(?<=[\d)])[-–])", re.sub(r"[()]", "", text))
     found = [_plain(parts[0])]
     for joint, part in zip(parts[1::2], parts[2::2], strict=True):
-        if joint in (" to ", "-"):
+        if joint in (" to ", "-", "–"):
             found += [str(n) for n in range(int(found[-1]) + 1, int(_plain(part)))]
         found.append(_plain(part))
     return found

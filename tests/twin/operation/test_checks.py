@@ -1,6 +1,7 @@
 """manage.py doctor: each fault is found, and named with what to do."""
 
 import io
+import re
 
 import pytest
 from django.core.management import call_command
@@ -103,7 +104,7 @@ def test_a_clock_that_is_off(monkeypatch, layer):  # noqa: F811
     monkeypatch.setattr(checks.time, "time", lambda: real() - 5)
     level, text, remedy = told(checks.clocks)
     assert (level, remedy) == (checks.FAULT, "synchronize the hosts, for example with chrony")
-    assert "frame bus +5." in text
+    assert re.search(r"frame bus \+(4\.9|5\.)", text), text  # the clock of the bus is read in between
 
 
 def test_processes_that_are_missing(layer):  # noqa: F811
