@@ -81,3 +81,9 @@ def jobs(draw):
             Job(f"j{number}", draw(st.integers(0, 2**53)), draw(st.sampled_from(["unknown", "vgg-16"])), **parts)
         )
     return found
+
+
+def in_table(rows: list[Job]) -> list[Job]:
+    """The jobs whose amounts fit in a table of jobs, by arrival."""
+    fit = (job for job in rows if all(amount < 10**12 for part in (job.worker, job.ps) if part for amount in part))
+    return sorted(fit, key=lambda job: job.arrival_ms)

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from scheduling.model.values import ModelError
 from twin.files.job_table import INTEGERS, REALS, JobTable
 from twin.files.jobs_csv import csv_lines
+from twin.infra.duckdb_settings import SETTINGS
 
 PIECE_BYTES = 256 * 1024
-LIMITS: dict[str, Any] = {
-    "threads": 1, "memory_limit": "512MB", "autoinstall_known_extensions": False, "autoload_known_extensions": False
-}  # fmt: skip
 WHOLE, REAL, THOUSANDTHS, TEXT = "BIGINT", "DOUBLE", "DECIMAL(18,3)", "VARCHAR"
 
 
 def parquet_pieces(tables: Iterable[JobTable], names: list[str]) -> Iterator[bytes]:
-    """The file with these columns in pieces, made on disk first, from the text of jobs.csv: memory has a bound."""
+    """The file with these columns in pieces; ModelError at once where DuckDB is not installed."""
+    if find_spec("duckdb") is None:
+        raise ModelError("jobs.parquet needs the package duckdb; install it or choose jobs.csv")
+    return _pieces(tables, names)
+
+
+def _pieces(tables: Iterable[JobTable], names: list[str]) -> Iterator[bytes]:
+    """The pieces of a file that is made on disk from the text of jobs.csv, so that memory has a bound."""
     import duckdb  # takes a quarter of a second
 
     with (
         tempfile.TemporaryDirectory(prefix="twin-parquet-") as folder,
-        duckdb.connect(config=LIMITS | {"temp_directory": folder}) as database,
+        duckdb.connect(config=SETTINGS | {"temp_directory": folder}) as database,
     ):
-        text, made = Path(folder, "jobs.csv"), Path(folder, "jobs.parquet")
+        text, parquet = Path(folder, "jobs.csv"), Path(folder, "jobs.parquet")
         with text.open("w", encoding="utf-8", newline="") as file:
             file.writelines(csv_lines(tables, names))
-        table = database.read_csv(
-            str(text), header=True, sep=",", quotechar='"', escapechar='"', dtype={name: _type(name) for name in names}
-        )
-        table.write_parquet(str(made), compression="zstd")
+        types = {name: _type(name) for name in names}
+        table = database.read_csv(str(text), header=True, sep=",", quotechar='"', escapechar='"', dtype=types)
+        table.write_parquet(str(parquet), compression="zstd")
         text.unlink()
-        with made.open("rb") as file:
+        with parquet.open("rb") as file:
             while piece := file.read(PIECE_BYTES):
                 yield piece
 

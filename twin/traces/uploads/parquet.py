@@ -15,11 +15,11 @@ from typing import Any
 
 import orjson
 
+from twin.infra.duckdb_settings import SETTINGS
 from twin.traces.importing.drafts import ImportRefused
 
 MAGIC = b"PAR1"
 ROWS = 10_000  # of a block
-MEMORY = "512MB"
 PLAIN = (str, int, float)
 
 
@@ -29,9 +29,7 @@ def as_csv(path: Path, filename: str) -> Iterator[bytes]:
         import duckdb
     except ModuleNotFoundError as error:
         raise ImportRefused(f"{filename}: Parquet needs the package duckdb; install it or export CSV") from error
-    settings: dict[str, Any] = {"threads": 1, "memory_limit": MEMORY, "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False}  # fmt: skip
-    with duckdb.connect(config=settings) as database:
+    with duckdb.connect(config=SETTINGS) as database:
         try:
             found = database.execute("SELECT * FROM read_parquet(?)", [str(path)])
             yield _lines([[name for name, *_ in found.description]])
