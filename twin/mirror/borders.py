@@ -24,7 +24,8 @@ from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.mirror import stored
 from twin.mirror.as_values import EventData, bars_of
-from twin.mirror.differ import KnownJob, Mirror
+from twin.mirror.differ import Mirror
+from twin.mirror.jobs.known import KnownJob
 from twin.models import Connection, EventBatch, Run
 
 MAX_MS = 86_400_000  # of the cluster's time from the first poll on

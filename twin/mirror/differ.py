@@ -7,26 +7,15 @@ backwards; a job ends only when the cluster says so, or when a complete snapshot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field, replace
 
-from scheduling.model.values import NONE, Job
-from twin.connectors.facts import (
-    ENDED,
-    HELD,
-    LOST,
-    RUNNING,
-    SUSPENDED,
-    WAITING,
-    Attempt,
-    JobFact,
-    Snapshot,
-)
-from twin.mirror.as_values import EventData, bars_of, job_of, plain_name, span_of
+from twin.connectors.facts import ENDED, LOST, RUNNING, Attempt, JobFact, Snapshot
+from twin.mirror.as_values import EventData, plain_name
 from twin.mirror.jobs import attempts as of_attempts
-from twin.mirror.jobs import suspensions
-from twin.mirror.jobs.identity import QUEUED_AGAIN, have_common_time, is_same, with_times
+from twin.mirror.jobs import job_events, suspensions
+from twin.mirror.jobs.identity import have_common_time, is_same, with_times
+from twin.mirror.jobs.known import KnownJob
 from twin.mirror.nodes.known import KnownNode, Nodes
 from twin.mirror.nodes.reservations import Reservations, event_of
 from twin.mirror.nodes.sites import SiteRule
@@ -34,17 +23,6 @@ from twin.mirror.passes import Passes
 
 HOUR_MS = 3_600_000
 RESOLUTION_MS = 1_000  # of the times that clusters tell
-
-
-@dataclass(slots=True)
-class KnownJob:
-    """A job of the log: its newest fact, and all attempts that are known of it."""
-
-    index: int
-    name: str
-    fact: JobFact
-    attempts: tuple[Attempt, ...] = ()
-    seen_ms: int = 0  # when a poll last had it, in the cluster's time
 
 
 @dataclass(slots=True)
@@ -152,7 +130,7 @@ class Mirror:
     def is_behind(self, fact: JobFact) -> bool:
         """True if the accounting does not know yet how a job of the log went on after what it states."""
         known = self._known(fact)
-        return known is not None and of_attempts.is_behind(fact, known.fact, known.attempts)
+        return known is not None and known.is_behind(fact)
 
     def undetailed(self) -> list[tuple[str, int]]:
         """(key, start) of running jobs whose GPU indices the cluster has not reported."""
@@ -180,26 +158,26 @@ class Mirror:
             attempts = of_attempts.merged((), fact, before_ms, self.at_ms)
         else:
             was = known.fact
-            if _repeats(known, fact):
+            if known.is_repeated_by(fact):
                 known.fact, known.seen_ms = fact, self.at_ms  # the connector keeps this one as well: one copy
                 return
             attempts = of_attempts.merged(known.attempts, fact, before_ms, self.at_ms)
             fact = with_times(fact, was)
-            if _repeats(known, fact) or _is_old(known, fact):
+            if known.is_repeated_by(fact) or known.is_newer_than(fact):
                 known.seen_ms = self.at_ms
                 return
             if fact.complete_history and fact.state == ENDED and fact.restarts < was.restarts:
                 fact = replace(fact, restarts=was.restarts)  # the accounting has lost a record
         known.seen_ms = self.at_ms
-        had, end_before = known.attempts, _end_of(known)
+        had, end_before = known.attempts, known.end
         self._set(known, fact, attempts)
         if was is not None:
-            self._add_fields(known, was, had, events)
-        self._add_state(known, was, events)
+            events += job_events.fields_changed(known, was, had, self.epoch_ms)
+        events += job_events.state_changed(known, was)
         if attempts != had:
             self._add_bars(known, events)
         if fact.state == ENDED:
-            if was is None or known.index in self.open or end_before != _end_of(known):
+            if was is None or known.index in self.open or end_before != known.end:
                 self._ended(known, events)
         else:
             self.open.add(known.index)
@@ -212,7 +190,7 @@ class Mirror:
         attempts = of_attempts.with_ends(known.attempts, accounted.attempts, self.at_ms)
         was, had = known.fact, known.attempts
         self._set(known, fact, attempts)
-        self._add_fields(known, was, had, events)
+        events += job_events.fields_changed(known, was, had, self.epoch_ms)
         if attempts != had:
             self._add_bars(known, events)
 
@@ -224,15 +202,6 @@ class Mirror:
             self.uncertain.add(known.index)
         else:
             self.uncertain.discard(known.index)
-
-    def _add_fields(self, known: KnownJob, was: JobFact, had: tuple[Attempt, ...], events: list[EventData]) -> None:
-        """Event with the fields of a job that have changed: the amounts that it holds, and its submission."""
-        before = job_of(known.name, replace(was, attempts=had), self._arrival_ms(was))
-        job = job_of(known.name, replace(known.fact, attempts=known.attempts), self._arrival_ms(known.fact))
-        if _changing(job) != _changing(before):
-            events.append(("job_set", {"job": known.index, "fields": asdict(job)}))
-        if job.arrival_ms != before.arrival_ms:  # it was first seen after a requeue, and had been submitted earlier
-            events.append(("job_arrived", {"job": known.index, "submitted_ms": job.arrival_ms}))
 
     def _known(self, fact: JobFact) -> KnownJob | None:
         """The job that the fact is about: the newest one of its key that is the same."""
@@ -260,13 +229,8 @@ class Mirror:
         self.jobs.append(known)
         self.newest[fact.key] = known.index
         self.changed_jobs.add(known.index)
-        arrival_ms = self._arrival_ms(fact)
-        events.append(("job_added", {"job": known.index, "fields": asdict(job_of(known.name, fact, arrival_ms))}))
-        events.append(("job_arrived", {"job": known.index, "submitted_ms": arrival_ms}))
+        events += job_events.added(known, self.epoch_ms)
         return known
-
-    def _arrival_ms(self, fact: JobFact) -> int:
-        return max(0, fact.submitted_ms - self.epoch_ms)
 
     def _name(self, key: str) -> str:
         """The key, with a number behind it where the cluster uses a key again."""
@@ -277,57 +241,12 @@ class Mirror:
         self.names.add(name)
         return name
 
-    def _add_state(self, known: KnownJob, was: JobFact | None, events: list[EventData]) -> None:
-        fact = known.fact
-        values = {"reason": fact.reason}
-        if was is not None and was.state == fact.state == ENDED:
-            return
-        if was is not None and fact.restarts > was.restarts:
-            events.append(_decided(known, "requeued", {**values, "restarts": fact.restarts}))
-        elif was is not None and (was.state, was.reason) == (fact.state, fact.reason):
-            return
-        if fact.state in (WAITING, HELD):
-            events.append(_decided(known, "waits", values, "held" if fact.state == HELD else "waits"))
-        elif fact.state == RUNNING:
-            if was is not None and was.state == SUSPENDED:
-                events.append(_decided(known, "resumed", values))
-            elif was is None or was.state != RUNNING or fact.restarts > was.restarts:
-                waited = max(0, fact.attempts[-1].started_ms - fact.submitted_ms) if fact.attempts else 0
-                events.append(_decided(known, "started", {**values, "waited_ms": waited}))
-        elif fact.state == SUSPENDED:
-            events.append(_decided(known, "suspended", values))
-
     def _add_bars(self, known: KnownJob, events: list[EventData]) -> None:
-        bars = bars_of(known.index, known.attempts, self.nodes.indices(), self.epoch_ms)
-        begin_ms, end_ms = span_of(bars, known.attempts, self.epoch_ms)
-        finish_ms = end_ms if known.attempts and known.fact.state == ENDED else NONE
-        events.append(
-            (
-                "plan_changed",
-                {
-                    "scope": "observed",
-                    "keys": [known.index],
-                    "jobs": [[known.index, begin_ms, finish_ms]],
-                    "bars": bars,
-                },
-            )
-        )
+        events.append(job_events.bars_changed(known, self.nodes.indices(), self.epoch_ms))
 
     def _ended(self, known: KnownJob, events: list[EventData]) -> None:
         self.open.discard(known.index)
-        fact = known.fact
-        values: dict[str, Any] = {"reason": fact.reason, "outcome": fact.outcome}
-        kind, code = ("ended", "ended") if known.attempts else ("rejected", "withdrawn")
-        last = known.attempts[-1] if known.attempts else None
-        if last is not None and last.ended_after_ms is not None:
-            values |= {"after_ms": max(0, last.ended_after_ms - self.epoch_ms)}
-        events.append(_decided(known, kind, values, code))
-        if known.attempts:
-            events.append(("job_completed", {"job": known.index, "utility": 0.0, "ended_ms": self._end_ms(known)}))
-
-    def _end_ms(self, known: KnownJob) -> int:
-        ended = known.attempts[-1].ended_ms or known.fact.ended_ms or self.at_ms
-        return min(self.log_ms, max(0, ended - self.epoch_ms))
+        events += job_events.ended(known, self.epoch_ms, self.at_ms, self.log_ms)
 
     def _gone(self, known: KnownJob, events: list[EventData]) -> None:
         """A complete snapshot no longer has the job: it ended at some time since it was last seen."""
@@ -358,46 +277,3 @@ def epoch_of(first: Snapshot) -> int:
     times += [attempt.started_ms for job in first.jobs for attempt in job.attempts]
     oldest = min([ms for ms in times if 0 < ms <= first.at_ms], default=first.at_ms)
     return oldest - oldest % HOUR_MS
-
-
-def _changing(job: Job) -> tuple[Any, ...]:
-    """Fields of a job that may change after it was first seen, and that `job_set` then states."""
-    return job.worker, job.requested_workers, job.limit_ms, job.arrival_ms
-
-
-def _decided(known: KnownJob, kind: str, values: Mapping[str, Any], code: str = "") -> EventData:
-    """code: of scheduling/observed/reasons.py; by default the kind itself."""
-    return "decided", {
-        "job": known.index,
-        "kind": kind,
-        "code": code or kind,
-        "values": {k: v for k, v in values.items() if v != ""},
-    }
-
-
-def _end_of(known: KnownJob) -> tuple[str, int | None, bool]:
-    """End of the job as the log states it: outcome, time, and whether it ran."""
-    ended_ms = known.attempts[-1].ended_ms if known.attempts else None
-    return known.fact.outcome, ended_ms, bool(known.attempts)
-
-
-def _is_old(known: KnownJob, fact: JobFact) -> bool:
-    """True if the fact is older than the known end: what has ended goes on only as another attempt.
-
-    A job that was lost, or whose last known attempt failed, goes on when it is shown again. What the accounting has
-    stated is not replaced by the same end in a poll.
-    """
-    was = known.fact
-    if was.state != ENDED or fact.restarts > was.restarts or fact.complete_history:
-        return False
-    if fact.state != ENDED:
-        return was.outcome not in QUEUED_AGAIN
-    return was.complete_history and was.outcome != LOST and of_attempts.repeats_end(fact, known.attempts)
-
-
-def _repeats(known: KnownJob, fact: JobFact) -> bool:
-    """True if the fact is the job's newest one again, as most are; not if an attempt of it began only now."""
-    if known.fact is not fact and known.fact != fact:
-        return False
-    starts = {attempt.started_ms for attempt in known.attempts}
-    return all(attempt.started_ms in starts for attempt in fact.attempts)

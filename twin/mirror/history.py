@@ -14,7 +14,8 @@ from scheduling.model.values import NONE, Cluster, Event, Job, ModelError, Place
 from scheduling.observed.scheduler import ObservedScheduler
 from twin.connectors.facts import ENDED, Attempt
 from twin.mirror.as_values import bars_of, job_of, server_of
-from twin.mirror.differ import KnownJob, Mirror
+from twin.mirror.differ import Mirror
+from twin.mirror.jobs.known import KnownJob
 
 SLOT_MS = 60_000  # of the files; nothing of a real cluster is in slots
 # At one instant: what ends, then servers, then arrivals, then what starts.

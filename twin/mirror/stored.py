@@ -21,8 +21,9 @@ from twin.files.job_table import JobTable
 from twin.files.packed_jobs import pack_jobs
 from twin.infra import pubsub
 from twin.mirror.as_values import EventData
-from twin.mirror.differ import KnownJob, Mirror, epoch_of
+from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.jobs.attempts import are_uncertain
+from twin.mirror.jobs.known import KnownJob
 from twin.mirror.nodes.known import KnownNode
 from twin.mirror.nodes.reservations import KnownReservation
 from twin.mirror.nodes.sites import SiteRule

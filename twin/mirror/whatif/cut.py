@@ -18,7 +18,8 @@ from scheduling.model.values import MAX_INT, ModelError, Server
 from scheduling.reporting.quantities import count
 from twin.connectors.facts import ENDED, Attempt
 from twin.mirror.as_values import amounts_of
-from twin.mirror.differ import KnownJob, Mirror
+from twin.mirror.differ import Mirror
+from twin.mirror.jobs.known import KnownJob
 
 DURATIONS = (ACTUAL, LIMIT)
 RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut

@@ -19,8 +19,9 @@ from twin.connectors.facts import ENDED
 from twin.infra.errors import Refused
 from twin.mirror import stored
 from twin.mirror.as_values import amounts_of, server_of
-from twin.mirror.differ import KnownJob, Mirror
+from twin.mirror.differ import Mirror
 from twin.mirror.history import idle_only
+from twin.mirror.jobs.known import KnownJob
 from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, end_ms, parts_of
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
