@@ -44,7 +44,7 @@ STATED = [
     ("following.md", f"limits of {trial.LIMIT_S:g} s and {trial_process.MAX_MEMORY // 2**30} GiB"),
     ("following.md", f"of the newest {health.MAX_LAGS:,}"),
     ("following.md", f"`hours` (default {sets.DEFAULT_MS // HOUR_MS}, at most {sets.MAX_MS // HOUR_MS})"),
-    ("forecasting.md", f"at most every {forecast_task.EVERY_S:g} s"),
+    ("forecasting.md", f"at most once every {forecast_task.EVERY_S:g} s"),
     ("forecasting.md", f"the {bands.NEAREST} forecasts, among the last {bands.LAST} scored ones"),
     ("forecasting.md", f"*learning* below {scoring.MIN_SCORED} scored starts"),
     ("forecasting.md", f"if its interval is at least {replays.MIN_INTERVAL_MS // 1_000} s"),

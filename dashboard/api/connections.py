@@ -149,7 +149,7 @@ class NewConnectionSerializer(KnownFields, SettingsSerializer):
 
 
 class ChangeSerializer(KnownFields):
-    """Change of a connection; what is left out keeps its value. An empty sampler ends sampling."""
+    """Change of a connection; omitted fields keep their values. An empty sampler ends sampling."""
 
     parameters = ParametersField(required=False)
     sites = SitesField(required=False)

@@ -103,7 +103,7 @@ class CancelReplayView(APIView):
 
 
 def connection_of(name: str, user: Any) -> Connection:
-    """The connection; 404 with the list of where they are."""
+    """The connection; 404 with the address that lists the connections."""
     found = visible(Connection.objects.select_related("run__scenario__cluster"), user).filter(name=name).first()
     if found is None:
         raise Http404(f"No cluster is connected under the name {name}; GET /api/connections/ lists those that are.")

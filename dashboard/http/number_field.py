@@ -10,7 +10,7 @@ from rest_framework.relations import PrimaryKeyRelatedField
 
 
 class NumberField(serializers.FloatField):
-    """Finite number; true is none, though Python takes it for 1, nor is the text "nan", which passes every bound."""
+    """Finite number; true is not one, though Python treats it as 1, nor is the text "nan", which passes every bound."""
 
     def to_internal_value(self, data: Any) -> float:
         value = math.nan if isinstance(data, bool) else super().to_internal_value(data)
@@ -20,7 +20,7 @@ class NumberField(serializers.FloatField):
 
 
 class IdField(PrimaryKeyRelatedField[Any]):
-    """Number of an object; 1.5 is none, though a query takes it for 1."""
+    """Number of an object; 1.5 is not one, though a query treats it as 1."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, float):

@@ -56,4 +56,4 @@ class ActorField(serializers.DictField):
 
 @extend_schema_field(schema(one_of(Run.BATCH, Run.LIVE, Run.MIRROR)))
 class ModeField(serializers.ChoiceField):
-    """Mode of a run; that of a mirrored one is none that can be chosen."""
+    """Mode of a run; the mode of a mirrored run cannot be chosen."""

@@ -187,7 +187,7 @@ def live_shadows(request: HttpRequest, name: str) -> HttpResponse:
 
 @_looked_at
 def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
-    """Fidelity of a live cluster: how true its forecasts have come."""
+    """Fidelity of a live cluster: how accurate its forecasts are."""
     connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
     return _no_cluster(request, name) if connection is None else _page(request, "fidelity.html", connection=connection)
 

@@ -77,7 +77,7 @@ def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> s
     if found.value is None:
         return f"Not admitted with any priority up to {MAX_PRIORITY:,.0f} times its own {found.actual:.4g}."
     if was_admitted:
-        return f"Admitted with a priority down to {found.value:.4g}; it has {found.actual:.4g}."
+        return f"Admitted with a priority as low as {found.value:.4g}; it has {found.actual:.4g}."
     return f"Admitted with a priority of at least {found.value:.4g}; it has {found.actual:.4g}."
 
 
@@ -85,7 +85,7 @@ def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str
     if found.value is None:
         return f"Not admitted with any target later than its {_slots(found.actual)}."
     if was_admitted:
-        return f"Admitted with a target down to {_slots(found.value)}; it has {found.actual:.4g}."
+        return f"Admitted with a target as short as {_slots(found.value)}; it has {found.actual:.4g}."
     return f"Admitted with a target of at least {_slots(found.value)}; it has {found.actual:.4g}."
 
 
@@ -98,7 +98,7 @@ def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
     if found.value is None:
         return f"Not admitted with any number of concurrent workers up to {MAX_MORE:,} times its {found.actual:.0f}."
     if was_admitted:
-        return f"Admitted with down to {count(round(found.value), 'concurrent worker')}; it has {found.actual:.0f}."
+        return f"Admitted with as few as {count(round(found.value), 'concurrent worker')}; it has {found.actual:.0f}."
     return (
         f"Admitted with at least {count(round(found.value), 'concurrent worker')}; it has at most {found.actual:.0f}."
     )

@@ -106,7 +106,7 @@ def test_a_replay_is_computed_and_compared_with_what_happened(open_page: Callabl
     expect(section).to_contain_text("20 jobs that completed in both")
     expect(section).to_contain_text("No start differs by more than 30 s")
     section.get_by_text("Assumptions").click()
-    expect(section).to_contain_text("The main scheduler runs at most every 3 s")
+    expect(section).to_contain_text("The main scheduler runs at most once every 3 s")
     expect(section).to_contain_text("Reservations of nodes, required nodes and preemption are not simulated")
     narrow_and_wide(page)
     section.get_by_role("link", name="Compare the runs").click()

@@ -15,7 +15,7 @@ def test_a_rejected_and_an_admitted_job_say_what_would_have_flipped_them(viewer,
         assert {row["what"] for row in found["rows"]} >= {"priority", "workers", "arrival_ms"}
         priority = next(row for row in found["rows"] if row["what"] == "priority")
         assert priority["sentence"].startswith(
-            "Admitted with a priority down to"
+            "Admitted with a priority as low as"
             if found["admitted"]
             else ("Admitted with a priority of at least", "Not admitted")
         )

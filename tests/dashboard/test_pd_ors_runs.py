@@ -49,7 +49,7 @@ def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
         assert by_name["workers"]["actual"] == jobs[job["index"]].global_batch
         assert all(row["sentence"].endswith(".") for row in found["rows"])
         sentences.setdefault(found["admitted"], by_name["priority"]["sentence"])
-    assert sentences[True].startswith("Admitted with a priority down to")
+    assert sentences[True].startswith("Admitted with a priority as low as")
 
 
 def test_the_prices_of_a_server_are_those_that_the_scheduler_ended_with(viewer, shared_run):

@@ -12,7 +12,7 @@ test('a change is shown with both values', () => {
   const at = Date.UTC(2001, 1, 3, 4, 5);
   assert.equal(
     changeText({ field: 'not_before_ms', before: null, after: at }),
-    'starts not before 2001-02-03 04:05 UTC',
+    'does not start before 2001-02-03 04:05 UTC',
   );
 });
 

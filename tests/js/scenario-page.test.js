@@ -74,7 +74,7 @@ test('an emptied number is refused in the form, and not replaced by the default 
   say('[data-parameter=servers]', '*');
   say('[data-parameter=amount]', '');
   add();
-  assert.equal(text('#add > .error'), 'Amount: no number; enter one, for example 1.');
+  assert.equal(text('#add > .error'), 'Amount: enter a number, for example 1.');
   assert.equal($$('#edits li').length, 1);
   say('[data-parameter=amount]', '0');
   add();

@@ -41,7 +41,7 @@ def test_each_part_is_reported_when_it_is_done(processes):
 
 
 def test_a_process_that_is_killed_is_answered_with_what_would_work():
-    words = r"one of 2 processes was killed, .* smaller number of --processes"
+    words = r"one of 2 processes was killed, .* use a smaller --processes"
     with pytest.raises(ModelError, match=words), pool._processes(2, Options()) as processes:
         processes.submit(os._exit, 1).result()
 

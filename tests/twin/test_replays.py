@@ -71,7 +71,7 @@ def test_a_slurm_that_reports_its_settings_is_replayed_by_its_own_model():
     cluster, jobs = store.of_run(shadow.run)
     assert [server.queues for server in cluster.servers] == [("edge",), ("cloud",)]
     assert {(job.requested_workers, job.worker[0]) for job in jobs} == {(1, 2_000)}, "a worker is a node"
-    assert any("main scheduler runs at most every 3 s" in text for text in of.facts["sentences"])
+    assert any("main scheduler runs at most once every 3 s" in text for text in of.facts["sentences"])
 
 
 def test_the_backfill_passes_that_the_cluster_reports_are_those_of_the_replay():
@@ -86,7 +86,7 @@ def test_the_backfill_passes_that_the_cluster_reports_are_those_of_the_replay():
     first_ms = EPOCH + 7 * S - round(connection.run.clock_wall.timestamp() * 1000) + 500
     assert text == f"{first_ms}*{len(known)}"
     assert len(known) == 113, "up to the last event"
-    assert any(f"the moments of {len(known)} are known" in text for text in of.facts["sentences"])
+    assert any(f"the times of {len(known)} passes are known" in text for text in of.facts["sentences"])
     assert of.facts["replay"]["jobs"] == 20
     short = Constraints(backfill_ms=2_000, passes=PASSES | {"backfill_ms": 2_000})
     Forecasting.objects.update(constraints=short.plain())

@@ -66,7 +66,7 @@ def create(
 
 
 def change(rule: AlertRule, values: Mapping[str, Any], user: Any = None) -> AlertRule:
-    """Another level, other thresholds; what is left out keeps its value. FieldError names the field."""
+    """Another level, other thresholds; omitted fields keep their values. FieldError names the field."""
     checked = _checked(rule.rule, values, rule.parameters)
     changed = {name: value for name, value in checked.items() if getattr(rule, name) != value}
     if changed:

@@ -189,7 +189,7 @@ def processes() -> Finding:
     if missing or trouble:
         text = "; ".join([*(f"no {kind} answers" for kind in missing), *trouble])
         return Finding("processes", FAULT, text, "start them: bin/up, or the commands of docs/operation.md")
-    return Finding("processes", OK, f"all of {len(known)} answer")
+    return Finding("processes", OK, f"all {len(known)} answer")
 
 
 def secrets() -> Finding:

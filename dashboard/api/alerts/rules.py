@@ -54,7 +54,7 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
 
 
 class AlertRuleChangeSerializer(KnownFields):
-    """Change of a rule; what is left out keeps its value."""
+    """Change of a rule; omitted fields keep their values."""
 
     parameters = ParametersField(required=False)
     level = serializers.CharField(max_length=60, required=False)

@@ -1,4 +1,4 @@
-"""Runs that a comparison is requested of, from the text of the address."""
+"""Runs to compare, from the text of the address."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ export function paintSites(box, { nodes, total_nodes: total }) {
       sites,
     ),
     sites.some((site) => !site.nodes)
-      ? h('p', { class: 'muted small' }, `The rule puts every node on the ${sites.find((s) => s.nodes)?.site} site.`)
+      ? h('p', { class: 'muted small' }, `The rule puts every node ${sites[0].nodes ? 'at the edge' : 'in the cloud'}.`)
       : null,
     h(
       'details',

@@ -147,10 +147,10 @@ export class PlanCard {
   }
 }
 
-/** 'nice 0 → −100', 'starts not before 14:20:00 UTC', 'required nodes: none → edge1'. */
+/** 'nice 0 → −100', 'does not start before 14:20:00 UTC', 'required nodes: none → edge1'. */
 export function changeText({ field, before, after }) {
   if (field === 'nice') return `nice ${number(before, 0)} → ${number(after, 0)}`;
-  if (field === 'not_before_ms') return `starts not before ${moment(after)}`;
+  if (field === 'not_before_ms') return `does not start before ${moment(after)}`;
   return `required nodes: ${before || NOTHING} → ${after || NOTHING}`;
 }
 

@@ -284,7 +284,7 @@ export class EditForm {
           return this.say(`${this.#title(parameter)}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`);
       } else if (isNumber(kind) && control.value === '' && control.dataset.start !== '') {
         // also what cannot be read as a number has no value; the server would take its default instead
-        return this.say(`${this.#title(parameter)}: no number; enter one, for example ${control.dataset.start}.`);
+        return this.say(`${this.#title(parameter)}: enter a number, for example ${control.dataset.start}.`);
       } else if (control.value !== '' || kind === 'str')
         edit[parameter] = isNumber(kind)
           ? Number(control.value)

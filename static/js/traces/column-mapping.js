@@ -28,7 +28,7 @@ export const UNITS = [
 export const DATETIME = ['datetime', 'date and time'];
 const MEMORY = ['GB', 'GiB', 'MB', 'MiB', 'KB', 'KiB', 'B'].map((unit) => [unit, unit]);
 const ORDERS = [
-  ['', 'as the dates say'],
+  ['', 'determined from the dates'],
   ['day', 'day first'],
   ['month', 'month first'],
 ];

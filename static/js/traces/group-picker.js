@@ -37,7 +37,7 @@ export function groupsField(groups, onChange) {
   const changed = () => {
     summary.textContent =
       `${number(count(), 0)} of ${plural(rows.length, 'queue')} ` +
-      `selected${rest ? `; select all to include ${plural(rest, 'job')} in other or no queues` : ''}`;
+      `selected${rest ? `; select all to include ${plural(rest, 'job')} in other queues or in none` : ''}`;
     onChange();
   };
   const set = (on) => () => {

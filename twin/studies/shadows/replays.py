@@ -58,7 +58,7 @@ RETRY = timedelta(hours=1)
 class Replayed(NamedTuple):
     """The window of a replay with the priorities of its jobs, each of which holds its nodes for pause_ms more.
 
-    passes: moments of the cluster's backfill passes in ms of the log; empty where they are not known
+    passes: times of the cluster's backfill passes in ms of the log; empty where they are not known
     """
 
     window: Window
@@ -137,13 +137,13 @@ def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0
         )
     if known.passes:
         found.append(
-            f"The main scheduler runs at most every {duration(known.passes['main_ms'])}, and the partitions have the "
-            "nodes that they have now."
+            f"The main scheduler runs at most once every {duration(known.passes['main_ms'])}, and the partitions have "
+            "the nodes that they have now."
         )
         found.append(
-            f"Backfill passes run when the cluster ran them: the moments of {passes:,} are known, to the second."
+            f"Backfill passes run when the cluster ran them: the times of {passes:,} passes are known, to the second."
             if passes
-            else "The moments of the passes are not known: a start at the next pass changes those that follow."
+            else "The times of the passes are not known: a start at another pass changes all starts that follow."
         )
         found.append("Reservations of nodes, required nodes and preemption are not simulated.")
     elif queues > 1:
@@ -168,7 +168,7 @@ def with_priorities(table: JobTable, parts: Sequence[Part]) -> JobTable:
 def entrant(cluster: Cluster, known: Constraints, passes: Sequence[int] = ()) -> Entrant:
     """The model of the cluster's policy, in the order of priorities and with time limits as run times.
 
-    It is Slurm's own where the cluster reports its settings, else EASY backfilling. passes: moments of backfill passes.
+    It is Slurm's own where the cluster reports its settings, else EASY backfilling. passes: times of backfill passes.
     """
     own: dict[str, Any] = {"order": UTILITY, "estimates": LIMITS}
     if known.passes:

@@ -56,7 +56,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     if accounts.keys:
         notes = [
             "Pods of one owner or gang are one job, which runs while its pods hold nodes; its GPUs, CPUs and memory "
-            "are their requests, on average over its run time. Only pods that are still known to the cluster are there."
+            "are their requests, on average over its run time. Only pods that the cluster still knows are included."
         ]
         found.read = accounts.read(sources, rows, skipped, notes, merged + len(found.machines))
     elif not found.machines:

@@ -10,7 +10,7 @@ import { searchSentence } from './oracle-gap.js';
 const ENDED = ['finished', 'cancelled', 'failed'];
 
 export const BOUND_TYPES = {
-  trivial: 'the sum of the utilities of the jobs if each ended as early as alone, even after the horizon',
+  trivial: 'the sum of the utilities of the jobs if each ended as early as it would alone, even after the horizon',
   repaired_dual: "the scheduler's own prices, corrected to be dual feasible",
   pooled_lp: 'the linear relaxation with all servers combined into one',
   lp_priced_dual: 'the prices of the linear relaxation',
