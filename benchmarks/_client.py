@@ -57,7 +57,7 @@ class Client:
 
 
 def wait(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """Return once the condition holds."""
+    """Wait for a condition, which holds afterwards."""
     deadline = time.monotonic() + patience_s
     while not holds():
         if time.monotonic() > deadline:

@@ -53,7 +53,7 @@ def views(page: Any, url: str, big: bool) -> Mapping[str, View]:
 
 
 def ask_to_delete(page: Any) -> None:
-    """Asks to delete the run; on a phone its buttons are folded."""
+    """Request to delete the run, up to its dialog; on a phone its buttons are folded."""
     controls = page.locator("#fold")
     if controls.is_visible():
         controls.click()

@@ -277,7 +277,7 @@ class Slurm(BackfillScheduler):
         return None
 
     def _rounded(self, begin: int, job: int) -> tuple[int, int]:
-        """Begin and end of a reservation on the grid of the resolution."""
+        """Start and end of a reservation on the grid of the resolution."""
         grid = self.resolution
         first = begin // grid * grid
         return first, max((begin + self.estimates[job]) // grid * grid, first + grid)

@@ -1,9 +1,9 @@
 """The workload of the Harmony paper (Section V-B): 4 applications x 2 data sets x 10 settings on 100 m4.2xlarge.
 
-Table I (sizes of inputs and models) is the paper's; Fig. 9, which gives the times, is lost. Times of communication,
-shares of computation and lengths are **calibrated** so that the figures in the paper's text are met: mean degree of
-parallelism 15, 44 s for an iteration of the eight combinations on 32 machines, jobs long enough that arrivals 8 minutes
-apart hardly matter. Hence no `literal` variant. A worker of the other schedulers fills a machine.
+Table I (sizes of inputs and models) is the paper's; Fig. 9, which gives the times, was not available. Times of
+communication, shares of computation and lengths are **calibrated** so that the figures in the paper's text are met:
+mean degree of parallelism 15, 44 s for an iteration of the eight combinations on 32 machines, jobs long enough that
+arrivals 8 minutes apart hardly matter. Hence no `literal` variant. A worker of the other schedulers fills a machine.
 
 Arrivals: all at once; a Poisson process; a bursty one in place of a trace (a Poisson process whose rate is 0.3 or 3
 times the mean, for 10 arrivals on average); or the given timestamps of a trace, a random window of them stretched to
@@ -77,7 +77,8 @@ def harmony(
     subset        comp60 or comm60: of `num_jobs` jobs (80 in the paper) the three quarters at either end
     arrivals      one of ARRIVALS, with a mean gap of `mean_minutes`
     timestamps    when jobs came in a trace, in any unit
-    lengths       heavy_tailed: few jobs with most of the iterations, as times to convergence often are; not calibrated
+    lengths       heavy_tailed: a few jobs with most of the iterations, as times to convergence often are; not
+                  calibrated
     """
     if variant == "literal":
         raise ModelError(

@@ -1,11 +1,11 @@
 """Outlook: starts and finishes of all waiting jobs, if running jobs end as predicted and no other job arrives.
 
-The cluster is played forward from end to end. Its scheduler knows time limits only, so they decide who is backfilled,
-while jobs end after their predicted run times. It is EASY backfilling: jobs start in the order of priority; the first
-one of each queue that does not fit gets a reservation by the limits (its nodes and its time), and a later job may start
-if it ends by then or leaves the reserved amounts free. Nodes are taken in their order. Jobs that wait for a licence, a
-dependency or a time are passed over and reserve nothing. What a job held is free one cycle of the scheduler after it
-ended; the same passes before the first starts.
+The cluster is simulated from one end of a job to the next. Its scheduler knows time limits only, so they decide who is
+backfilled, while jobs end after their predicted run times. It is EASY backfilling: jobs start in the order of priority;
+the first one of each queue that does not fit gets a reservation by the limits (its nodes and its time), and a later job
+may start if it ends by then or leaves the reserved amounts free. Nodes are taken in their order. Jobs that wait for a
+licence, a dependency or a time are passed over and reserve nothing. What a job held is free one cycle of the scheduler
+after it ended; the same passes before the first starts.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Outlook:
                 heapq.heappush(self.events, (ms, ""))
 
     def run(self) -> list[Forecast]:
-        """Forecasts of all waiting jobs, from the cluster played forward until no event is left."""
+        """Forecasts of all waiting jobs, from the cluster simulated until no event is left."""
         while self.events and self.waits.any():
             self.at_ms = self.events[0][0]
             while self.events and self.events[0][0] == self.at_ms:

@@ -58,13 +58,13 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
 
 
 def emit_all_prices(sim: Simulation, at_ms: int) -> None:
-    """Logs the prices of all slots up to the scheduler's horizon, if it has any."""
+    """Log of the prices of all slots up to the scheduler's horizon, if it has any."""
     if sim.prices and sim.scheduler.horizon:
         _emit_prices(sim, at_ms, range(sim.scheduler.horizon))
 
 
 def emit_prices_of(sim: Simulation, at_ms: int, bars: Sequence[Placement]) -> None:
-    """Logs the prices of the slots that these bars touch, if the scheduler has any."""
+    """Log of the prices of the slots that these bars touch, if the scheduler has any."""
     if sim.prices:
         _emit_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
 

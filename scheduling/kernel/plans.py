@@ -58,7 +58,7 @@ class Plans:
         return dropped
 
     def commit(self, at_ms: int, decision: Decision) -> None:
-        """Logs the plans of a decision; plans of jobs are in the ledger already (`Ledger.replace`)."""
+        """Log of the plans of a decision; plans of jobs are in the ledger already (`Ledger.replace`)."""
         for job, bars in decision.plan.items():
             start_ms, finish_ms = self._start_ms(at_ms, job, bars), decision.finishes.get(job)
             self._promise(at_ms, job, finish_ms, bars)
@@ -67,7 +67,7 @@ class Plans:
             self._commit_workers(at_ms, decision.workers)
 
     def _commit_workers(self, at_ms: int, plan: WorkerPlan) -> None:
-        """Logs plans of workers, which must not outlast the jobs on them."""
+        """Log of plans of workers, which must not outlast the jobs on them."""
         self.ledger.replace_workers(at_ms, plan)
         jobs = plan.jobs.tolist()
         if self.begun_ms:

@@ -165,7 +165,7 @@ def end_task(task_id: str, state: str) -> None:
 
 
 def note_failure(error: BaseException) -> None:
-    """Records an exception in the current span."""
+    """Record of an exception in the current span."""
     if _tracer is not None:
         _current().record_exception(error)
 

@@ -43,12 +43,12 @@ class PrometheusParameters(Parameters):
     )  # fmt: skip
     gpu_label: str = parameter("gpu", "Label that numbers the GPUs of a node", title="GPU label")
     gpu_busy: str = parameter("DCGM_FI_DEV_GPU_UTIL", "Metric: time in which a GPU is busy, %", title="GPU busy")
-    gpu_used: str = parameter("DCGM_FI_DEV_FB_USED", "Metric: memory of a GPU in use", title="GPU memory used")
+    gpu_used: str = parameter("DCGM_FI_DEV_FB_USED", "Metric: used memory of a GPU", title="GPU memory used")
     gpu_free: str = parameter("DCGM_FI_DEV_FB_FREE", "Metric: free memory of a GPU", title="GPU memory free")
     cpu: str = parameter("node_cpu_seconds_total", "Metric: time of each CPU by mode", title="CPU time")
-    memory_total: str = parameter("node_memory_MemTotal_bytes", "Metric: memory of a node", title="Memory")
+    memory_total: str = parameter("node_memory_MemTotal_bytes", "Metric: total memory of a node", title="Total memory")
     memory_available: str = parameter(
-        "node_memory_MemAvailable_bytes", "Metric: memory of a node that is available", title="Memory available"
+        "node_memory_MemAvailable_bytes", "Metric: available memory of a node", title="Memory available"
     )
 
 

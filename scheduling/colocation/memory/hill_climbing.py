@@ -1,9 +1,9 @@
 """Hill climbing of the share of data on disk (Harmony Section IV-C): one job, one step, judged after an epoch.
 
-The jobs of a group have their turns round and round. A step that shortens the iteration by more than GAIN stays, and
-the job's next one continues from there; otherwise it is undone, and the next one goes the other way; when neither way
-pays, the step is halved. Models are moved only when all inputs are on disk and memory is short still. It ends when
-every job's step is below MIN_STEP, or when nothing is left to gain.
+The jobs of a group take turns. A step that shortens the iteration by more than GAIN stays, and the job's next one
+continues from there; otherwise it is undone, and the next one goes the other way; when neither way pays, the step is
+halved. Models are moved only when all inputs are on disk and memory is short still. It ends when every job's step is
+below MIN_STEP, or when nothing is left to gain.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Standings:
         self.stale = True
 
     def account(self, now_ms: int, round_ms: int) -> None:
-        """Begin of a round: what the rounds since the newest one have added."""
+        """Start of a round: what the rounds since the newest one have added."""
         passed = (now_ms - self.last_ms) / round_ms
         self.last_ms = now_ms
         self.rounds[DUE] += passed * self.rounds[TARGET]

@@ -16,7 +16,7 @@ EventData = Sequence[tuple[str, Mapping[str, Any]]]  # (kind, data) of events
 
 
 def extend(sim: Simulation, added: EventData, cluster: Cluster, jobs: Sequence[Job]) -> list[Event]:
-    """Logs the additions and makes cluster and jobs the current ones; the scheduler continues as after an edit."""
+    """Additions to the log, the cluster and the jobs; the scheduler continues as after an edit."""
     if sim.knowledge is not None:
         raise ModelError("jobs and servers cannot be added to a run on predicted run times")
     if sim.phase < len(sim.phases) or sim.ended or not sim.seq:

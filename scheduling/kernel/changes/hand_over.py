@@ -60,7 +60,7 @@ def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
 def _release_plans(
     sim: Simulation, at_ms: int, decision: Decision, displaced: Sequence[int], stood: Sequence[Placement]
 ) -> None:
-    """Logs the plans that end now. stood: the bars of plans of jobs."""
+    """Log of the plans that end now. stood: the bars of plans of jobs."""
     if decision.workers is not None:
         sim.plans.record_starts(decision.workers.jobs.tolist())
     planned = {bar.job for bar in stood}
@@ -75,7 +75,7 @@ def _release_plans(
 
 
 def _emit_server_changes(sim: Simulation, at_ms: int, old: Cluster) -> None:
-    """Logs the servers that leave or return by the change; a new server returns."""
+    """Log of the servers that leave or return by the change; a new server returns."""
     for index, server in enumerate(sim.cluster.servers):
         if server.is_away(at_ms) != (index >= len(old.servers) or old.servers[index].is_away(at_ms)):
             sim.emit(at_ms, "server_changed", {"server": index, "away": server.is_away(at_ms)})

@@ -38,7 +38,7 @@ class PriceBased(BaseScheduler):
 
     @abstractmethod
     def _reprice(self) -> None:
-        """Estimates the price bounds from the first `sample` jobs."""
+        """Estimate of the price bounds from the first `sample` jobs."""
 
     @abstractmethod
     def _decide(self, now_ms: int, job: int, record: Job) -> Decision:
@@ -116,7 +116,7 @@ class PriceBased(BaseScheduler):
         return horizon, None if len(sample) < MIN_SAMPLE else min(horizon, last + 1)
 
     def _learn(self, arrived: int) -> bool:
-        """Estimates the bounds again when the number of arrived jobs has doubled; true if it did."""
+        """New estimate of the bounds when the number of arrived jobs has doubled; true if it did."""
         self.longest = max([self.longest, *self._least(self.jobs[self.arrived : arrived], self.cluster.slot_ms)])
         self.arrived = max(self.arrived, arrived)
         size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
