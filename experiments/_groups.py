@@ -94,7 +94,7 @@ def outcomes_of(values: Values, runs: Iterable[str]) -> dict[str, list[Outcome]]
 
 
 def ratio(one: Sequence[Outcome], other: Sequence[Outcome], key: str) -> float:
-    """Mean over the workloads of how many times smaller `key` is in the other."""
+    """Mean over the workloads of `key` in the first divided by `key` in the other."""
     return mean(getattr(a, key) / getattr(b, key) for a, b in zip(one, other, strict=True))
 
 

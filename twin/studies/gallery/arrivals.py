@@ -23,7 +23,7 @@ def by_hours(jobs: Sequence[Job], weights: Sequence[float], seed: int) -> list[J
 
 
 def shortened(jobs: Sequence[Job], times: int) -> list[Job]:
-    """The jobs with so many times fewer epochs, at least one."""
+    """The jobs with their epochs divided by a number, at least one each."""
     return [restated(job, epochs=max(1, (job.epochs or 1) // times)) for job in jobs]
 
 
