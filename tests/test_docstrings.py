@@ -24,10 +24,11 @@ VERBS = [
     "store", "tell", "translate", "try", "undo", "update", "validate", "verify", "wake", "write", "yield",
 ]  # fmt: skip
 HOMONYMS = [  # nouns, but verbs before one of OBJECTS
-    "Answers", "Asks", "Calls", "Checks", "Claims", "Closes", "Cuts", "Downloads", "Draws", "Drops", "Estimates",
-    "Finds", "Holds", "Imports", "Lists", "Loads", "Logs", "Looks", "Marks", "Matches", "Moves", "Notes", "Places",
-    "Plays", "Prints", "Reads", "Records", "Registers", "Reports", "Requests", "Returns", "Runs", "Sets", "Shows",
-    "Stands", "Starts", "Stops", "Takes", "Turns", "Uploads", "Uses", "Waits", "Watches",
+    "Answers", "Asks", "Audits", "Calls", "Checks", "Claims", "Closes", "Cuts", "Downloads", "Draws", "Drops",
+    "Estimates", "Finds", "Forecasts", "Holds", "Imports", "Lists", "Loads", "Logs", "Looks", "Marks", "Matches",
+    "Moves", "Notes", "Places", "Plays", "Prints", "Queues", "Reads", "Records", "Registers", "Reports", "Requests",
+    "Returns", "Runs", "Sets", "Shows", "Stands", "Starts", "Stops", "Takes", "Turns", "Uploads", "Uses", "Waits",
+    "Watches",
 ]  # fmt: skip
 OBJECTS = [
     "a", "an", "the", "all", "each", "every", "its", "it", "one", "so", "this", "these", "what", "which", "whether",

@@ -125,7 +125,7 @@ class GangQueue(BaseScheduler):
         gang, units = self.gangs[job], self.running[job]
         slots = (now_ms - self.begun[job]) // self.cluster.slot_ms
         rest_work = self.training.work_as(self.jobs[job], rest)
-        self.left[job] = slots * self._per_slot(job, gang, units) + rest_work  # as of its begin
+        self.left[job] = slots * self._per_slot(job, gang, units) + rest_work  # as of its start
         if any(self.cluster.servers[server].is_away(now_ms) for _, server, _ in units):
             return Decision({job: []})  # `on_cluster_change` follows
         finishes: dict[int, int] = {}

@@ -84,7 +84,7 @@ def stages_at_busy_times(profile, name, seed):
 
 
 def first_starts(events):
-    """{job: begin of its first worker bar that ran by the end of the log}, from the realized schedule."""
+    """{job: start of its first worker bar that ran by the end of the log}, from the realized schedule."""
     futures = Futures()
     for event in events:
         futures.feed(event)

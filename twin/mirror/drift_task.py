@@ -56,7 +56,7 @@ def due(connection: Connection, now: float) -> bool:
 
 
 def work(pk: int) -> None:
-    """Audits one connection, in a process of its own that ends at its time limit."""
+    """Audit of one connection, in a process of its own that ends at its time limit."""
     before = Connection.objects.values_list("drift", flat=True).get(pk=pk)
     outcome = bounded_process.run(partial(audit, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
     if outcome in bounded_process.FAILURES:

@@ -109,8 +109,8 @@ class _Job:
         self.state, self.reason, self.message, self.outcome = WAITING, "", "", ""
         self.restarts = 0
         self.attempts: dict[int, Attempt] = {}  # by their start
-        self.suspensions: list[tuple[int, int]] = []  # begin and end of those that are over
-        self.suspended_ms = 0  # begin of the suspension, while the state is SUSPENDED
+        self.suspensions: list[tuple[int, int]] = []  # start and end of those that are over
+        self.suspended_ms = 0  # start of the suspension, while the state is SUSPENDED
         self.ended_ms: int | None = None
         self.asked: dict[str, Any] = {}
         self.last_ms = submitted_ms  # time of the event before
@@ -145,7 +145,7 @@ class _Job:
         return replace(attempt, shares=(Share(attempt.shares[0].node, **amounts),))
 
     def _suspension(self, before: str, at_ms: int) -> None:
-        """Begin or end of a suspension by an event that changed the state."""
+        """Start or end of a suspension by an event that changed the state."""
         if before != SUSPENDED and self.state == SUSPENDED:
             self.suspended_ms = at_ms
         elif before == SUSPENDED and self.state != SUSPENDED:

@@ -1,6 +1,6 @@
 """Preview of a job: its outcome if it arrived at a run now, and its effect on the others. Nothing is kept.
 
-The run is played on twice from its newest state, with the job and without it, until the job is done or rejected, or the
+The run is continued twice from its newest state, with the job and without it, until the job is done or rejected, or the
 time is up; what differs between the two is what the job would do to the others. So the answer is the scheduler's own,
 whichever it is.
 """

@@ -1,6 +1,6 @@
 """Preview of a job on a real cluster: its outcome if it arrived at a mirrored run now. Nothing is kept.
 
-The cluster as it is now is cut as for a fork (mirror/whatif) and played on by a scheduler of the twin.
+The cluster as it is now is cut as for a fork (mirror/whatif) and continued by a scheduler of the twin.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from twin.traces import import_task
 
 
 def start_import(trace: Trace, user: Any = None) -> Trace:
-    """Queues a complete upload for the scan or the import, by its stage."""
+    """Start of the scan or the import of a complete upload, by its stage."""
     _queue(trace, {"stage": trace.stage})
     audit(user, "trace.upload", f"trace {trace.pk}", {"name": trace.name})
     return trace

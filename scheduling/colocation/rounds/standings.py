@@ -19,7 +19,7 @@ class Standings:
     current   [row] type on which it runs, NONE while it does not
     first_ms  [row] its first round; NONE before
     rounds    [TARGET | DUE | RECEIVED, row, type] shares, and rounds due and received since the first one
-    last_ms   begin of the newest round
+    last_ms   start of the newest round
     stale     the shares are of other jobs or machines
     """
 

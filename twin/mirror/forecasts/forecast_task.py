@@ -55,7 +55,7 @@ class Requests:
 
 
 def work(pk: int) -> None:
-    """Forecasts one connection, unless a worker is at it."""
+    """Forecast of one connection, unless a worker is at it."""
     if not Connection.objects.filter(pk=pk, run__isnull=False).exists():
         return
     Forecasting.objects.get_or_create(connection_id=pk)

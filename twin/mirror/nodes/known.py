@@ -101,7 +101,7 @@ def _free_from(away: Sequence[tuple[int, int]]) -> int:
 
 
 def _corrected(away: Sequence[tuple[int, int]], since_ms: int, unavailable: bool) -> tuple[int, int]:
-    """The last outage, of which an event that came late states an earlier begin, or an earlier end."""
+    """The last outage, of which an event that came late states an earlier start, or an earlier end."""
     begin, end = away[-1]
     if unavailable:
         return min(begin, max(since_ms, _free_from(away[:-1]))), end

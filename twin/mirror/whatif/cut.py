@@ -118,9 +118,9 @@ def turn(part: Part) -> tuple[object, ...]:
 
 
 def started_before(of: Cut, slot_ms: int) -> Cut:
-    """The cut in which running jobs arrive at the last begin of a slot before it, with as much more work.
+    """The cut in which running jobs arrive at the last start of a slot before it, with as much more work.
 
-    Schedulers start jobs at the begin of a slot, so running jobs are placed before any waiting job can be.
+    Schedulers start jobs at the start of a slot, so running jobs are placed before any waiting job can be.
     """
     arrival_ms = max(0, (of.at_ms - 1) // slot_ms * slot_ms)
     earlier_ms = of.at_ms - arrival_ms

@@ -18,7 +18,7 @@ from twin.scenarios import forks, store
 
 
 def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, user: Any = None) -> Run:
-    """Queues a run. `speed` (live): ms of the cluster's time in each ms."""
+    """Start of a run, which is queued. `speed` (live): ms of the cluster's time in each ms."""
     with transaction.atomic():
         run = new_run(scenario, scenario.edits, mode, speed, user)
         transaction.on_commit(lambda: _begin(run))
@@ -26,7 +26,7 @@ def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, 
 
 
 def start_runs(entered: Sequence[Scenario], user: Any = None) -> list[Run]:
-    """Queues a batch run of each scenario, all at once: the workers share them."""
+    """Start of a batch run of each scenario, all queued at once: the workers share them."""
     with transaction.atomic():
         runs = [new_run(scenario, scenario.edits, Run.BATCH, 0, user) for scenario in entered]
         transaction.on_commit(lambda: runner.enqueue_all([run.pk for run in runs]))
