@@ -1,6 +1,8 @@
 // Polling of the server for pages without a socket, shown by the same badge.
 
 const AGAIN_MS = 2000; // wait after a failed request
+const MAX_AGAIN_MS = 30_000; // the wait doubles while the server answers with a failure
+const TOO_MANY = 429;
 
 export class Poll extends EventTarget {
   /**
@@ -15,15 +17,18 @@ export class Poll extends EventTarget {
     this.ask = ask;
     this.ms = ms;
     this.onError = onError;
-    /** @type {'connecting' | 'live' | 'offline' | 'deleted'} */
+    /** @type {'connecting' | 'live' | 'offline' | 'refused' | 'deleted' | 'unavailable'} */
     this.state = 'connecting';
     this.heardAt = 0;
+    this.failures = 0; // answers with a failure, one after the other
     this.ended = false;
     this.outcome = 'complete'; // text of the badge once it has ended
     /** @type {ReturnType<typeof setTimeout> | 0} */
     this.timer = 0;
     addEventListener('offline', () => this.ended || this.#become('offline'));
     addEventListener('online', () => this.ended || this.now());
+    // a refusal may be over when the user returns from another tab, perhaps with a new login
+    addEventListener('visibilitychange', () => this.state !== 'refused' || document.hidden || this.now());
   }
 
   /** Requests at once. */
@@ -31,21 +36,27 @@ export class Poll extends EventTarget {
     clearTimeout(this.timer);
     try {
       const more = await this.ask();
-      Object.assign(this, { heardAt: Date.now(), ended: !more });
+      Object.assign(this, { heardAt: Date.now(), ended: !more, failures: 0 });
       this.#become('live');
       this.onError(null);
       if (more) this.#later(this.ms);
     } catch (caught) {
       const error = /** @type {Error & {status?: number}} */ (caught);
       this.onError(error);
-      if (error.status === 404 && this.heardAt) {
-        this.ended = true;
-        this.#become('deleted');
-      }
-      if (error.status !== 0) return; // an answer of the server: another request would not change it
-      this.#become('offline');
-      this.#later(AGAIN_MS);
+      this.#failed(error);
     }
+  }
+
+  /** @param {Error & {status?: number}} error */
+  #failed({ status, message }) {
+    if (status === 404 && this.heardAt) {
+      this.ended = true;
+      this.#become(/ was deleted/.test(message) ? 'deleted' : 'unavailable'); // perhaps it went to another team
+    } else if (status === 0 || status === TOO_MANY || (status ?? 0) >= 500) {
+      this.#become('offline');
+      this.failures = status === 0 ? 0 : this.failures + 1;
+      this.#later(Math.min(AGAIN_MS * 2 ** Math.max(0, this.failures - 1), MAX_AGAIN_MS));
+    } else if (status !== undefined) this.#become('refused'); // another request would not change the answer
   }
 
   /** @param {number} ms */
