@@ -283,6 +283,28 @@ test('traces: the list sorts, a deletion asks first, files that are empty are re
   await until(() => /a.csv is empty/.test(text('#upload-error')), 'the empty file is refused');
 });
 
+test('traces: a failure to load the list is shown until the list loads', needsPage, async () => {
+  let down = true;
+  const list = (_, path) => (down ? refusal(503, 'The database does not answer.') : recorded(path));
+  const form = () => new Promise(() => {}); // its answer is not needed here
+  await visit('traces', '/traces/', {}, [
+    ['/api/traces/', list],
+    ['/api/workloads/', form],
+  ]);
+  await until(() => /does not answer/.test(text('#upload-error')), 'it is shown');
+  down = false;
+  sockets.at(-1).hear({ type: 'snapshot_needed' });
+  await until(() => $$('#list tbody tr').length >= 3, 'traces are listed');
+  assert.ok($('#upload-error').hidden);
+});
+
+test('a trace that another team has now is not called deleted', needsPage, async () => {
+  const moved = refusal(404, 'Trace 7 does not exist; it may have been deleted.');
+  await visit('trace', '/traces/7/', { 'trace.pk': '7', 'trace.id': '7' }, [['/api/traces/7/', moved]]);
+  await until(() => /does not exist/.test(text('main')), 'it is said');
+  assert.match(text('main'), /^\s*This trace is not available/);
+});
+
 test('a trace that was imported: its account, its first jobs, where its fields come from', needsPage, async () => {
   const id = JSON.parse(await recorded('/api/traces/?size=200').text()).results[0].id;
   const path = await until(

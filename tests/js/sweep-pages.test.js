@@ -96,13 +96,13 @@ test('a finished sweep that somebody else deletes says so, and offers nothing an
   const names = { 'sweep.pk': String(RUNS.sweep), sweep: String(RUNS.sweep) };
   const whole = { ...(await recorded(path).json()), finished: 4, total: 4, active: 0 };
   let gone = false;
-  const answer = () => (gone ? refusal(404, 'There is no sweep 1.') : Response.json(whole));
+  const answer = () => (gone ? refusal(404, 'Sweep 1 was deleted by ann.') : Response.json(whole));
   await visit('sweep', `/sweeps/${RUNS.sweep}/`, names, [[path, answer]]);
   await until(() => text('#connection') === 'complete', 'it is shown');
   gone = true;
   sockets.at(-1).hear({ type: 'deleted', id: whole.points[0].run, message: '' });
   await until(() => text('#connection') === 'deleted', 'the badge says so');
-  assert.equal(text('#failed'), 'There is no sweep 1. This page shows the data that it had already loaded.');
+  assert.equal(text('#failed'), 'Sweep 1 was deleted by ann. This page shows the data that it had already loaded.');
   assert.deepEqual([$('#csv').hidden, $('#resume').hidden], [true, true]);
   assert.equal($$('#points tbody tr').length, 4, 'what was loaded stays');
 });

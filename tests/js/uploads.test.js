@@ -5,7 +5,18 @@ import test from 'node:test';
 
 import { PIECE, Transfer, unfinished } from '../../static/js/traces/upload-session.js';
 
-const file = (name, size) => ({ name, size, slice: (from, to) => ({ size: Math.min(size, to) - from }) });
+const part = (size, fails) => ({
+  size,
+  slice: (from, to) => part(to - from, fails),
+  arrayBuffer: async () => {
+    if (fails?.()) throw new Error('NotReadableError');
+  },
+});
+const file = (name, size, fails) => ({
+  name,
+  size,
+  slice: (from, to) => part(Math.min(size, to) - from, fails),
+});
 const trace = (...files) => ({
   id: 7,
   status: 'uploading',
@@ -96,12 +107,42 @@ test('a lost answer to the last piece is no failure', async () => {
 
 test('after the last try it stops, says why, and can go on', async () => {
   const announced = trace(['a', 5]);
-  const { options } = server(announced, Array(8).fill({ status: 0, body: null }));
+  const { options } = server(announced, Array(8).fill({ status: 502, body: null }));
   const transfer = new Transfer(announced, [file('a', 5)], options);
   await transfer.run();
-  assert.deepEqual([transfer.state, transfer.problem], ['stopped', 'Connection lost. Stopped after 8 attempts.']);
+  assert.deepEqual(
+    [transfer.state, transfer.problem],
+    ['stopped', 'The server answered 502. Stopped after 8 attempts.'],
+  );
   await transfer.run();
   assert.equal(transfer.state, 'received');
+});
+
+test('a connection that is lost for longer than all waits ends no upload', async () => {
+  const announced = trace(['a', 5]);
+  const { waits, options } = server(announced, Array(12).fill({ status: 0, body: null }));
+  const transfer = new Transfer(announced, [file('a', 5)], options);
+  await transfer.run();
+  assert.equal(transfer.state, 'received');
+  assert.deepEqual(waits.slice(-6), Array(6).fill(30_000));
+});
+
+test('a file that changes during its upload is named, not the connection', async () => {
+  const announced = trace(['a.csv', 2 * PIECE]);
+  let changed = false;
+  const { asked, options } = server(announced);
+  const put = async (...given) => {
+    if (changed) return { status: 0, body: null }; // as a browser reports a part that it cannot read
+    changed = true;
+    return options.put(...given);
+  };
+  const transfer = new Transfer(announced, [file('a.csv', 2 * PIECE, () => changed)], { ...options, put });
+  await transfer.run();
+  assert.deepEqual(
+    [transfer.state, transfer.problem],
+    ['stopped', 'a.csv cannot be read any more; it was changed or removed. Cancel, and choose the file again.'],
+  );
+  assert.equal(asked.length, 1);
 });
 
 test('files that were uploaded before lead to their trace', async () => {

@@ -9,6 +9,7 @@ import { runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, plural } from '../util/format.js';
+import { isPassing } from '../util/poll.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
 import { View } from '../core/ranges/time-range.js';
@@ -34,6 +35,7 @@ if (unread.length)
 const view = new View();
 const playhead = new Playhead();
 let answer = null;
+let failing = false; // whether the notice shows a failure that has passed once the comparison loads
 let other = null; // the run compared with the baseline
 let choice = null; // of the runs to compare, once it was opened
 let gantts = null;
@@ -115,6 +117,8 @@ async function load() {
   if (answer && found.runs.length < answer.runs.length)
     throw new Refusal(`${found.notes[0]} This page shows the data that it had already loaded.`);
   answer = found;
+  if (failing) $('#notice').hidden = true;
+  failing = false;
   other ??= compared();
   const race = url.number('race', { from: 1, instead: 'The notice about a race is not shown.' });
   if (race !== null && !$('#race')) await showRace(race, answer.runs);
@@ -295,6 +299,7 @@ function onlyOne() {
 
 function fail(error) {
   logError(error);
+  failing = isPassing(error);
   $('#loading').hidden = true;
   $('#notice').hidden = false;
   setText($('#notice'), error.message);

@@ -4,6 +4,7 @@ import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, $$, fill, h } from '../ui/dom.js';
 import { bytes, duration, number, percent, plural } from '../util/format.js';
+import { isPassing } from '../util/poll.js';
 import { empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Arrivals } from '../charts/arrivals.js';
@@ -34,13 +35,17 @@ const operator = document.body.dataset.role === 'operator';
 const formats = $$('option', $('#formats').content).map((option) => [option.value, option.textContent]);
 const WORDS = { uploading: 'Receiving', queued: 'Waiting for a worker', parsing: 'Reading', cancelled: 'Cancelled' };
 const charts = { arrivals: null, sizes: null };
+const FORMS = ['scanned', 'ready']; // states whose page has forms, which stay while an error is shown
 let painted = '';
+let failing = false; // whether the page shows a failure that has passed once the trace loads
 let status = '';
 
 async function load() {
   const trace = await get(`/api/traces/${id}/`);
   const key = JSON.stringify([trace.status, trace.format, trace.options, trace.message, trace.scan]);
   status = trace.status;
+  if (failing) fill($('#status'));
+  failing = false;
   if (key === painted) return progress(trace); // keeps a form that is being filled in
   painted = key;
   paint(trace);
@@ -306,8 +311,12 @@ function rows(report, first, jobs, without) {
 
 function fail(error) {
   logError(error);
-  if (error.status === 404)
-    return fill(main, empty('This trace has been deleted', error.message, ['Show all traces', '/traces/']));
+  if (error.status === 404) {
+    const title = / was deleted/.test(error.message) ? 'This trace was deleted' : 'This trace is not available';
+    return fill(main, empty(title, error.message, ['Show all traces', '/traces/'])); // perhaps it went to another team
+  }
+  failing = isPassing(error);
+  if (!FORMS.includes(status)) painted = ''; // the progress that the message replaces is drawn again
   fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, error.message));
 }
 
@@ -321,7 +330,7 @@ $('#sizes-log').addEventListener('click', ({ currentTarget: button }) => {
 followOverview(
   (message) => {
     if (message.type !== 'trace' || message.trace.id !== id) return;
-    if (message.trace.status === status) progress(message.trace);
+    if (message.trace.status === status && painted) progress(message.trace);
     else load().catch(fail);
   },
   () => load().catch(fail),

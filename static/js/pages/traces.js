@@ -7,6 +7,7 @@ import { get, post, remove } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { bytes, number, percent, plural, wall } from '../util/format.js';
+import { isPassing } from '../util/poll.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Transfer, unfinished } from '../traces/upload-session.js';
@@ -20,6 +21,7 @@ const LABELS = { scanned: 'scanned' };
 const transfers = new Map(); // trace id -> {transfer, row} of this page
 let traces = [];
 let total = 0;
+let failing = false; // whether the line of errors shows a failure that has passed once the list loads
 
 const columns = [
   {
@@ -105,6 +107,8 @@ async function load() {
   const page = await get('/api/traces/?size=200');
   traces = page.results;
   total = page.count;
+  if (failing) $('#upload-error').hidden = true;
+  failing = false;
   paint();
 }
 
@@ -122,6 +126,7 @@ function fail(error) {
   logError(error);
   const line = $('#upload-error') ?? fill($('#list'), h('p', { class: 'error' }));
   line.hidden = false;
+  failing = isPassing(error) && line.id === 'upload-error';
   fill(line, error.message);
 }
 

@@ -3,7 +3,7 @@
 import { csrfToken, get } from '../core/api.js';
 
 export const PIECE = 4 * 2 ** 20; // bytes
-// between attempts of the same part; then it stops with a message
+// between attempts of the same part; then a server that answers with failures stops it with a message
 const WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 const MAX_JUMPS = 20; // answers that name another offset, one after the other: somebody else sends the same files
 const RATE_MS = 4000; // the rate shown is that of the last seconds
@@ -83,6 +83,11 @@ export class Transfer extends EventTarget {
       this.#end('duplicate', { earlier: { id: body.duplicate_of, detail: body.detail } });
     else if (status === 409 && Number.isFinite(body?.received)) this.#jump(n, body.received);
     else if (status === 409) await this.#elsewhere(body?.detail);
+    else if (status === 0 && !(await readable(piece)))
+      this.#change(
+        'stopped',
+        `${this.files[n].name} cannot be read any more; it was changed or removed. Cancel, and choose the file again.`,
+      );
     else if (status === 0 || status === 429 || status >= 500) await this.#again(n, tries, status, body);
     else
       this.#change(
@@ -113,10 +118,10 @@ export class Transfer extends EventTarget {
 
   async #again(n, tries, status, body) {
     const why = status === 0 ? 'Connection lost' : (body?.detail ?? `The server answered ${status}`);
-    if (tries >= WAITS_MS.length)
+    if (status !== 0 && tries >= WAITS_MS.length)
       return this.#change('stopped', `${why.replace(/\.$/, '')}. Stopped after ${tries + 1} attempts.`);
     this.#change('waiting', `${why.replace(/\.$/, '')}; retrying`);
-    await this.sleep(WAITS_MS[tries], this.abort.signal);
+    await this.sleep(WAITS_MS[Math.min(tries, WAITS_MS.length - 1)], this.abort.signal);
     if (this.state === 'cancelled') return;
     this.#change('sending', '');
     await this.#piece(n, tries + 1);
@@ -154,6 +159,16 @@ export function unfinished(files, traces) {
   }
   return null;
 }
+
+/** False if a file was changed or removed since it was chosen: the browser reads no part of it any more. */
+const readable = (piece) =>
+  piece
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
 
 /** PUTs bytes; {status, body}, with status 0 when there was no answer. (fetch reports no upload progress.) */
 function putPiece(path, piece, onBytes, signal) {

@@ -2,7 +2,8 @@
 
 const AGAIN_MS = 2000; // wait after a failed request
 const MAX_AGAIN_MS = 30_000; // the wait doubles while the server answers with a failure
-const TOO_MANY = 429;
+
+const TOO_MANY = 429; // requests of the account
 
 export class Poll extends EventTarget {
   /**
@@ -48,11 +49,12 @@ export class Poll extends EventTarget {
   }
 
   /** @param {Error & {status?: number}} error */
-  #failed({ status, message }) {
+  #failed(error) {
+    const { status, message } = error;
     if (status === 404 && this.heardAt) {
       this.ended = true;
       this.#become(/ was deleted/.test(message) ? 'deleted' : 'unavailable'); // perhaps it went to another team
-    } else if (status === 0 || status === TOO_MANY || (status ?? 0) >= 500) {
+    } else if (isPassing(error)) {
       this.#become('offline');
       this.failures = status === 0 ? 0 : this.failures + 1;
       this.#later(Math.min(AGAIN_MS * 2 ** Math.max(0, this.failures - 1), MAX_AGAIN_MS));
@@ -71,6 +73,13 @@ export class Poll extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 }
+
+/**
+ * True if a later request may succeed: the connection was lost, the server failed, or the account sent too many.
+ *
+ * @param {Error & {status?: number}} error
+ */
+export const isPassing = ({ status }) => status === 0 || status === TOO_MANY || (status ?? 0) >= 500;
 
 /**
  * The error of a Poll as a sentence; '' after a success, and while the server cannot be reached: the badge shows that.
