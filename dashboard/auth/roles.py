@@ -85,22 +85,28 @@ class ViewersLookOperatorsAct(BasePermission):
         return allowed
 
 
-class AdminsOnly(BasePermission):
+class RoleInSession(BasePermission):
+    """Base permission: accounts with the role `needed` or a higher one, in a session."""
+
+    needed = OPERATOR
+    message = ""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if isinstance(request.auth, ApiToken):
+            self.message = f"This requires the {self.needed} role in a session; a token is not enough."
+            return False
+        self.message = _lacking(request.user, self.needed, "This")
+        return has_role(request.user, self.needed)
+
+
+class AdminsOnly(RoleInSession):
     """Admins, in a session: a token cannot manage accounts."""
 
-    message = "This requires the admin role in a session; a token is not enough."
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return has_role(request.user, ADMIN) and not isinstance(request.auth, ApiToken)
+    needed = ADMIN
 
 
-class OperatorsOnly(BasePermission):
+class OperatorsOnly(RoleInSession):
     """Operators, in a session: a token cannot make tokens."""
-
-    message = "This requires the operator role in a session; a token is not enough."
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return is_operator(request.user) and not isinstance(request.auth, ApiToken)
 
 
 def _lacking(user: Any, role: str, what: str) -> str:

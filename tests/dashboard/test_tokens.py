@@ -120,7 +120,11 @@ def test_a_revocation_is_audited_once(operator, make):
 
 
 def test_tokens_are_for_operators_in_a_session(viewer, make):
-    assert viewer.get("/api/tokens/").status_code == 403
+    refused = viewer.get("/api/tokens/")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        403,
+        "This requires the operator role; you are logged in as a viewer.",
+    )
     assert viewer.get("/settings/tokens/").status_code == 403
     answer = Client().post("/api/tokens/", {}, content_type="application/json", **bearer(make("operate")))
     assert (answer.status_code, answer.json()["detail"]) == (
