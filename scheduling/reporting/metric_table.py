@@ -85,7 +85,8 @@ METRICS = (
     Metric("lanes.exchange_ms", "Exchange time", "ms", LOWER,
            "Total time that workers spend on parameter exchange: 2q/b per mini-batch, with gradient size q and "
            "bandwidth b, or 0 for workers at the location of their parameter server."),
-    Metric("lanes.cloud_chunks", "Chunks in the cloud", "", None, "Number of chunks with a worker in the cloud."),
+    Metric("lanes.cloud_chunks", "Chunks in the cloud", "", None,
+           "Number of chunks with a worker in the cloud; a job without chunks counts as one."),
     Metric("lanes.mean_busy", "Worker occupancy", "share", HIGHER,
            "Busy time of workers on servers / available time of workers there, from the first arrival to the end of "
            "the last of these workers."),
