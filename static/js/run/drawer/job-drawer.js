@@ -266,9 +266,7 @@ export class Drawer {
       h(
         'p',
         { class: 'decided' },
-        'decided at ',
-        this.#moment(at, story),
-        `${by} `,
+        h('span', {}, 'decided at ', this.#moment(at, story), by),
         h('button', { type: 'button', class: 'quiet', onclick: () => this.onShow(at) }, 'Show this time'),
       ),
     );
@@ -279,7 +277,12 @@ export class Drawer {
     const list = h('ul', { class: 'plain' });
     const more = h(
       'button',
-      { type: 'button', class: 'quiet', hidden: true, onclick: () => this.#ask(seq, list, more, MAX_SEARCH_S) },
+      {
+        type: 'button',
+        class: 'quiet more-search',
+        hidden: true,
+        onclick: () => this.#ask(seq, list, more, MAX_SEARCH_S),
+      },
       'Search longer',
     );
     this.#ask(seq, list, more);
