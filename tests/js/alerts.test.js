@@ -52,7 +52,9 @@ test('the number in the header, endings and the newest check in words', () => {
 
 test('the webhook says where notices go, and what is undelivered', () => {
   const lines = (more) => webhookLines({ ...WEBHOOK, ...more }).map(({ text: line, error }) => [line, Boolean(error)]);
-  assert.deepEqual(lines({ receiver: null }), [['No webhook. Set ALERT_WEBHOOK_URL to the address of one.', false]]);
+  assert.deepEqual(lines({ receiver: null }), [
+    ['No webhook: alerts are shown here only. An administrator can set the address of one.', false],
+  ]);
   assert.deepEqual(lines({ problem: 'ALERT_WEBHOOK_URL must be an address' }), [
     ['ALERT_WEBHOOK_URL must be an address.', true],
   ]);

@@ -69,7 +69,8 @@ export function evaluationText({ evaluated_at: at, watched, left }, nowMs) {
 export function webhookLines(webhook) {
   const { receiver, signed, problem, waiting, given_up: lost, delivered_at: delivered, next_at: next, error } = webhook;
   if (problem) return [{ text: `${problem}.`, error: true }];
-  if (!receiver) return [{ text: 'No webhook. Set ALERT_WEBHOOK_URL to the address of one.' }];
+  if (!receiver)
+    return [{ text: 'No webhook: alerts are shown here only. An administrator can set the address of one.' }];
   const last = delivered ? `, last notice delivered ${wall(delivered)}` : ', no notice delivered yet';
   /** @type {{text: string, error?: boolean}[]} */
   const lines = [{ text: `Notices are posted to ${receiver}, ${signed ? 'signed' : 'not signed'}${last}.` }];

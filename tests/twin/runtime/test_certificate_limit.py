@@ -10,7 +10,7 @@ import pytest
 from tests.twin.runtime.stack import Stack, wait_until
 
 LIMIT = "0.01"
-WHY = "the computation exceeded the limit of 0.01 s (CERTIFICATE_LIMIT_S)"
+WHY = "the computation exceeded the limit of 0.01 s, which an administrator sets"
 START = """
 from scheduling.workloads import generate
 from twin.models import Scenario
