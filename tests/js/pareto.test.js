@@ -22,8 +22,19 @@ test('a run whose title has no room has a number, which the caption explains', n
   const figure = (front) => paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, front, runs);
   const chart = figure([0, 1]);
   const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
-  assert.deepEqual(labels, ['FIFO', 'OASiS', '1', '2']);
+  assert.deepEqual(labels, ['FIFO, 1', 'OASiS', '2'], 'points in one place share a label');
   assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm ·\s12, 2: Slurm.* ·\s13\.$/);
   assert.match(chart.querySelector('figcaption').textContent, /against mean wait\. The line joins/);
   assert.match(figure([1]).textContent, /No other run beats OASiS ·\s11 in either metric\./, 'there is no line');
+});
+
+test('many runs at one place have one label with the range of their numbers', needsPage, async () => {
+  open();
+  const { paretoChart } = await import('../../static/js/charts/pareto.js');
+  const metric = (title) => ({ title, unit: 'h' });
+  const points = [{ x: 9, y: 9 }, ...Array.from({ length: 4 }, () => ({ x: 1, y: 1 }))];
+  const runs = points.map((_, i) => ({ id: i, title: i ? 'OASiS' : 'DRF' }));
+  const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0], runs);
+  const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
+  assert.deepEqual(labels, ['DRF', 'OASiS, 1–3']);
 });

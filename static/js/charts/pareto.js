@@ -8,6 +8,7 @@ import { lowered } from '../util/format.js';
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 250, 64, 92, 14, 42];
 const CHARACTER = 6; // width of one in a name, about
 const MARGIN = 0.06; // of the range, around the points
+const [NEAR, LINE] = [12, 9]; // px: labels at points that are no farther apart would cover each other
 
 /**
  * x, y: metrics, of which lower x and higher y are better; points: {x, y} of each run; front: positions of the points
@@ -31,8 +32,19 @@ export function paretoChart({ x, y, points }, front, runs) {
   const best = new Set(front);
   const named = labelled(points, best, toX, toY, runs);
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i));
-  const label = (i) => (named.has(i) ? runs[i].title : String(numbered.indexOf(i) + 1));
+  const numberOf = (i) => numbered.indexOf(i) + 1;
+  const places = together(points, best, toX, toY, (i) => (named.has(i) ? runs[i].title.length * CHARACTER : 0));
+  const label = (i) => {
+    const others = (places.get(i) ?? []).map(numberOf).filter(Boolean);
+    return named.has(i)
+      ? [runs[i].title, ...ranges(others)].join(', ')
+      : ranges([numberOf(i), ...others].sort((a, b) => a - b)).join(', ');
+  };
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
+  const beside = (cx, cy, words) =>
+    cx + 8 + words.length * CHARACTER > WIDTH
+      ? text(cx - 8, cy, words, { 'text-anchor': 'end' })
+      : text(cx + 8, cy, words);
   const beats = front.map((i) => runLabel(runs[i])).join(', ');
   return h(
     'figure',
@@ -61,7 +73,7 @@ export function paretoChart({ x, y, points }, front, runs) {
             { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4 },
             s('title', {}, `${runLabel(runs[i])}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`),
           ),
-          text(toX(point.x) + 8, toY(point.y) + 4, label(i)),
+          places.has(i) ? beside(toX(point.x), toY(point.y) + 4, label(i)) : null,
         ),
       ),
     ),
@@ -72,7 +84,7 @@ export function paretoChart({ x, y, points }, front, runs) {
       front.length > 1
         ? 'The line joins the runs that no other run beats in both metrics.'
         : `No other run beats ${beats} in either metric.`,
-      numbered.length ? ` ${numbered.map((i) => `${label(i)}: ${runLabel(runs[i])}`).join(', ')}.` : '',
+      numbered.length ? ` ${numbered.map((i) => `${numberOf(i)}: ${runLabel(runs[i])}`).join(', ')}.` : '',
     ),
   );
 }
@@ -92,11 +104,40 @@ function scale(values, from, to) {
   return [(value) => from + ((value - least) / span) * (to - from), [low, high]];
 }
 
+/** Positions, those on the line first. */
+const inOrder = (points, best) =>
+  points.map((_, i) => i).sort((a, b) => Number(best.has(b)) - Number(best.has(a)) || a - b);
+
+/** {position with a label: positions of the other points there, which share it}; width(i): that of its name in px */
+function together(points, best, toX, toY, width) {
+  const places = new Map();
+  const near = (i, head) => {
+    const [dx, dy] = [toX(points[i].x) - toX(points[head].x), Math.abs(toY(points[i].y) - toY(points[head].y))];
+    return (Math.abs(dx) <= NEAR && dy <= NEAR) || (dx > 0 && dx < width(head) && dy < LINE);
+  };
+  for (const i of inOrder(points, best)) {
+    const head = [...places.keys()].find((other) => near(i, other));
+    if (head === undefined) places.set(i, []);
+    else places.get(head).push(i);
+  }
+  return places;
+}
+
+/** ['1', '3–5'] of 1, 3, 4, 5. @param {number[]} numbers in rising order */
+function ranges(numbers) {
+  const found = [];
+  for (const each of numbers) {
+    const last = found.at(-1);
+    if (last?.[1] === each - 1) last[1] = each;
+    else found.push([each, each]);
+  }
+  return found.map(([from, to]) => (from === to ? String(from) : `${from}–${to}`));
+}
+
 /** Positions whose names are shown: those on the line first, none over another or beyond the edge. */
 function labelled(points, best, toX, toY, runs) {
   const shown = [];
-  const order = points.map((_, i) => i).sort((a, b) => Number(best.has(b)) - Number(best.has(a)) || a - b);
-  for (const i of order) {
+  for (const i of inOrder(points, best)) {
     const [px, py] = [toX(points[i].x), toY(points[i].y)];
     if (px + 8 + runs[i].title.length * CHARACTER > WIDTH) continue;
     if (shown.every(({ x, y }) => Math.abs(y - py) > 12 || Math.abs(x - px) > 100)) shown.push({ i, x: px, y: py });
