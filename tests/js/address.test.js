@@ -145,3 +145,9 @@ test('parameters are written without those that are empty', needsPage, () => {
   assert.equal(location.pathname + location.search, '/runs/3/?from=100&to=250');
   assert.deepEqual([url.get('job'), url.number('to', { instead: 'The whole time is shown.' })], [null, 250]);
 });
+
+test('an answer of the API that is shown as a page says nothing of its parameters', needsPage, () => {
+  openPage('/api/runs/1/jobs/?page=x', 'error.html');
+  tellUnknown();
+  assert.deepEqual(notes(), []);
+});

@@ -27,7 +27,7 @@ export const NAMES = [
   [/^\/scenarios\/\d+\/$/, ['servers', 'verb']],
   [/^\/sweeps\/$/, ['scenario']],
   [/^\/sweeps\/\d+\/$/, ['figure']],
-  [/^\/login\//, null], // the server reads them
+  [/^\/(login|api)\//, null], // the server reads them
 ];
 
 /** @type {Set<string>} */
