@@ -173,8 +173,7 @@ class NewRun {
     this.fit.show(answer.fit, first);
     this.schedulers.check(answer.fit);
     fill(this.time, answer.fit ? timeText(this.schedulers.chosen, answer.fit.earlier ?? {}) : null);
-    if (answer.own_horizon)
-      this.options.horizonHint(`default: ${plural(answer.own_horizon, 'slot')}, from arrivals and durations`);
+    if (answer.own_horizon) this.options.horizonHint(`default: ${plural(answer.own_horizon, 'slot')}`);
     return undefined;
   }
 

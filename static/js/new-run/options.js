@@ -58,7 +58,7 @@ export class Options {
       field(
         'Horizon, slots',
         this.horizonInput,
-        'Slotted schedulers that plan ahead reject jobs that cannot finish by then',
+        'Schedulers that plan ahead reject jobs that cannot finish by then; by default from arrivals and durations',
       ),
       this.note,
       this.parameterBox,

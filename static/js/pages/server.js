@@ -279,7 +279,7 @@ function tiles(measures, source, info) {
         const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
         const whole = capacityAt(capacity, playhead.ms);
         return tile(
-          title === unit ? title : `${capital(title)}, ${unit}`,
+          title.toLowerCase() === unit.toLowerCase() ? capital(title) : `${capital(title)}, ${unit}`,
           [number(held, 2), h('small', {}, ` of ${number(whole, 2)}`)],
           { more: meter(whole ? held / whole : 0) },
         );
