@@ -55,7 +55,7 @@ const VERBS = [
 
 async function formOf() {
   open('/scenarios/1/', '<main><form id="add"></form></main>');
-  const { EditForm } = await import('../../static/js/scenarios/edit-form.js');
+  const { EditForm } = await import('../../static/js/scenarios/edits/edit-form.js');
   const done = [];
   const inputs = [];
   const form = new EditForm(document.getElementById('add'), {

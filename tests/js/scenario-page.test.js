@@ -5,8 +5,8 @@ import test from 'node:test';
 
 import { actionTitle } from '../../static/js/models/titles.js';
 import { detailText } from '../../static/js/scenarios/audit-detail.js';
-import { editLine } from '../../static/js/scenarios/edit-conflict.js';
-import { wasPlayed } from '../../static/js/scenarios/edit-list.js';
+import { editLine } from '../../static/js/scenarios/edits/edit-conflict.js';
+import { wasPlayed } from '../../static/js/scenarios/edits/edit-list.js';
 import { needsPage, open, openPage, recorded, serve, sockets, until } from './dom.js';
 
 const FORK_MS = 60_200_379; // 16:43:20.379
@@ -46,7 +46,7 @@ test('another scheduler keeps the training model of the scenario, unless another
   const [verbs, schedulers] = await Promise.all(
     ['/api/edits/', '/api/schedulers/'].map((path) => recorded(path).json()),
   );
-  const { EditForm } = await import('../../static/js/scenarios/edit-form.js');
+  const { EditForm } = await import('../../static/js/scenarios/edits/edit-form.js');
   const window = open('/scenarios/1/', '<form id="add"></form>');
   const given = { verbs, schedulers, training: 'oasis', leastMs: 0, laterMs: 1000, wholeTitle: '', onFilled() {} };
   const form = new EditForm($('#add'), given);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { effectWords } from '../../static/js/scenarios/edit-list.js';
+import { effectWords } from '../../static/js/scenarios/edits/edit-list.js';
 import { changesText, displacedText, parseChanges } from '../../static/js/run/ask.js';
 import { Family, obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
-import { History } from '../../static/js/scenarios/undo-history.js';
+import { History } from '../../static/js/scenarios/edits/undo-history.js';
 import { momentText, parseTime, timeText } from '../../static/js/util/time-text.js';
 import { cells, confidence, editFieldTitle, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
 

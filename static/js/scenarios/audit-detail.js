@@ -2,7 +2,7 @@
 
 import { modeText } from '../models/titles.js';
 import { endingText } from '../util/alert-words.js';
-import { editLine } from './edit-conflict.js';
+import { editLine } from './edits/edit-conflict.js';
 import { named } from './sweep-axes.js';
 
 /** Labels of what an entry states, where its key in words is none. */

@@ -1,9 +1,9 @@
 // Form of one edit: its verb, its time, and the declared parameters of the verb; times can be typed in several forms.
 
-import { $, $$, fill, h } from '../ui/dom.js';
-import { EXAMPLE, momentText, parseTime, timeText } from '../util/time-text.js';
-import { parameterField } from '../ui/fields/parameter-field.js';
-import { PASTE_HELP, isLines, pastedJobs } from './pasted-jobs.js';
+import { $, $$, fill, h } from '../../ui/dom.js';
+import { EXAMPLE, momentText, parseTime, timeText } from '../../util/time-text.js';
+import { parameterField } from '../../ui/fields/parameter-field.js';
+import { PASTE_HELP, isLines, pastedJobs } from '../pasted-jobs.js';
 
 const isNumber = (kind) => kind === 'int' || kind === 'float';
 

@@ -1,8 +1,8 @@
 // Draft of a scenario: its edits with undo and redo beside those that are saved, and what the server says of them.
 
-import { post } from '../core/api.js';
-import { Refusal } from '../core/client-errors.js';
-import { debounce } from '../ui/dom.js';
+import { post } from '../../core/api.js';
+import { Refusal } from '../../core/client-errors.js';
+import { debounce } from '../../ui/dom.js';
 import { History } from './undo-history.js';
 
 const CHECK_MS = 150; // between a change and its check
@@ -47,7 +47,7 @@ export class Draft {
     return JSON.stringify(this.edits) !== JSON.stringify(this.scenario.edits);
   }
 
-  /** What was said of each edit; of one that has changed since then, nothing. */
+  /** Results of the newest check by edit; none for an edit that has changed since then. */
   get rows() {
     return this.checked?.rows ?? this.#answer?.rows.filter((_, i) => this.#answer.of[i] === this.edits[i]);
   }

@@ -1,8 +1,8 @@
-// What the buttons of a scenario do with its edits: save them, run them, or copy them into a new scenario.
+// Buttons of a scenario: they save its edits, run them, or copy them into a new scenario.
 
-import { tick } from '../core/first-steps.js';
-import { patch, post } from '../core/api.js';
-import { Refusal } from '../core/client-errors.js';
+import { tick } from '../../core/first-steps.js';
+import { patch, post } from '../../core/api.js';
+import { Refusal } from '../../core/client-errors.js';
 
 const LEAVES = 'leaves'; // what an action returns that leads to another page
 const MAX_NAME = 200;

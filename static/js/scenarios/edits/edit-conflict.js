@@ -1,9 +1,9 @@
 // Choice between two versions of the edits, after a conflict with another window or user.
 
-import { fill, h } from '../ui/dom.js';
-import { capital, clock, lowered } from '../util/format.js';
-import { parameterTexts } from './parameter-texts.js';
-import { named } from './sweep-axes.js';
+import { fill, h } from '../../ui/dom.js';
+import { capital, clock, lowered } from '../../util/format.js';
+import { parameterTexts } from '../parameter-texts.js';
+import { named } from '../sweep-axes.js';
 
 /**
  * Shows both lists in `box`. verbs: from /api/edits/; schedulers: from /api/schedulers/; theirs, mine: {version,

@@ -1,7 +1,7 @@
 // Edits in their order: one line each, which can be switched off, moved, changed and removed.
 
-import { fill, h } from '../ui/dom.js';
-import { capital, percent, plural } from '../util/format.js';
+import { fill, h } from '../../ui/dom.js';
+import { capital, percent, plural } from '../../util/format.js';
 
 const UNITS = { gpu: 'GPU', cpu: 'vCPU', memory: 'memory', storage: 'storage', bandwidth: 'bandwidth' };
 
