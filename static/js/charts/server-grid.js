@@ -3,6 +3,7 @@
 import { STEPS, colors, onTheme } from '../util/colors.js';
 import { percent, plural } from '../util/format.js';
 import { h } from '../ui/dom.js';
+import { outline, strike } from './server-tile.js';
 
 const TILE = 18;
 const GAP = 3;
@@ -123,24 +124,12 @@ export class ServerPicture {
       const filled = this.loads.size ? (load?.share > 0 ? stepOf(load.share) : color('band')) : color('same');
       ctx.fillStyle = mark && (!this.loads.size || mark === 'removed') ? fills[mark] : filled;
       ctx.fillRect(x, top, TILE, TILE);
-      if (this.loads.size && !(load?.share > 0) && mark !== 'removed') {
-        ctx.strokeStyle = color('same');
-        ctx.lineWidth = 1;
-        ctx.strokeRect(x + 0.5, top + 0.5, TILE - 1, TILE - 1);
-      }
+      if (this.loads.size && !(load?.share > 0) && mark !== 'removed') outline(ctx, x, top, TILE, color('same'));
       if (mark && mark !== 'removed' && this.loads.size) {
         ctx.fillStyle = fills[mark];
         ctx.fillRect(x, top + TILE - MARK, TILE, MARK);
       }
-      if (mark === 'removed') {
-        ctx.strokeStyle = color('bad');
-        ctx.lineWidth = 1.5;
-        ctx.strokeRect(x + 1, top + 1, TILE - 2, TILE - 2);
-        ctx.beginPath();
-        ctx.moveTo(x + 4, top + 4);
-        ctx.lineTo(x + TILE - 4, top + TILE - 4);
-        ctx.stroke();
-      }
+      if (mark === 'removed') strike(ctx, x, top, TILE, color('bad'));
       if (this.chosen.has(server.name)) {
         ctx.strokeStyle = color('ink');
         ctx.lineWidth = 2;

@@ -4,6 +4,7 @@ import { Tip, tipElement } from '../ui/tooltip.js';
 import { fill, h, pixelRatio } from '../ui/dom.js';
 import { STEPS, colors, onTheme } from '../util/colors.js';
 import { capital, percent, plural } from '../util/format.js';
+import { outline, strike } from './server-tile.js';
 
 const SIZES = [18, 14, 10, 7, 5, 3]; // px of a square: the largest with which the grid is low enough
 const OUTLINED = 5; // px of a square, above which it can have an outline
@@ -132,7 +133,7 @@ export class ServerMap {
       ctx.fillStyle = shares[i] > 0 ? steps[classOf(shares[i])] : band;
       ctx.fillRect(x, y, places.size, places.size);
       if (shares[i] <= 0 && places.size > OUTLINED) outline(ctx, x, y, places.size, same);
-      if (servers.state[i] === AWAY) cross(ctx, x, y, places.size, bad);
+      if (servers.state[i] === AWAY) strike(ctx, x, y, places.size, bad);
     });
   }
 
@@ -152,21 +153,4 @@ export class ServerMap {
     const box = this.canvas.getBoundingClientRect();
     this.tip.show(serverLines(this.load, found), event.clientX - box.left, event.clientY - box.top, this.canvas);
   }
-}
-
-/** Colour of a server without load, close to that of the panel. */
-function outline(ctx, x, y, size, color) {
-  ctx.strokeStyle = color;
-  ctx.lineWidth = 1;
-  ctx.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
-}
-
-function cross(ctx, x, y, size, color) {
-  ctx.strokeStyle = color;
-  ctx.lineWidth = 1.5;
-  ctx.strokeRect(x + 0.75, y + 0.75, size - 1.5, size - 1.5);
-  ctx.beginPath();
-  ctx.moveTo(x + 1, y + 1);
-  ctx.lineTo(x + size - 1, y + size - 1);
-  ctx.stroke();
 }
