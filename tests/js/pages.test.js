@@ -114,6 +114,16 @@ test('clusters: the list, what one consists of, and its deletion after a questio
   await until(() => asked.some(([method]) => method === 'DELETE'), 'it is deleted');
 });
 
+test('clusters: a cluster that somebody else deleted is named when it is opened', needsPage, async () => {
+  const gone = 'Cluster 1 was deleted by ann.';
+  const one = (_, path) => (/clusters\/\d+\/$/.test(path) ? refusal(404, gone) : recorded(path));
+  const { asked } = await visit('clusters', '/clusters/', {}, [['/api/clusters/', one]]);
+  (await until(() => $('#list tbody .link'), 'clusters are listed')).click();
+  await until(() => !$('#list-error').hidden, 'it is said');
+  assert.equal(text('#list-error'), gone);
+  await until(() => asked.filter(([, path]) => path.includes('size=200')).length === 2, 'the list is read again');
+});
+
 for (const [page, refused] of [
   ['scenarios', 'Still used by run 1; delete those first.'],
   ['sweeps', 'sweep 1 has 2 unfinished runs; cancel it before deleting it'],

@@ -1,5 +1,6 @@
 // Result of a connection test: findings with their remedies, and the site of each node.
 
+import { copyText } from '../ui/labels/copy-text.js';
 import { fill, h } from '../ui/dom.js';
 import { shown, table } from '../ui/data-table.js';
 import { capital, duration, number, plural } from '../util/format.js';
@@ -106,10 +107,7 @@ export function copyable(code) {
 }
 
 function copyButton(code, title) {
-  const copy = async (event) => {
-    await navigator.clipboard?.writeText(code);
-    event.target.textContent = 'Copied';
-  };
+  const copy = ({ currentTarget }) => copyText(code, currentTarget);
   return h('button', { type: 'button', class: 'quiet', 'aria-label': `Copy ${code}`, onclick: copy }, title);
 }
 

@@ -19,7 +19,7 @@ const columns = [
   {
     title: 'Cluster',
     value: (c) => c.name,
-    cell: (c) => [h('button', { type: 'button', class: 'link', onclick: () => open(c.id, true) }, c.name), teamChip(c)],
+    cell: (c) => [h('button', { type: 'button', class: 'link', onclick: () => show(c.id) }, c.name), teamChip(c)],
   },
   { title: 'Servers', value: (c) => c.server_count, number: true, cell: (c) => number(c.server_count, 0) },
   { title: 'GPUs', value: (c) => c.gpus, number: true, cell: (c) => number(c.gpus, 1) },
@@ -65,6 +65,18 @@ async function leave(cluster) {
     logError(error);
     say('#list-error', error.message);
     if (error.status === 404) await load().catch(logError); // somebody else has deleted it
+  }
+}
+
+/** Opens the cluster of a row, which somebody else may have deleted. */
+async function show(id) {
+  try {
+    await open(id, true);
+    say('#list-error', '');
+  } catch (error) {
+    logError(error);
+    say('#list-error', error.message);
+    if (error.status === 404) await load().catch(logError);
   }
 }
 

@@ -202,7 +202,7 @@ function against(run) {
   other = run;
   url.set({ against: run === answer.in_full[1] ? '' : run, page: '' });
   paintAgainst();
-  recolor();
+  recolor().catch(fail);
 }
 
 async function recolor() {

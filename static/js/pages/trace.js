@@ -113,7 +113,7 @@ function paintOther(trace) {
   const stop = operator
     ? h(
         'button',
-        { type: 'button', id: 'cancel', onclick: () => post(`/api/traces/${id}/cancel/`).then(load, fail) },
+        { type: 'button', id: 'cancel', onclick: () => post(`/api/traces/${id}/cancel/`).then(load).catch(fail) },
         'Cancel',
       )
     : null;

@@ -3,6 +3,7 @@
 import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
+import { copyText } from '../ui/labels/copy-text.js';
 import { table } from '../ui/data-table.js';
 import { fill, h, wholeDates } from '../ui/dom.js';
 import { lowered, number, plural, sentence, wall, wallClock } from '../util/format.js';
@@ -47,7 +48,10 @@ export class PlanCard {
   #buttons({ status, digest, refused, undo_wanted: wanted, rows }) {
     const act = (verb, body) => () => this.#act(verb, body);
     const button = (text, onclick, more = {}) => h('button', { type: 'button', onclick, ...more }, text);
-    const copied = (field) => () => copy(rows.map((row) => row[field]).join('\n'));
+    const copied =
+      (field) =>
+      ({ currentTarget }) =>
+        copyText(rows.map((row) => row[field]).join('\n'), currentTarget);
     return [
       rows.length ? button('Copy commands', copied('command')) : null,
       rows.length ? button('Copy undo commands', copied('inverse')) : null,
@@ -159,8 +163,4 @@ function moment(ms) {
   if (ms === null) return '–';
   const iso = new Date(ms).toISOString();
   return iso.slice(0, 10) === new Date().toISOString().slice(0, 10) ? wallClock(ms) : wall(iso);
-}
-
-async function copy(text) {
-  await navigator.clipboard?.writeText(text);
 }

@@ -1,6 +1,7 @@
 // Transport bar: play, speed, scrubber, jump to the newest time; and how far the run has got.
 
 import { animate, redraw } from '../core/render-loop.js';
+import { copyText } from '../ui/labels/copy-text.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, exactClock } from '../util/format.js';
 import { readTimes } from '../ui/address/times.js';
@@ -111,7 +112,8 @@ export class Transport {
     speed.addEventListener('change', () => playhead.setSpeed(Number(speed.value)));
     scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));
     newest.addEventListener('click', () => playhead.goLive());
-    copy.addEventListener('click', () => copyAddress(copy));
+    // the address holds run, time, event, zoom, selection and filters
+    copy.addEventListener('click', () => copyText(location.href, copy, "Copy the browser's address"));
     const fold = $('#fold');
     fold.addEventListener('click', () => {
       const open = $('main').classList.toggle('controls-open');
@@ -166,18 +168,4 @@ export function onKeys(actions) {
     action();
     event.preventDefault();
   });
-}
-
-/**
- * Copies the address, which holds run, time, event, zoom, selection and filters. If the clipboard cannot be written,
- * the address is shown, to be copied by hand.
- */
-async function copyAddress(button) {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    button.textContent = 'Copied';
-  } catch {
-    button.textContent = "Copy the browser's address";
-  }
-  setTimeout(() => (button.textContent = 'Copy link'), 2000);
 }
