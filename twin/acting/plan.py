@@ -66,7 +66,7 @@ def plan(
     """
     chosen: list[tuple[WaitingJob, Wanted]] = []
     left_out: list[tuple[str, str]] = []
-    for one in sorted(wanted, key=lambda one: (one.start_ms is None, one.start_ms, one.submitted_ms, one.key)):
+    for one in sorted(wanted, key=lambda one: (one.start_ms is None, one.start_ms, _place(one, waiting))):
         job = waiting.get(one.key)
         why = _why_not(job, one, allowed, kind)
         if not why and len(chosen) == allowed.max_jobs:
@@ -87,6 +87,12 @@ def ranking(jobs: Sequence[WaitingJob]) -> tuple[str, ...]:
 
 def _rank(job: WaitingJob) -> tuple[int, int, int, str]:
     return -job.priority, job.submitted_ms, len(job.key), job.key
+
+
+def _place(one: Wanted, waiting: Mapping[str, WaitingJob]) -> tuple[int, int, int, str]:
+    """Present rank of a job: those that start together in the run keep their order."""
+    job = waiting.get(one.key)
+    return (0, one.submitted_ms, len(one.key), one.key) if job is None else _rank(job)
 
 
 def _why_not(job: WaitingJob | None, one: Wanted, allowed: Allowed, kind: str) -> str:

@@ -62,6 +62,15 @@ def test_a_queue_that_is_in_order_is_left_alone():
     assert (found.changes, found.left_out) == ((), ())
 
 
+def test_jobs_that_start_together_in_the_run_keep_their_order():
+    """Jobs that were submitted in one second: 10 came after 9, and 7 has the higher priority."""
+    jobs = waiting(job("9", 50), job("10", 40), job("7", 60), job("11", 30))
+    found = plan(ORDER, jobs, [want("10", 1), want("9", 1), want("7", 1), want("11", 2)], Allowed(), NOW)
+    assert (found.changes, found.goal) == ((), ("7", "9", "10", "11"))
+    few = plan(ORDER, jobs, [want("10", 1), want("9", 1), want("7", 1)], Allowed(max_jobs=2), NOW)
+    assert few.goal == ("7", "9")
+
+
 def test_a_placement_holds_later_jobs_by_a_lease_and_names_the_nodes_of_those_that_start_now():
     jobs = waiting(job("1", 5), job("2", 4), job("3", 3, node_count=2))
     found = plan(PLACEMENT, jobs, [want("3", 0.5, "n1", "n2"), want("1", 2), want("2", 60)], Allowed(), NOW)
