@@ -116,11 +116,15 @@ def _samples(connection: Connection, now: float) -> dict[str, Any]:
 
 
 def _audit(connection: Connection) -> dict[str, Any]:
-    """Newest drift audit of the current run: {checked_at, compared, count, differences, error}; {} before the first."""
+    """Newest drift audit of the current run; {} before the first.
+
+    {checked_at, compared, count, differences, error, accounted}: accounted is false if the cluster keeps no accounting.
+    """
     drift = connection.drift
     if not drift or drift["run"] != connection.run_id or not (drift["checked_at"] or drift["error"]):
         return {}
-    return {name: drift[name] for name in ("checked_at", "compared", "count", "differences", "error")}
+    figures = {name: drift[name] for name in ("checked_at", "compared", "count", "differences", "error")}
+    return {**figures, "accounted": drift.get("accounted", True)}
 
 
 class SettingsSerializer(serializers.Serializer[Any]):

@@ -56,6 +56,7 @@ class FidelityView(APIView):
         kept = Forecasting.objects.filter(pk=connection.pk).only("figures").first()
         figures = kept.figures if kept is not None else {}
         drift = {key: connection.drift.get(key) for key in ("checked_at", "compared", "count", "error")}
+        drift["accounted"] = connection.drift.get("accounted", True)
         own = {"calibration": _calibration(figures), "figures": figures, "drift": drift}
         return Response({**own, "replay": replays.payload(connection)})
 

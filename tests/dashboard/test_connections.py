@@ -380,4 +380,7 @@ def test_the_newest_audit_of_the_current_run_is_shown(viewer):
     drift = {"run": None, "at": 5.0, "checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "suspected": []}
     Connection.objects.filter(pk=connection.pk).update(drift=drift | {"error": ""})
     audit = viewer.get("/api/connections/audited/").json()["condition"]["audit"]
-    assert audit == {"checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "error": ""}
+    stored = {"checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "error": ""}
+    assert audit == stored | {"accounted": True}, "an older version did not store whether there was accounting"
+    Connection.objects.filter(pk=connection.pk).update(drift=drift | {"error": "", "accounted": False})
+    assert viewer.get("/api/connections/audited/").json()["condition"]["audit"] == stored | {"accounted": False}

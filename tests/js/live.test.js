@@ -48,6 +48,10 @@ test('an audit is shown with its count, its total and its time, and a failed one
   const audit = { checked_at: 1_795_354_800, compared: 5012, count: 0, differences: [], error: '' };
   assert.match(auditText(condition({ audit })), /^drift audit: 0 differences in 5,012 jobs and nodes, 2026-11-22 /);
   assert.match(auditText(condition({ audit: { ...audit, count: 1 } })), /^drift audit: 1 difference in 5,012/);
+  assert.match(
+    auditText(condition({ audit: { ...audit, accounted: false } })),
+    /in 5,012 jobs and nodes \(the cluster keeps no accounting\), 2026/,
+  );
   assert.equal(auditText(condition({ audit: { ...audit, error: 'no answer' } })), 'drift audit failed: no answer');
 });
 

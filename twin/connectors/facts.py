@@ -23,6 +23,10 @@ class ConnectorError(RuntimeError):
     """A cluster that cannot be read: one sentence with the subject, the rule, the value, and what would help."""
 
 
+class NoAccounting(ConnectorError):
+    """A cluster that keeps no accounting of what has ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """Part of a node that a job holds while it runs.

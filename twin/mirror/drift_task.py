@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError
 from twin.connectors.base import build, connector_class
-from twin.connectors.facts import ENDED, ConnectorError, JobFact
+from twin.connectors.facts import ENDED, ConnectorError, JobFact, NoAccounting
 from twin.eventlog import event_log
 from twin.mirror.drift import Difference, LoggedState, compare
 from twin.models import Connection
@@ -72,15 +72,30 @@ def audit(pk: int) -> None:
     if connection is None or connection.run is None:
         return
     try:
-        compared, found, longest_poll_ms = _compare(connection)
+        comparison = _compare(connection)
     except (ConnectorError, ModelError, UnknownName) as error:
         _store(connection, EVERY_S, error=str(error))
     else:
-        _settle(connection, compared, found, max(AGAIN_S, longest_poll_ms / 1000 + POLL_S))
+        _settle(connection, comparison)
 
 
-def _compare(connection: Connection) -> tuple[int, list[Difference], int]:
-    """Number of compared subjects, what differs, and the connector's longest time between two polls."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Result of one comparison.
+
+    subjects         number of jobs and nodes that were compared
+    accounted        whether the accounting of the cluster was read; it may keep none
+    longest_poll_ms  the connector's longest time between two polls
+    """
+
+    subjects: int
+    found: list[Difference]
+    accounted: bool
+    longest_poll_ms: int
+
+
+def _compare(connection: Connection) -> Comparison:
+    """Comparison of the log with the cluster, and with its accounting if it keeps one."""
     run = connection.run
     assert run is not None
     assert run.clock_wall is not None
@@ -92,14 +107,18 @@ def _compare(connection: Connection) -> tuple[int, list[Difference], int]:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
         until_ms = snapshot.at_ms - SETTLED_MS
         since_ms = max(epoch_ms, until_ms - round(2 * EVERY_S * 1000))
-        ended = [fact for fact in connector.history(since_ms, until_ms) if _ended_by(fact, until_ms)]
+        try:
+            ended = [fact for fact in connector.history(since_ms, until_ms) if _ended_by(fact, until_ms)]
+            accounted = True
+        except NoAccounting:
+            ended, accounted = [], False
     finally:
         connector.close()
     logged = LoggedState()
     for lines, bars in event_log.lines_and_bars(run.pk):
         logged.feed(lines, bars)
-    compared, found = compare(logged, snapshot, ended, epoch_ms, _first_ms(connection))
-    return compared, found, connector.longest_poll_ms()
+    subjects, found = compare(logged, snapshot, ended, epoch_ms, _first_ms(connection))
+    return Comparison(subjects, found, accounted, connector.longest_poll_ms())
 
 
 def _first_ms(connection: Connection) -> int:
@@ -113,16 +132,18 @@ def _ended_by(fact: JobFact, until_ms: int) -> bool:
     return fact.state == ENDED and fact.ended_ms is not None and fact.ended_ms <= until_ms
 
 
-def _settle(connection: Connection, compared: int, found: list[Difference], again_s: float) -> None:
+def _settle(connection: Connection, comparison: Comparison) -> None:
     """Report of the differences that the comparison before has found too; new ones are compared again."""
-    now = [asdict(difference) for difference in found]
+    now = [asdict(difference) for difference in comparison.found]
+    figures = {"compared": comparison.subjects, "accounted": comparison.accounted}
     drift = connection.drift
     repeated = drift.get("run") == connection.run_id and drift.get("suspected")
     confirmed = [difference for difference in now if difference in drift["suspected"]] if repeated else []
     if now and not repeated:
-        _store(connection, again_s, suspected=now, compared=compared)
+        again_s = max(AGAIN_S, comparison.longest_poll_ms / 1000 + POLL_S)
+        _store(connection, again_s, suspected=now, **figures)
         return
-    _store(connection, EVERY_S, compared=compared, count=len(confirmed), differences=confirmed[:MAX_SHOWN])
+    _store(connection, EVERY_S, count=len(confirmed), differences=confirmed[:MAX_SHOWN], **figures)
     if confirmed:
         log.error("connection %s: %d differences between log and cluster", connection.name, len(confirmed))
 

@@ -153,6 +153,7 @@ SHAPES: dict[str, Shape] = {
             "compared": nullable(INTEGER),
             "count": noted(nullable(INTEGER), "Differences"),
             "error": nullable(STRING),
+            "accounted": noted(BOOLEAN, "False if the cluster keeps no accounting"),
         },
         "replay": "LiveReplay",
     },

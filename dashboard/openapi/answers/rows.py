@@ -131,6 +131,7 @@ SHAPES: dict[str, Shape] = {
                 "compared?": nullable(INTEGER),
                 "count?": nullable(INTEGER),
                 "differences?": [{"subject": STRING, "field": STRING, "log": STRING, "cluster": STRING}],
+                "accounted?": noted(BOOLEAN, "False if the cluster keeps no accounting"),
                 "error?": STRING,
             },
             "Newest comparison of the log with the cluster; empty before the first",

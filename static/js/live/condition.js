@@ -10,7 +10,7 @@ import { duration, number, percent, plural, wall } from '../util/format.js';
  *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
  *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
  *   samples?: {sampler?: string, state?: string, message?: string, age_ms?: number | null, nodes?: number},
- *   audit: {checked_at?: number | null, compared?: number, count?: number, error?: string,
+ *   audit: {checked_at?: number | null, compared?: number, count?: number, error?: string, accounted?: boolean,
  *     differences?: {subject: string, field: string, log: string, cluster: string}[]},
  * }} Condition
  */
@@ -96,7 +96,8 @@ export function auditText({ audit }) {
   if (!audit.checked_at) return '';
   const found = plural(audit.count ?? 0, 'difference');
   const at = wall(new Date(audit.checked_at * 1000).toISOString());
-  return `drift audit: ${found} in ${number(audit.compared, 0)} jobs and nodes, ${at}`;
+  const without = audit.accounted === false ? ' (the cluster keeps no accounting)' : '';
+  return `drift audit: ${found} in ${number(audit.compared, 0)} jobs and nodes${without}, ${at}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import pytest
 
 from tests.twin.connectors.slurm_texts import RECORDED, VERSIONS
 from twin.connectors import base, facts
-from twin.connectors.facts import ConnectorError
+from twin.connectors.facts import ConnectorError, NoAccounting
 
 SQUEUE = """
 case $1 in --version) echo slurm-wlm {version}.1; exit;; esac
@@ -203,7 +203,7 @@ def test_the_connection_test_names_what_helps(site, command, body, subject, reme
 
 def test_history_without_accounting_says_what_is_missing(site):
     with pytest.raises(
-        ConnectorError,
+        NoAccounting,
         match=r"sacct failed with exit code 1: Slurm accounting storage is disabled; set AccountingStorageType=",
     ):
         list(site.connector().history(0, 1))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.twin.mirror.builders import Scripted, polled
 from tests.twin.mirror.builders_stored import POLLS, following
-from twin.connectors.facts import ConnectorError, Snapshot
+from twin.connectors.facts import ConnectorError, NoAccounting, Snapshot
 from twin.mirror import drift_task
 from twin.models import Connection
 
@@ -67,6 +67,15 @@ def test_a_cluster_that_does_not_answer_leaves_the_figures_of_the_audit_before(c
     before = audited(connection, monkeypatch, POLLS[1])
     drift = audited(connection, monkeypatch, ConnectorError("squeue does not answer"))
     assert (drift["error"], drift["count"], drift["checked_at"]) == ("squeue does not answer", 0, before["checked_at"])
+
+
+def test_a_cluster_without_accounting_is_compared_with_its_queue(connection, monkeypatch):
+    def history(self, since_ms, until_ms):
+        raise NoAccounting("sacct failed: Slurm accounting storage is disabled")
+
+    monkeypatch.setattr(Scripted, "history", history)
+    drift = audited(connection, monkeypatch, POLLS[1])
+    assert (drift["compared"], drift["count"], drift["error"], drift["accounted"]) == (4, 0, "", False)
 
 
 def test_only_clusters_that_can_be_asked_a_second_time_are_audited(connection):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduling.kernel.parameters import parameter
-from twin.connectors.facts import ConnectorError
+from twin.connectors.facts import ConnectorError, NoAccounting
 from twin.processes import bounded_command
 
 ENVIRONMENT = {
@@ -18,6 +18,7 @@ ENVIRONMENT = {
     "SLURM_BITSTR_LEN": "0",  # the tasks of an array in full, not their first 64 characters
 }
 PLAIN = re.compile(r"[\w@%+=:,./-]+")  # what a remote shell, which ssh starts, takes as it is
+ACCOUNTING_OFF = "accounting storage is disabled"
 REMEDIES = (  # what Slurm and ssh print, and what helps
     (r"munge.*(failed|error)|plugin_init.*munge|Failed to access .*munge",
      "munge does not work on this host: `systemctl restart munge`, then `munge -n | unmunge`"),
@@ -35,7 +36,7 @@ REMEDIES = (  # what Slurm and ssh print, and what helps
      "no ssh server answers there: correct host and port in the parameter prefix, or start sshd"),
     (r"Permission denied",
      "ssh cannot log in without a password: try `ssh -o BatchMode=yes HOST true` as this user"),
-    (r"accounting storage is disabled", "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"),
+    (ACCOUNTING_OFF, "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"),
     (r"Access/permission denied|Access denied",
      "the account lacks the right: see PrivateData in `scontrol show config`"),
     (r"Unable to contact slurm controller|Connection refused|timed out|Unexpected message|Zero Bytes",
@@ -49,6 +50,10 @@ class CallError(ConnectorError):
     def __init__(self, message: str, helps: str = "") -> None:
         super().__init__(f"{message}; {helps}" if helps else message)
         self.message, self.helps = message, helps
+
+
+class AccountingOff(CallError, NoAccounting):
+    """A call of sacct on a cluster without accounting."""
 
 
 @dataclass(slots=True)
@@ -113,7 +118,8 @@ def _failure(name: str, code: int, err: str) -> CallError:
         return CallError(f"{name} was not found", helps)
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     message = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
-    return CallError(f"{name} failed with exit code {code}: {message}", remedy(err))
+    off = re.search(ACCOUNTING_OFF, err, re.IGNORECASE)
+    return (AccountingOff if off else CallError)(f"{name} failed with exit code {code}: {message}", remedy(err))
 
 
 def configuration_file() -> Any:

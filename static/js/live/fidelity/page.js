@@ -126,12 +126,13 @@ function summary({ calibration, figures }) {
   ];
 }
 
-function audit({ checked_at: at, compared, count, error }) {
+function audit({ checked_at: at, compared, count, error, accounted }) {
   if (error) return `The drift audit failed: ${error}`;
   if (!at) return 'The log is first compared with the cluster two minutes after the start of a run.';
   const time = new Date(at * 1000).toISOString().slice(0, 16).replace('T', ' ');
   const found = plural(count, 'difference');
-  return `${found} between the log and the cluster in ${number(compared, 0)} jobs and nodes, ${time} UTC.`;
+  const without = accounted ? '' : ', which keeps no accounting,';
+  return `${found} between the log and the cluster${without} in ${number(compared, 0)} jobs and nodes, ${time} UTC.`;
 }
 
 let painted = '';
