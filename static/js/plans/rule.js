@@ -29,8 +29,8 @@ export class Rule {
     if (this.operator) fill(this.actions, this.#switch(acting));
   }
 
-  #lines({ level, levels, stopped, stopped_by: by, stopped_at: at, actor }) {
-    const who = [by && `by ${by}`, at && wall(at)].filter(Boolean).join(', ');
+  #lines(rule) {
+    const { level, levels, actor } = rule;
     const process = actor.running
       ? `Acting process on ${actor.host}${actor.account ? `, account ${actor.account}` : ''}.`
       : `No acting process: start it with manage.py act ${this.name}.`;
@@ -38,7 +38,7 @@ export class Rule {
       h('p', {}, h('strong', {}, `Level ${level}, ${levels[level].name}. `), levels[level].about),
       level >= 2 ? h('p', { class: actor.running ? 'muted' : 'error' }, process) : null,
       actor.error ? h('p', { class: 'error' }, actor.error) : null,
-      stopped ? h('p', { class: 'error' }, wholeDates(`${sentence(stopped)}${who ? ` (${who})` : ''}`)) : null,
+      rule.stopped ? h('p', { class: 'error' }, wholeDates(stoppedText(rule))) : null,
     ];
   }
 
@@ -123,3 +123,9 @@ const listed = (text) =>
     .split(',')
     .map((one) => one.trim())
     .filter(Boolean);
+
+/** 'All plans are stopped (by ann, 2026-02-03 04:05 UTC).' */
+export function stoppedText({ stopped, stopped_by: by, stopped_at: at }) {
+  const who = [by && `by ${by}`, at && wall(at)].filter(Boolean).join(', ');
+  return sentence(`${stopped.replace(/\.$/, '')}${who ? ` (${who})` : ''}`);
+}
