@@ -41,6 +41,11 @@ export function paretoChart({ x, y, points }, front, runs) {
       : ranges([numberOf(i), ...others].sort((a, b) => a - b)).join(', ');
   };
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
+  const endOf = (i) => {
+    const near = places.get(i).filter((j) => Math.abs(toY(points[j].y) - toY(points[i].y)) < LINE);
+    const there = near.map((j) => toX(points[j].x)).filter((cx) => cx - toX(points[i].x) < 2 * NEAR);
+    return Math.max(toX(points[i].x), ...there);
+  };
   const beside = (cx, cy, words) =>
     cx + 8 + words.length * CHARACTER > WIDTH
       ? text(cx - 8, cy, words, { 'text-anchor': 'end' })
@@ -73,7 +78,7 @@ export function paretoChart({ x, y, points }, front, runs) {
             { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4 },
             s('title', {}, `${runLabel(runs[i])}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`),
           ),
-          places.has(i) ? beside(toX(point.x), toY(point.y) + 4, label(i)) : null,
+          places.has(i) ? beside(endOf(i), toY(point.y) + 4, label(i)) : null,
         ),
       ),
     ),
