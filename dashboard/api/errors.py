@@ -115,4 +115,4 @@ def _sentence(name: str, found: str) -> str:
     if found.startswith(OWN):
         return f"{name or 'the body'} {found.removeprefix(OWN)}"
     own = name.rpartition(".")[2]
-    return f"{name}: {found}" if own and own not in found.split() else found
+    return f"{name}: {found}" if own and own not in found.lower().split() else found

@@ -103,8 +103,8 @@ class CancelReplayView(APIView):
 
 
 def connection_of(name: str, user: Any) -> Connection:
-    """The connection; 404 with the address that lists the connections."""
+    """The connection with this name; 404 if there is none that the user sees."""
     found = visible(Connection.objects.select_related("run__scenario__cluster"), user).filter(name=name).first()
     if found is None:
-        raise Http404(f"No cluster is connected under the name {name}; GET /api/connections/ lists those that are.")
+        raise Http404(f"No cluster is connected under the name {name}; it may have been removed.")
     return found

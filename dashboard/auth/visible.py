@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404
+from rest_framework.exceptions import ValidationError
 
 from dashboard.auth.roles import ADMIN, has_role
 from dashboard.http.number_field import IdField
@@ -104,3 +105,18 @@ class VisibleRelated(IdField):
     def get_queryset(self) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset()
         return visible(rows, self.context["request"].user)
+
+    def to_internal_value(self, data: Any) -> Any:
+        try:
+            return super().to_internal_value(data)
+        except ValidationError as error:
+            was = self._deleted(data) if "does_not_exist" in error.get_codes() else None
+            if was is None:
+                raise
+            raise ValidationError(str(was), "does_not_exist") from error
+
+    def _deleted(self, number: Any) -> deleted.Gone | None:
+        """Description of the object if it has a page and was deleted."""
+        noun = self.get_queryset().model._meta.model_name or ""
+        known = noun in deleted.MODELS and str(number).isdecimal()
+        return what_was(noun, int(number), self.context["request"].user) if known else None

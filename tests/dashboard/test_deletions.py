@@ -40,6 +40,16 @@ def test_an_address_of_a_deleted_scenario_or_trace_says_who_deleted_it(operator,
     assert re.match(rf"{noun.capitalize()} {number} .*was deleted by olga on \d{{4}}-", said), said
 
 
+def test_a_run_of_a_deleted_scenario_is_refused_with_who_deleted_it(operator, finished_run):
+    number = finished_run.scenario.pk
+    AuditEntry.objects.create(action="scenario.create", subject=f"scenario {number}", detail={"name": "test"})
+    deleted(operator, finished_run)
+    assert operator.delete(f"/api/scenarios/{number}/").status_code == 204
+    refused = operator.post("/api/runs/", {"scenario": number}, content_type="application/json")
+    assert refused.status_code == 400
+    assert re.match(rf"Scenario {number} \(“test”\) was deleted by olga on \d{{4}}-", refused.json()["detail"])
+
+
 def test_a_run_that_was_moved_to_another_team_was_not_deleted(viewer, operator, finished_run):
     AuditEntry.objects.create(action="run.start", subject=f"run {finished_run.pk}", detail={"name": "test"})
     Scenario.objects.update(team=Team.objects.create(name="red"))

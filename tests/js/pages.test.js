@@ -54,6 +54,32 @@ test('the overview shows the present, lists runs, and follows what comes on the 
   await until(() => asked.length > before, 'the list is asked for again');
 });
 
+test('the present of a run that the session may not see any more is not asked for again', needsPage, async (t) => {
+  const ticks = [];
+  const each = globalThis.setInterval;
+  globalThis.setInterval = /** @type {any} */ ((action, ms) => (ms === 1000 ? ticks.push(action) : each(action, ms)));
+  t.after(() => (globalThis.setInterval = each));
+  const page = await recorded('/api/runs/?size=50').json();
+  const run = { ...page.results.at(-1), status: 'running' };
+  let refused = 0;
+  const { window } = await visit('overview', '/', {}, [
+    ['/api/runs/?', { ...page, results: [run], count: 1, by_status: { running: 1 }, by_scheduler: {} }],
+    [`/api/runs/${run.id}/situation/`, () => (refused++, refusal(403, 'Nobody is logged in here.'))],
+  ]);
+  const tick = async () => {
+    for (const action of ticks) action();
+    let turns = 0;
+    await until(() => turns++ > 1, 'an answer had the time to come');
+  };
+  await until(() => refused === 1, 'it is asked for');
+  for (let i = 0; i < 5; i++) await tick();
+  assert.ok(refused < 3, 'one request may be on its way');
+  const before = refused;
+  document.dispatchEvent(new window.Event('visibilitychange'));
+  await tick();
+  assert.equal(refused, before + 1, 'the user may have logged in in another tab');
+});
+
 test('a run that has just ended is shown without the figures of before', needsPage, async () => {
   const page = await recorded('/api/runs/?size=50').json();
   const run = { ...page.results.at(-1), status: 'running', metrics: null };
@@ -112,6 +138,20 @@ test('clusters: the list, what one consists of, and its deletion after a questio
   button.click();
   (await until(() => $('dialog.confirm'), 'a question is asked')).close('yes');
   await until(() => asked.some(([method]) => method === 'DELETE'), 'it is deleted');
+});
+
+test('clusters: Enter once more after a cluster is created says nothing of its empty name', needsPage, async () => {
+  const { window, asked } = await visit('clusters', '/clusters/', {});
+  const form = await until(() => $('#n-name')?.closest('form'), 'the form is there');
+  const enter = () => form.dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
+  change(window, '#n-name', 'mine', 'input');
+  enter();
+  await until(() => asked.some(([method]) => method === 'POST') && !$('#n-name').value, 'it is created');
+  enter();
+  assert.equal(
+    $$('.error').some((line) => line.textContent === 'Enter a name.'),
+    false,
+  );
 });
 
 test('clusters: a cluster that somebody else deleted is named when it is opened', needsPage, async () => {
@@ -291,6 +331,22 @@ test('traces: the list sorts, a deletion asks first, files that are empty are re
   Object.defineProperty($('#file'), 'files', { value: [{ name: 'a.csv', size: 0 }], configurable: true });
   $('#file').dispatchEvent(new window.Event('change'));
   await until(() => /a.csv is empty/.test(text('#upload-error')), 'the empty file is refused');
+});
+
+test('traces: files that wait for a choice are discarded after a question only', needsPage, async () => {
+  const page = await recorded('/api/traces/?size=200').json();
+  const scanned = { ...page.results[0], status: 'scanned', name: 'week.csv' };
+  const { asked } = await visit('traces', '/traces/', {}, [['/api/traces/?', { ...page, results: [scanned] }]]);
+  const cancel = () => $$('#list button').find((button) => button.textContent === 'Cancel');
+  (await until(cancel, 'it is listed')).click();
+  const dialog = await until(() => $('dialog.confirm'), 'a question is asked');
+  assert.match(dialog.textContent, /Discard upload week.csv\?/);
+  dialog.close('');
+  await until(() => !$('dialog.confirm'), 'it is over');
+  assert.equal(
+    asked.some(([method]) => method === 'POST'),
+    false,
+  );
 });
 
 test('traces: a failure to load the list is shown until the list loads', needsPage, async () => {

@@ -140,8 +140,9 @@ test('a file that changes during its upload is named, not the connection', async
   await transfer.run();
   assert.deepEqual(
     [transfer.state, transfer.problem],
-    ['stopped', 'a.csv cannot be read any more; it was changed or removed. Cancel, and choose the file again.'],
+    ['stopped', 'a.csv cannot be read any more; it was changed or removed. Cancel, and choose it again.'],
   );
+  assert.equal(transfer.resumable, false);
   assert.equal(asked.length, 1);
 });
 

@@ -5,6 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { inCharge } from '../models/phases.js';
 import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
+import { isRefusal } from '../util/poll.js';
 import { clock, duration, number, percent } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
@@ -36,6 +37,7 @@ export class Present {
     this.found = null;
     this.table = null; // of the servers, once it is shown
     this.asking = false;
+    this.refused = false; // asked again when the user returns to the page
     this.map = new ServerMap($('#present-servers', section), (i) => {
       location.href = `/runs/${this.run.id}/servers/${i}/`;
     });
@@ -55,7 +57,8 @@ export class Present {
       this.#paintTable();
       if (!open && this.table) this.table.choice.button.hidden = true;
     });
-    setInterval(() => document.hidden || !ACTIVE.includes(this.run?.status) || this.#ask(), EACH_MS);
+    document.addEventListener('visibilitychange', () => (this.refused = false));
+    setInterval(() => this.#isDue() && this.#ask(), EACH_MS);
   }
 
   /** The runs of the overview, newest first, whenever one of them has changed. */
@@ -96,6 +99,10 @@ export class Present {
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
   }
 
+  #isDue() {
+    return !document.hidden && !this.refused && ACTIVE.includes(this.run?.status);
+  }
+
   async #ask() {
     if (this.asking) return;
     this.asking = true;
@@ -104,6 +111,7 @@ export class Present {
       const found = await get(`/api/runs/${id}/situation/`);
       if (id === this.run.id) this.#paint(found);
     } catch (error) {
+      this.refused = isRefusal(error);
       logError(error);
     } finally {
       this.asking = false;

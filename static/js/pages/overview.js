@@ -16,6 +16,7 @@ import { LiveClusters } from '../live/on-overview.js';
 import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
 import { plural } from '../util/format.js';
+import { isRefusal } from '../util/poll.js';
 
 const ACTIVE = ['running', 'paused'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
@@ -150,7 +151,8 @@ let asking = 0;
 /** The rows of waiting runs state for how long they wait, so they are fetched again. */
 function watchWaiting() {
   clearTimeout(waiting);
-  if (runs.some((run) => run.activity)) waiting = setTimeout(() => load().catch(watchWaiting), WAITING_MS);
+  if (runs.some((run) => run.activity))
+    waiting = setTimeout(() => load().catch((error) => isRefusal(error) || watchWaiting()), WAITING_MS);
 }
 
 /** Fetches, at most once in FRESH_MS. */

@@ -97,7 +97,10 @@ function act(trace) {
 }
 
 async function leave(trace, open) {
-  if (!open && !(await confirmed(`Delete trace ${trace.name}?`, 'Delete'))) return;
+  const { name, status } = trace;
+  if (!open && !(await confirmed(`Delete trace ${name}?`, 'Delete'))) return;
+  const whole = open && status === 'scanned'; // as on its own page: nothing else is kept of it
+  if (whole && !(await confirmed(`Discard upload ${name}? Its files will be deleted.`, 'Discard upload'))) return;
   transfers.get(trace.id)?.transfer.cancel();
   await (open ? post(`/api/traces/${trace.id}/cancel/`) : remove(`/api/traces/${trace.id}/`)).catch(fail);
   load().catch(fail);
@@ -234,8 +237,8 @@ function uploadRow(transfer) {
       );
       const stop = () => button('Cancel', () => (transfer.cancel(), leave({ id }, true)));
       show(
-        now === 'stopped' ? 'stopped' : 'going',
-        now === 'stopped' ? button('Resume', () => go(transfer)) : null,
+        transfer.resumable ? 'resumable' : 'going',
+        transfer.resumable ? button('Resume', () => go(transfer)) : null,
         stop(),
       );
     } else if (now === 'duplicate') {

@@ -13,6 +13,7 @@ const ROLES = [
 ];
 const START = { count: 8, type: 'gpu8', site: 'edge', gpu: 8, cpu: 96, memory: 512, storage: 4000, bandwidth: 25 };
 const MINUTE_MS = 60_000;
+const REPEAT_MS = 1000; // Enter once more within this time means the same cluster, which is stored by then
 
 /** Renders `form`; onMade(cluster) is called after it is stored. */
 export function clusterForm(form, onMade) {
@@ -35,6 +36,7 @@ export function clusterForm(form, onMade) {
   const plus = h('button', { type: 'button', id: 'add-row', onclick: () => (add(next()), sync()) }, 'Add row');
   const rows = [];
   let made = 0;
+  let madeAt = -Infinity; // when a cluster was stored last; in ms of the page
   let tried = false; // errors are shown after the first attempt
 
   function next() {
@@ -158,6 +160,7 @@ export function clusterForm(form, onMade) {
   form.addEventListener('input', sync);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    if (event.timeStamp - madeAt < REPEAT_MS) return;
     tried = true;
     const now = given();
     const found = problems(now);
@@ -167,6 +170,7 @@ export function clusterForm(form, onMade) {
     try {
       onMade(await post('/api/clusters/?from=form', clusterOf(now)));
       tried = false;
+      madeAt = performance.now();
       name.input.value = '';
     } catch (error) {
       show([[...placeOf(error.message, now.rows), error.message]]);

@@ -32,6 +32,7 @@ export class Transfer extends EventTarget {
     this.marks = [];
     this.state = 'sending';
     this.problem = '';
+    this.readable = true; // false once a file was changed or removed
     this.earlier = null;
   }
 
@@ -45,6 +46,11 @@ export class Transfer extends EventTarget {
 
   get active() {
     return this.state === 'sending' || this.state === 'waiting';
+  }
+
+  /** True if it was stopped and may go on. */
+  get resumable() {
+    return this.state === 'stopped' && this.readable;
   }
 
   /** Recent bytes per second, or null without enough data. */
@@ -83,11 +89,7 @@ export class Transfer extends EventTarget {
       this.#end('duplicate', { earlier: { id: body.duplicate_of, detail: body.detail } });
     else if (status === 409 && Number.isFinite(body?.received)) this.#jump(n, body.received);
     else if (status === 409) await this.#elsewhere(body?.detail);
-    else if (status === 0 && !(await readable(piece)))
-      this.#change(
-        'stopped',
-        `${this.files[n].name} cannot be read any more; it was changed or removed. Cancel, and choose the file again.`,
-      );
+    else if (status === 0 && !(await readable(piece))) this.#unreadable(this.files[n].name);
     else if (status === 0 || status === 429 || status >= 500) await this.#again(n, tries, status, body);
     else
       this.#change(
@@ -114,6 +116,11 @@ export class Transfer extends EventTarget {
     const trace = await this.read(this.id).catch(() => null);
     if (trace && ['queued', 'parsing', 'scanned', 'ready'].includes(trace.status)) this.#end('received', { trace });
     else this.#change('stopped', detail ?? 'The server does not accept more data for this upload.');
+  }
+
+  #unreadable(name) {
+    this.readable = false;
+    this.#change('stopped', `${name} cannot be read any more; it was changed or removed. Cancel, and choose it again.`);
   }
 
   async #again(n, tries, status, body) {

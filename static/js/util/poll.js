@@ -58,7 +58,7 @@ export class Poll extends EventTarget {
       this.#become('offline');
       this.failures = status === 0 ? 0 : this.failures + 1;
       this.#later(Math.min(AGAIN_MS * 2 ** Math.max(0, this.failures - 1), MAX_AGAIN_MS));
-    } else if (status !== undefined) this.#become('refused'); // another request would not change the answer
+    } else if (isRefusal(error)) this.#become('refused');
   }
 
   /** @param {number} ms */
@@ -80,6 +80,13 @@ export class Poll extends EventTarget {
  * @param {Error & {status?: number}} error
  */
 export const isPassing = ({ status }) => status === 0 || status === TOO_MANY || (status ?? 0) >= 500;
+
+/**
+ * True if the server has refused the request, and would refuse it again.
+ *
+ * @param {Error & {status?: number}} error
+ */
+export const isRefusal = (error) => error.status !== undefined && !isPassing(error);
 
 /**
  * The error of a Poll as a sentence; '' after a success, and while the server cannot be reached: the badge shows that.
