@@ -267,6 +267,7 @@ export class Drawer {
         'p',
         { class: 'decided' },
         h('span', {}, 'decided at ', this.#moment(at, story), by),
+        ' ',
         h('button', { type: 'button', class: 'quiet', onclick: () => this.onShow(at) }, 'Show this time'),
       ),
     );
