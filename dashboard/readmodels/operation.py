@@ -71,7 +71,7 @@ def _runs() -> Iterator[Metric]:
     yield _labelled("runs", "Runs by mode and status.", ("mode", "status"), (([m, s], n) for m, s, n in rows))
     oldest = Run.objects.filter(status=Run.QUEUED).aggregate(at=Min("created_at"))["at"]
     waited = (timezone.now() - oldest).total_seconds() if oldest else 0.0
-    yield _labelled("run_oldest_queued_seconds", "Age of the run that is queued longest.", (), [([], waited)])
+    yield _labelled("run_oldest_queued_seconds", "Age of the run that has been queued longest.", (), [([], waited)])
     events = Run.objects.aggregate(events=Sum("last_seq"))["events"] or 0
     yield _labelled("log_events", "Events in the logs of all runs.", (), [([], events)])
 

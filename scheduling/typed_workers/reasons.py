@@ -77,7 +77,8 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"Demoted to queue {v['queue']}: attained service is {duration(v['served_ms'])} of worker time."
     ),
     "promoted": lambda v: (
-        f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
+        f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, at least its run time × the "
+        "promotion factor."
     ),
     "outranked": lambda v: (
         f"Preempted: job {v['by_id']} has a higher priority, and too few workers remain free for the gang of "

@@ -67,7 +67,7 @@ function paint(answer, table) {
 const emptyText = ({ run }) =>
   run === null
     ? 'The cluster has not been polled yet.'
-    : 'A set is computed every ten minutes while the cluster is followed and its jobs or nodes change.';
+    : 'By default a set is computed every ten minutes while the cluster is followed and its jobs or nodes change.';
 
 const section = (title, ...content) => h('section', { class: 'card' }, h('header', {}, h('h2', {}, title)), content);
 

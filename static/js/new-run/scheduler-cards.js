@@ -16,7 +16,8 @@ import { glyph } from './pictures.js';
 export function verdict(name, fit) {
   const runnable = fit?.schedulers[name];
   if (runnable === undefined) return ['', ''];
-  if (runnable === fit.jobs) return [`Can run all ${plural(fit.jobs, 'job')}`, 'good'];
+  if (runnable === fit.jobs)
+    return [fit.jobs === 1 ? 'Can run the job' : `Can run all ${plural(fit.jobs, 'job')}`, 'good'];
   const text = runnable ? `Can run ${number(runnable, 0)} of ${plural(fit.jobs, 'job')}` : 'Can run no job';
   return [`${text}. ${fit.reasons?.[name] ?? ''}`.trim(), runnable ? '' : 'bad'];
 }

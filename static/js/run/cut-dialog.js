@@ -70,9 +70,9 @@ export function cutForm(atMs, schedulers) {
     ),
     field(
       'cut-assumed',
-      'Without a time limit',
+      'Remaining work without a time limit',
       h('input', { id: 'cut-assumed', type: 'text', value: timeText(ASSUMED_MS) }),
-      `Remaining work of such a job; ${EXAMPLE}`,
+      `Of a job whose end is not known; ${EXAMPLE}`,
     ),
     field(
       'cut-arrivals',
@@ -105,7 +105,7 @@ export function cutForm(atMs, schedulers) {
 export function cutFields(form) {
   const assumed = parseTime($('#cut-assumed', form).value);
   if (assumed === null) {
-    say(form, `“Without a time limit” must be a duration, ${EXAMPLE}.`);
+    say(form, `“Remaining work without a time limit” must be a duration, ${EXAMPLE}.`);
     return null;
   }
   const scheduler = $('#cut-scheduler', form).value;

@@ -27,7 +27,7 @@ export class FitCheck {
         'p',
         { class: all ? 'good' : 'bad' },
         all
-          ? `${chosen.title} can run all ${plural(fit.jobs, 'job')}.`
+          ? `${chosen.title} can run ${fit.jobs === 1 ? 'the job' : `all ${plural(fit.jobs, 'job')}`}.`
           : `${chosen.title} can run ${number(fit.runnable, 0)} of ${plural(fit.jobs, 'job')}.`,
       ),
       Object.entries(fit.made)

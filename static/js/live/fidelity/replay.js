@@ -21,7 +21,13 @@ export function progressText(progress) {
 /** Content of the section: the newest replay, and the ones before it. */
 export function replaySection({ newest, before }) {
   if (!newest) {
-    return [h('p', { class: 'muted' }, 'No replay yet. One is computed for each day that the twin has followed.')];
+    return [
+      h(
+        'p',
+        { class: 'muted' },
+        'No replay yet. By default one is computed for each day for which the twin has followed the cluster.',
+      ),
+    ];
   }
   return [
     h('p', {}, windowText(newest)),
