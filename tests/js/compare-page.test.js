@@ -1,0 +1,79 @@
+// The page of a comparison on recorded answers of the API, and what it has in common with that of a sweep.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { RUNS, needsPage, recorded, sockets, until } from './dom.js';
+import { $, $$, change, text, visit } from './visit.js';
+
+test('two runs compared: metrics, differences by kind, and the schedules below each other', needsPage, async () => {
+  const both = `${RUNS.slotted},${RUNS.other}`;
+  const { window } = await visit('compare', `/compare/?runs=${both}`, {});
+  await until(
+    () => $$('#figures tbody tr').length > 3 && $('#differences table, #differences .empty'),
+    'metrics and differences are shown',
+  );
+  assert.match(text('#differences-count'), /^1 job differs between run/);
+  assert.deepEqual(speeds(), Array(6).fill(null), 'both runs have the same jobs');
+  await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
+  const counts = () => text('#gantts');
+  await until(() => /jobs?, \d+ bars?/.test(counts()), 'rows and bars are counted');
+  $('#by-servers').click();
+  assert.match(counts(), /servers?, \d+ bars?/);
+  $('#by-jobs').click();
+  change(window, '#row-filter', 'none such', 'input');
+  await until(
+    () => /No row matches “none such”, \d+ bars?/.test(counts()),
+    'the rows that the filter leaves are counted',
+  );
+  const row = $('#differences tbody tr');
+  row.click();
+  assert.equal($('#differences tbody tr').getAttribute('aria-selected'), 'true');
+  const kind = $$('#kinds button').find((button) => button.dataset.kind && !button.disabled);
+  kind.click();
+  assert.match(location.search, new RegExp(`kind=${kind.dataset.kind}`));
+  change(window, '#differences-q', 'none such', 'input');
+});
+
+test('a comparison with a run that goes on is read again while news of it keeps coming', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  answer.runs[1].status = 'running';
+  const { asked } = await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => !$('#compared').hidden && $('#figures table') && $('#kinds'), 'the comparison is shown');
+  const looks = () => asked.filter(([, path]) => path.startsWith('/api/compare/?runs=')).length;
+  const line = await until(() => sockets.findLast((socket) => socket.address.includes('overview')), 'it listens');
+  const before = looks();
+  const news = () => line.hear({ type: 'status', id: RUNS.other, status: 'running', sim_ms: 1 });
+  await until(() => (news(), looks() > before), 'it is read again although news keep coming');
+});
+
+const SPEEDS = 'The speeds of the jobs are derived from different models: a in run 1; b in run 2.';
+const speeds = () => $$('.speeds').map((note) => (note.hidden ? null : note.textContent));
+
+test('a comparison states speeds of different origins beside each chart and table', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = { ...(await recorded(`/api/compare/?runs=${pair}`).json()), speeds: SPEEDS };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => !$('#compared').hidden && $('#figures table'), 'the comparison is shown');
+  assert.deepEqual(speeds(), Array(6).fill(SPEEDS));
+});
+
+test('a sweep states speeds of different origins beside its chart and its table', needsPage, async () => {
+  const path = `/api/sweeps/${RUNS.sweep}/points/`;
+  const names = { 'sweep.pk': String(RUNS.sweep), sweep: String(RUNS.sweep) };
+  const answer = { ...(await recorded(path).json()), speeds: SPEEDS };
+  await visit('sweep', `/sweeps/${RUNS.sweep}/`, names, [[path, answer]]);
+  await until(() => $$('#points tbody tr').length === 4, 'its points are listed');
+  assert.deepEqual(speeds(), [SPEEDS, SPEEDS]);
+});
+
+test('without two runs the compare page lets one choose', needsPage, async () => {
+  const { window } = await visit('compare', '/compare/', {});
+  await until(() => $$('#choose-list tbody tr').length >= 5, 'runs are listed');
+  for (const box of $$('#choose-list input').slice(0, 2)) {
+    box.checked = true;
+    box.dispatchEvent(new window.Event('change'));
+  }
+  assert.match(text('#chosen'), /Compare 2 runs/);
+});
