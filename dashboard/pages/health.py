@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import redis
@@ -27,12 +28,15 @@ from twin.infra import database, disk
 from twin.models import Alert, Run
 from twin.models import Connection as Followed
 from twin.processes import heartbeat, vitals
+from twin.processes.hang_detection import BEGIN_S
 from twin.processes.vitals import Vitals
 from twin.runs.activity import activity
 
 WORKERS = heartbeat.WORKERS.values()
 SHARED_S = 2.0
 _checking = threading.Lock()
+_begun = time.monotonic()  # of this process
+_seen: set[str] = set()  # kinds of processes that have answered since then
 _latest: tuple[float, dict[str, Any]] = (float("-inf"), {})  # time and content of the shared answer
 NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # processes of which at least one must run
 
@@ -78,10 +82,17 @@ def _check() -> tuple[dict[str, Any], int]:
         parts["processes"] = [_row(process) for process in known.processes]
         needed = NEEDED + ((heartbeat.FOLLOWER,) if fault is None and _follows() else ())
         parts["missing"] = [kind for kind in needed if not any(p.kind == kind and p.answers for p in known.processes)]
+        _seen.update(process.kind for process in known.processes if process.answers)
+        parts["starting"] = _starting(parts["missing"])
         well = well and not parts["missing"] and all(process.answers for process in known.processes)
     if full := disk.full():
         parts["disk"], well = full, False
     return parts, 200 if well else 503
+
+
+def _starting(missing: Sequence[str]) -> list[str]:
+    """Missing processes that may still be starting: pages report those only that have run, or that take too long."""
+    return [kind for kind in missing if kind not in _seen] if time.monotonic() - _begun < BEGIN_S else []
 
 
 def _alerts(user: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What fails is reported in one sentence: as a page to a person, as JSON under /api/."""
 
 import gzip
+import time
 from datetime import timedelta
 
 import pytest
@@ -163,11 +164,27 @@ def test_health_names_what_is_missing_and_what_does_not_answer(heartbeats, monke
     assert [row["doing"] for row in well.json()["processes"] if "doing" in row] == ["run 7"]
     heartbeats[heartbeat.RUNS].stop()
     answer = Client().get("/healthz")
-    assert (answer.status_code, answer.json()["missing"]) == (503, [heartbeat.RUNS])
+    assert (answer.status_code, answer.json()["missing"], answer.json()["starting"]) == (503, [heartbeat.RUNS], [])
     monkeypatch.setattr(heartbeat, "SILENT_S", 0.0)
     answer = Client().get("/healthz")
     assert answer.status_code == 503
     assert not any(row["answers"] for row in answer.json()["processes"])
+
+
+@pytest.mark.django_db
+def test_a_process_that_has_not_answered_yet_starts_until_it_takes_too_long(heartbeats, monkeypatch):
+    monkeypatch.setattr(health, "_seen", set())
+    monkeypatch.setattr(health, "_begun", time.monotonic())
+    heartbeats[heartbeat.RUNS].stop()
+    answer = Client().get("/healthz")
+    assert (answer.status_code, answer.json()["starting"]) == (503, [heartbeat.RUNS])
+    heartbeats[heartbeat.RUNS].beat()
+    assert Client().get("/healthz").json()["starting"] == []
+    heartbeats[heartbeat.RUNS].stop()
+    assert Client().get("/healthz").json()["starting"] == [], "it has run before"
+    monkeypatch.setattr(health, "_seen", set())
+    monkeypatch.setattr(health, "_begun", time.monotonic() - health.BEGIN_S)
+    assert Client().get("/healthz").json()["starting"] == []
 
 
 def test_health_tells_which_runs_wait_and_for_whom(heartbeats, make_run, monkeypatch):

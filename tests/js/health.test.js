@@ -36,6 +36,7 @@ test('every part that fails is named once', () => {
   assert.deepEqual(faults({ ...WELL, processes: [], missing: workers }), [
     'Not running: worker for runs, background worker.',
   ]);
+  assert.deepEqual(faults({ ...WELL, processes: [], missing: workers, starting: workers }), []);
   assert.deepEqual(faults({ ...WELL, processes: [{ name: 'host/8', kind: 'web server', answers: false }] }), [
     'The web server does not respond.',
   ]);

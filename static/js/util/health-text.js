@@ -4,7 +4,8 @@ import { capital } from './format.js';
 
 /**
  * @typedef {{
- *   database?: boolean, database_fault?: string, broker?: boolean, missing?: string[], disk?: string,
+ *   database?: boolean, database_fault?: string, broker?: boolean, missing?: string[], starting?: string[],
+ *   disk?: string,
  *   processes?: {name: string, kind: string, answers: boolean, trouble?: string}[],
  * }} Health as GET /healthz answers
  */
@@ -14,7 +15,7 @@ import { capital } from './format.js';
  *
  * @param {Health} health
  */
-export function faults({ database, database_fault: fault, broker, missing = [], disk, processes = [] }) {
+export function faults({ database, database_fault: fault, broker, missing = [], starting = [], disk, processes = [] }) {
   const found = [];
   const why = fault ?? 'it does not respond';
   if (database === false) found.push(`The database accepts no writes: ${why}. Runs are on hold.`);
@@ -28,6 +29,7 @@ export function faults({ database, database_fault: fault, broker, missing = [], 
   // a worker that is not there has no dispatcher either
   const gone = missing.filter(
     (kind) =>
+      !starting.includes(kind) &&
       !troubled.some((process) => process.kind === kind) &&
       !missing.some((other) => kind === `dispatcher of the ${other}`),
   );
