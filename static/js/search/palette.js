@@ -17,7 +17,9 @@ export class Palette {
     this.input = h('input', {
       type: 'text',
       role: 'combobox',
-      'aria-label': 'Search pages, actions, runs, scenarios, traces and live clusters',
+      'aria-label':
+        'Search pages, actions, runs, scenarios, traces, sweeps, experiments and live clusters' +
+        (this.run ? ', jobs and servers' : ''),
       'aria-controls': 'palette-list',
       'aria-expanded': 'true',
       'aria-autocomplete': 'list',

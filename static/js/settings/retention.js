@@ -57,7 +57,7 @@ async function load() {
   const rows = found.due.filter((row) => row.rows);
   kinds.paint(found.kinds);
   due.paint(rows, {
-    none: empty('Nothing to remove', 'No data is older or larger than its setting allows.', [
+    none: empty('Nothing to remove', 'No data are older or larger than their settings allow.', [
       'Show the settings',
       '#kinds',
     ]),

@@ -12,7 +12,7 @@ export const CHART_KEYS = [
   ['← → + − 0', 'Pan, zoom and show all, in the focused chart'],
   ['Double-click', 'Show the whole run'],
   ['Esc', 'Close the drawer'],
-  ['Ctrl-K', 'Search pages, actions, runs, jobs and servers'],
+  ['Ctrl-K', 'Search'],
   ['?', 'Show this list'],
 ];
 
