@@ -115,7 +115,6 @@ class Ticker:
             return
         for run_id in holds.write_noted():
             runner.enqueue(run_id)
-        import_task.forget_abandoned()
         import_task.take_up()
         sweeps.create_waiting()
         certificate_task.refresh()

@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 PUBLISH_S = 0.2
 MAX_S = 900.0  # of one scan or import; no public trace takes a tenth of it
 GRACE_S = 30.0  # after which an import that ignores its own time limit is ended
-UNCHOSEN = timedelta(days=7)  # an upload that waits for a selection is kept this long
 ABANDONED = timedelta(seconds=20)  # an import without a heartbeat for this long is started again
 
 
@@ -150,18 +149,6 @@ def take_up() -> list[int]:
 def _lost(now: datetime) -> Q:
     """Imports without a heartbeat for too long; one in the future is from before the clock was set back."""
     return Q(touched_at__lt=now - ABANDONED) | Q(touched_at__gt=now + ABANDONED)
-
-
-def forget_abandoned() -> list[int]:
-    """Removal of uploads that stopped midway or were not imported for UNCHOSEN; those uploads."""
-    left = Trace.objects.filter(status__in=(Trace.UPLOADING, Trace.SCANNED), touched_at__lt=timezone.now() - UNCHOSEN)
-    found = list(left.only("pk", "files", "status"))
-    for trace in found:
-        if Trace.objects.filter(pk=trace.pk, status=trace.status).update(
-            status=Trace.CANCELLED, message=f"abandoned for {UNCHOSEN.days} days"
-        ):
-            drop_upload(trace)
-    return [trace.pk for trace in found]
 
 
 def publish(trace: Trace) -> None:

@@ -100,15 +100,31 @@ def test_a_dry_run_counts_each_run_once_where_two_limits_apply(settings):
     assert [(row.rule, list(row.subjects)) for row in retention.apply(retention.now())] == [("runs", [old])]
 
 
+def uploaded(folder, status, age):
+    """An upload that was last changed so many days ago, with its file."""
+    path = f"{status}-{age}"
+    (folder / path).write_text("x")
+    trace = Trace.objects.create(name=path, status=status, files=[{"name": "a", "path": path}])
+    Trace.objects.filter(pk=trace.pk).update(touched_at=timezone.now() - age * DAY)
+    return trace.pk
+
+
+def test_uploads_stay_as_long_as_the_setting_says(settings, tmp_path):
+    """Also incomplete ones and those that wait for a selection."""
+    settings.KEEP_UPLOADS_DAYS = 30.0
+    old = []
+    for status in (Trace.UPLOADING, Trace.SCANNED):
+        uploaded(tmp_path, status, 29)
+        old.append(str(uploaded(tmp_path, status, 31)))
+    ticking.Ticker()._slowly()
+    assert told() == [f"uploads without an import (KEEP_UPLOADS_DAYS): 2 removed: {', '.join(old)}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scanned-29", "uploading-29"]
+
+
 def test_uploads_that_were_never_imported_go_with_their_files(settings, tmp_path):
     settings.KEEP_UPLOADS_DAYS = 7.0
-    made = {}
-    for status, age in ((Trace.SCANNED, 8), (Trace.SCANNED, 6), (Trace.READY, 8), (Trace.PARSING, 8)):
-        path = f"{status}-{age}"
-        (tmp_path / path).write_text("x")
-        trace = Trace.objects.create(name=path, status=status, files=[{"name": "a", "path": path}])
-        Trace.objects.filter(pk=trace.pk).update(touched_at=timezone.now() - age * DAY)
-        made[path] = trace.pk
+    ages = ((Trace.SCANNED, 8), (Trace.SCANNED, 6), (Trace.READY, 8), (Trace.PARSING, 8))
+    made = {f"{status}-{age}": uploaded(tmp_path, status, age) for status, age in ages}
     assert told() == [f"uploads without an import (KEEP_UPLOADS_DAYS): 1 removed: {made['scanned-8']}"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parsing-8", "ready-8", "scanned-6"]
     assert AuditEntry.objects.get(action="trace.delete").subject == f"trace {made['scanned-8']}"
