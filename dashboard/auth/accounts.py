@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.auth.models import Group
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
@@ -56,6 +57,8 @@ def set_active(account: Any, active: bool, by: Any) -> None:
         if account.is_active != active:
             account.is_active = active
             account.save(update_fields=["is_active"])
+            if not active:
+                _end_sessions(account)
             _record(by, "account.enable" if active else "account.disable", account, {})
 
 
@@ -82,6 +85,12 @@ def password_link(account: Any) -> str:
 def record_password(account: Any) -> None:
     """Entry of the audit list: the account's owner has set the password."""
     _record(account, "account.password", account, {})
+
+
+def _end_sessions(account: Any) -> None:
+    """No session of the account is left: one that is only refused would be valid again once the account is enabled."""
+    own = [one.pk for one in Session.objects.all().iterator() if one.get_decoded().get(SESSION_KEY) == str(account.pk)]
+    Session.objects.filter(pk__in=own).delete()
 
 
 def _give(account: Any, role: str) -> None:

@@ -121,6 +121,7 @@ def test_a_disabled_account_is_out_at_once(made, admin):
         "/login/", {"username": "veronica", "password": GOOD}
     ).content.decode()  # fmt: skip
     assert patch(admin, f"/api/accounts/{owner.pk}/", active=True).json()["active"] is True
+    assert client.get("/api/runs/").status_code == 403, "its sessions have ended for good"
     assert Client().login(username="veronica", password=GOOD)
 
 
