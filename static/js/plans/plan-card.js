@@ -83,7 +83,7 @@ export class PlanCard {
           ? h('a', { href: `/runs/${plan.run}/` }, `Based on run ${plan.run}`)
           : 'The run of this plan was deleted.',
       ),
-      plan.status === 'computing' ? h('p', {}, 'The run of this plan is in progress …') : null,
+      plan.status === 'computing' ? h('p', {}, 'The plan is made when its run has ended …') : null,
       plan.message ? h('p', {}, plan.message) : null,
       plan.refused ? h('p', { class: 'muted' }, `The plan cannot be approved now: ${plan.refused}.`) : null,
     ];
