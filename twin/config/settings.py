@@ -120,6 +120,7 @@ ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # begin times that a pl
 # notices of alerts are posted there (docs/alerts.md); the secret signs their bodies
 ALERT_WEBHOOK_URL = env.str("ALERT_WEBHOOK_URL", default="")
 ALERT_WEBHOOK_SECRET = env.str("ALERT_WEBHOOK_SECRET", default="")
+IMPORT_PROCESSES = env.int("IMPORT_PROCESSES", default=1)  # scans and imports of traces that are computed at once
 EXPERIMENT_PROCESSES = env.int("EXPERIMENT_PROCESSES", default=1)  # parts of experiments that are computed at once
 EXPERIMENT_LIMIT_S = env.float("EXPERIMENT_LIMIT_S", default=900.0)  # after which a part is given up
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up

@@ -32,10 +32,18 @@ ABANDONED = timedelta(seconds=20)  # an import without a heartbeat for this long
 
 
 def work(trace_id: int) -> None:
-    """Scan or import of an upload in its own process; its failure is reported with the trace.
+    """Scan or import of an upload in its own process; its failure is reported with the trace. The next one follows.
 
     A process that was killed is replaced once: if it was for lack of memory, so is the second.
     """
+    _work(trace_id)
+    if _free(timezone.now()):
+        following = Trace.objects.filter(status=Trace.QUEUED).order_by("pk").values_list("pk", flat=True).first()
+        if following is not None:
+            enqueue(following)
+
+
+def _work(trace_id: int) -> None:
     if (outcome := _in_process(trace_id)) == "killed":
         Trace.objects.filter(pk=trace_id, status=Trace.PARSING).update(status=Trace.QUEUED)
         outcome = _in_process(trace_id)
@@ -66,8 +74,11 @@ def run(trace_id: int) -> None:
     """Scan or import of an upload; the trace ends as scanned, ready, failed or cancelled, never in between."""
     now = timezone.now()
     waiting = Q(status=Trace.QUEUED) | Q(_lost(now), status=Trace.PARSING)
-    if not Trace.objects.filter(waiting, pk=trace_id).update(status=Trace.PARSING, touched_at=now, progress=0):
-        return  # done, cancelled, or in the hands of another worker
+    with transaction.atomic():
+        if not _free(now):
+            return  # as many are in progress as may be: it follows one of them
+        if not Trace.objects.filter(waiting, pk=trace_id).update(status=Trace.PARSING, touched_at=now, progress=0):
+            return  # done, cancelled, or in the hands of another worker
     trace = Trace.objects.defer("jobs", "skipped_csv").get(pk=trace_id)
     publish(trace)
     try:
@@ -135,15 +146,21 @@ def enqueue(trace_id: int) -> bool:
 
 
 def take_up() -> list[int]:
-    """Imports whose message or worker was lost, which are enqueued again."""
+    """Imports whose message or worker was lost, which are enqueued again as far as they may be in progress."""
     now = timezone.now()
-    lost = Trace.objects.filter(_lost(now), status__in=(Trace.QUEUED, Trace.PARSING))
-    found = list(lost.values_list("pk", flat=True))
+    lost = Trace.objects.filter(_lost(now), status__in=(Trace.QUEUED, Trace.PARSING)).order_by("pk")
+    found = list(lost.values_list("pk", flat=True)[: _free(now)])
     for trace_id in found:
         Trace.objects.filter(pk=trace_id, status=Trace.QUEUED).update(touched_at=now)  # not requested at every tick
         log.warning("the import of trace %s is resumed", trace_id)
         enqueue(trace_id)
     return found
+
+
+def _free(now: datetime) -> int:
+    """Number of imports that may begin: with more of them, alerts, forecasts and plans would wait for a worker."""
+    busy = Trace.objects.filter(status=Trace.PARSING).exclude(_lost(now)).count()
+    return max(0, settings.IMPORT_PROCESSES - busy)
 
 
 def _lost(now: datetime) -> Q:

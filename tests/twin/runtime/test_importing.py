@@ -70,6 +70,22 @@ def test_a_cancelled_import_leaves_nothing(upload, tmp_path):
         import_commands.cancel_import(trace)
 
 
+def test_imports_leave_workers_to_other_tasks_and_follow_one_another(upload, layer):
+    first, second = upload(), upload()
+    Trace.objects.filter(pk=first.pk).update(status=Trace.PARSING)
+    import_task.run(second.pk)
+    second.refresh_from_db()
+    assert second.status == Trace.QUEUED, "one is in progress"
+    Trace.objects.filter(pk=second.pk).update(touched_at=timezone.now() - timedelta(minutes=5))
+    assert import_task.take_up() == []
+    Trace.objects.filter(pk=first.pk).update(status=Trace.FAILED)
+    assert import_task.take_up() == [second.pk]
+    import_task.work(first.pk)  # as at its end
+    assert work("io") == 2
+    second.refresh_from_db()
+    assert second.status == Trace.READY
+
+
 def test_pages_hear_of_it(upload):
     listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
     listener.subscribe(pubsub.traces_channel(None))

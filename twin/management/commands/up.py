@@ -36,7 +36,7 @@ MAX_WORKERS = 256
 GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
 PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
 NICENESS = {"worker": 5, "long": 10, "background": 10}  # pages come first, then quick runs
-BACKGROUND_WORKERS = 2  # without those of experiments; certificates are computed one at a time: one is for imports
+BACKGROUND_WORKERS = 2  # for certificates, of which one is computed at a time, and for alerts, forecasts and plans
 
 
 class Command(BaseCommand):
@@ -158,10 +158,11 @@ class Command(BaseCommand):
     def _start_others(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
         """Start of the processes that no page waits for: on few cores they would delay the web server."""
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+        background = BACKGROUND_WORKERS + settings.IMPORT_PROCESSES + settings.EXPERIMENT_PROCESSES
         for name, command in (
             ("worker", _worker("runs", options["workers"])),
             ("long", _worker("long", options["workers"])),
-            ("background", _worker("io,certificates", BACKGROUND_WORKERS + settings.EXPERIMENT_PROCESSES)),
+            ("background", _worker("io,certificates", background)),
             ("ticker", [*manage, "ticker", *(["--demo"] if options["demo"] else [])]),
             ("follower", [*manage, "follower"]),
         ):
