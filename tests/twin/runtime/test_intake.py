@@ -36,7 +36,7 @@ def child():
 def stands(watch):
     """Two checks, as if each came after a long time: the first sees what is idle."""
     watch.check()
-    watch.stood_s = intake.STALLED_S
+    watch.took, watch.stood_s = True, intake.STALLED_S
     return watch.check()
 
 
@@ -51,6 +51,22 @@ def test_messages_that_stand_while_a_process_is_idle_are_a_fault(broker):
     )
     put(broker, "elsewhere")
     assert stands(Intake(broker, MAIN, ["io", "certificates"])) == "", "its own queues are empty"
+
+
+def test_a_worker_has_longer_for_its_first_task(broker):
+    watch = Intake(broker, MAIN, ["runs"])
+    pulse = child()
+    put(broker)
+    watch.check()
+    watch.stood_s = intake.STALLED_S
+    assert watch.check() == "", "a busy host starts it slowly"
+    watch.stood_s = intake.FIRST_S
+    assert "has not taken any of the 1 waiting tasks" in watch.check()
+    with heartbeat.doing("run 1"):
+        pulse.beat()
+    pulse.beat()
+    watch.check()
+    assert watch.took
 
 
 def test_a_process_that_works_or_has_just_worked_is_not_idle(broker):
