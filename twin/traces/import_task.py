@@ -36,7 +36,9 @@ def work(trace_id: int) -> None:
 
     A process that was killed is replaced once: if it was for lack of memory, so is the second.
     """
-    _work(trace_id)
+    now = timezone.now()
+    if _free(now) and Trace.objects.filter(_waiting(now), pk=trace_id).exists():  # else it needs no process
+        _work(trace_id)
     if _free(timezone.now()):
         following = Trace.objects.filter(status=Trace.QUEUED).order_by("pk").values_list("pk", flat=True).first()
         if following is not None:
@@ -73,11 +75,12 @@ def _sign_of_life(trace_id: int) -> bool:
 def run(trace_id: int) -> None:
     """Scan or import of an upload; the trace ends as scanned, ready, failed or cancelled, never in between."""
     now = timezone.now()
-    waiting = Q(status=Trace.QUEUED) | Q(_lost(now), status=Trace.PARSING)
     with transaction.atomic():
         if not _free(now):
             return  # as many are in progress as may be: it follows one of them
-        if not Trace.objects.filter(waiting, pk=trace_id).update(status=Trace.PARSING, touched_at=now, progress=0):
+        if not Trace.objects.filter(_waiting(now), pk=trace_id).update(
+            status=Trace.PARSING, touched_at=now, progress=0
+        ):
             return  # done, cancelled, or in the hands of another worker
     trace = Trace.objects.defer("jobs", "skipped_csv").get(pk=trace_id)
     publish(trace)
@@ -140,9 +143,9 @@ def _given(trace: Trace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def enqueue(trace_id: int) -> bool:
+def enqueue(trace_id: int, expires: float | None = None) -> bool:
     """Request for the import. False without a broker: the ticker requests it again."""
-    return send("import_trace", trace_id, queue="io")
+    return send("import_trace", trace_id, queue="io", expires=expires)
 
 
 def take_up() -> list[int]:
@@ -153,7 +156,7 @@ def take_up() -> list[int]:
     for trace_id in found:
         Trace.objects.filter(pk=trace_id, status=Trace.QUEUED).update(touched_at=now)  # not requested at every tick
         log.warning("the import of trace %s is resumed", trace_id)
-        enqueue(trace_id)
+        enqueue(trace_id, expires=ABANDONED.total_seconds())  # they do not pile up while no worker runs
     return found
 
 
@@ -161,6 +164,11 @@ def _free(now: datetime) -> int:
     """Number of imports that may begin: with more of them, alerts, forecasts and plans would wait for a worker."""
     busy = Trace.objects.filter(status=Trace.PARSING).exclude(_lost(now)).count()
     return max(0, settings.IMPORT_PROCESSES - busy)
+
+
+def _waiting(now: datetime) -> Q:
+    """Imports that no process works on."""
+    return Q(status=Trace.QUEUED) | Q(_lost(now), status=Trace.PARSING)
 
 
 def _lost(now: datetime) -> Q:

@@ -119,6 +119,13 @@ def test_an_import_whose_worker_is_gone_is_parsed_again(upload, minutes):
     assert messages("io") == []
 
 
+def test_a_second_request_for_an_import_starts_no_process(upload, monkeypatch):
+    trace = upload()
+    Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=timezone.now())
+    monkeypatch.setattr(import_task, "_in_process", pytest.fail)
+    import_task.work(trace.pk)
+
+
 @pytest.mark.parametrize(("killed", "status"), [(1, Trace.READY), (2, Trace.FAILED)])
 def test_an_import_whose_process_is_killed_is_repeated_once(upload, monkeypatch, killed, status):
     def in_process(trace_id):
