@@ -68,6 +68,21 @@ def test_a_queue_grows_when_it_is_at_its_longest(waiting, given, expected):
     assert said("queue_grows", given, situation=situation(queue=queue)) == expected
 
 
+@pytest.mark.parametrize(
+    ("waiting", "seen_from_ms", "expected"),
+    [
+        ([0, 0, 0, 0, 9, 9], 0, ["The queue has grown from 0 to 9 waiting jobs within 2h"]),
+        ([0, 0, 0, 0, 9, 9], 3 * HOUR + 1, []),
+        ([0, 0, 0, 3, 4, 9], 4 * HOUR, ["The queue has grown from 4 to 9 waiting jobs within 1h"]),
+        ([0, 0, 0, 3, 4, 9], 9 * HOUR, []),
+    ],
+)
+def test_a_queue_is_not_compared_with_a_time_before_the_cluster_was_seen(waiting, seen_from_ms, expected):
+    """Of jobs that started before the first poll nothing is known, so the queue seems to have been short."""
+    queue = {"curve": {"waiting": waiting, "at_ms": [n * HOUR for n in range(6)]}, "oldest": []}
+    assert said("queue_grows", situation=situation(queue=queue, seen_from_ms=seen_from_ms)) == expected
+
+
 def test_jobs_that_wait_for_too_long_are_counted_and_the_first_is_named():
     queue = {"curve": {}, "oldest": [{"job": 7, "id": "j7", "since_ms": HOUR}]}
     shown = situation(queue=queue, waiting_since=np.array([HOUR, 2 * HOUR, 30 * HOUR]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,12 +32,14 @@ class QueueGrows(Rule):
         if seen.situation is None:
             return ()
         curve = seen.situation.shown["queue"]["curve"]
-        waiting, times = curve["waiting"], curve["at_ms"]
-        late = waiting[len(waiting) // 2 :]
+        times = curve["at_ms"]
+        since_ms = max(times[len(times) // 2], seen.situation.facts.seen_from_ms)
+        begin = bisect_left(times, since_ms)
+        late = curve["waiting"][begin:]
         least = max(self.parameters.waiting, self.parameters.factor * max(1, late[0]) if late else 0)
         if not late or late[-1] < least or late[-1] < max(late) or late[-1] == late[0]:
             return ()
-        ago_ms = times[-1] - times[len(times) // 2]
+        ago_ms = times[-1] - times[begin]
         return [Finding(self.name, {"before": late[0], "now": late[-1], "ago_ms": ago_ms})]
 
     @classmethod

@@ -19,6 +19,7 @@ from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import any_utility, some_of
 from twin.infra.kept import KEPT
 from twin.mirror.reached import reached_ms
+from twin.mirror.stored import first_ms
 from twin.models import Run
 from twin.runs import scheduler_history
 from twin.scenarios import store
@@ -36,6 +37,7 @@ class Facts(NamedTuple):
     suspended        [suspended job] (since, index), ascending; suspended_id: id of the first
     site_shares      {site: [scale][point]} share in use at the times of the curves
     prices           {site: {resource: mean price now}} of a scheduler that sets prices; None under others
+    seen_from_ms     first time at which a live cluster was seen: of earlier times the log has only what was open then
     """
 
     away: list[dict[str, Any]]
@@ -44,6 +46,7 @@ class Facts(NamedTuple):
     suspended_id: str
     site_shares: dict[str, list[list[float | None]]]
     prices: dict[str, dict[str, float]] | None
+    seen_from_ms: int = 0
 
 
 class Situation(NamedTuple):
@@ -102,6 +105,7 @@ def _situation(run: Run, now_ms: int) -> Situation:
             some_of(jobs, [int(suspended[0, 1])])[0].id if len(suspended) else "",
             load.site_shares(held, cluster, at_ms - window, at_ms, POINTS),
             _prices(run, state, at_ms, cluster.slot_ms),
+            first_ms(run) if run.mode == Run.MIRROR else 0,
         )
     return Situation(found, facts)
 
