@@ -20,7 +20,7 @@ from twin.processes import heartbeat
 
 CHECK_S = 1.0
 MAX_CHECK_S = 2.0  # maximum counted time between two checks of a delayed process
-STALLED_S = 6.0  # shorter waits do not count as stalled
+STALLED_S = 20.0  # shorter waits do not count as stalled: a busy host delays every process by seconds
 FIRST_S = 60.0  # the same before its first task: on a busy host a start takes long, and a replacement no less
 
 

@@ -47,7 +47,7 @@ def test_messages_that_stand_while_a_process_is_idle_are_a_fault(broker):
     put(broker)
     put(broker)
     assert stands(watch).startswith(
-        "has not taken any of the 2 waiting tasks, although 1 of its 1 processes are idle, for 6 s"
+        "has not taken any of the 2 waiting tasks, although 1 of its 1 processes are idle, for 20 s"
     )
     put(broker, "elsewhere")
     assert stands(Intake(broker, MAIN, ["io", "certificates"])) == "", "its own queues are empty"
@@ -87,7 +87,7 @@ def test_a_process_that_works_or_has_just_worked_is_not_idle(broker):
 
 def test_a_worker_without_a_process_is_a_fault(broker):
     watch = Intake(broker, MAIN, ["runs"])
-    assert stands(watch).startswith("has had no responding process for 6 s")
+    assert stands(watch).startswith("has had no responding process for 20 s")
 
 
 def test_a_broker_that_is_away_is_no_fault_of_the_worker(settings):
