@@ -23,6 +23,7 @@ VERIFY_POLLS = 2
 POLL_S = 1.0
 SLOW_FACTOR, SLOW_MS = 2.0, 500.0  # a plan is undone when calls take this much longer than before it, and this long
 LAST_CALLS = 3
+NOT_WAITING = "The job no longer waits."
 MAX_DELAY_S = 5.0  # between the entry of the journal and the call: a process that was stopped meanwhile does not call
 
 
@@ -129,7 +130,13 @@ class Execution:
         if why:
             self.journal.write(entry, JournalEntry.SKIPPED, why)
             return
-        self._call(entry, JournalEntry.SENDING, change_of(entry))
+        try:
+            self._call(entry, JournalEntry.SENDING, change_of(entry))
+        except ActuatorError:
+            if _same(self.actuator.waiting([entry.key]).get(entry.key), entry) is not None:
+                raise
+            self.journal.write(entry, JournalEntry.SKIPPED, NOT_WAITING)  # it has started since it was read
+            return
         self.journal.write(entry, JournalEntry.SENT)
 
     def _call(self, entry: JournalEntry, state: str, change: Change, **values: Value) -> None:
@@ -180,7 +187,7 @@ class Execution:
         for entry in sent:
             job = _same(waiting.get(entry.key), entry)
             if job is None:
-                self.journal.write(entry, JournalEntry.ENDED, "The job no longer waits.")
+                self.journal.write(entry, JournalEntry.ENDED, NOT_WAITING)
             elif _has(job, entry):
                 self.journal.write(entry, JournalEntry.VERIFIED)
             else:
@@ -190,7 +197,7 @@ class Execution:
     def _hold_one(self, entry: JournalEntry, job: WaitingJob | None, stale: str) -> None:
         now_ms = time.time_ns() // 1_000_000 + self.actuator.clock_offset_ms
         if job is None:
-            self.journal.write(entry, JournalEntry.ENDED, "The job no longer waits.")
+            self.journal.write(entry, JournalEntry.ENDED, NOT_WAITING)
         elif entry.field == NOT_BEFORE and (entry.until_ms or 0) <= now_ms:
             self.journal.write(entry, JournalEntry.ENDED, "The begin time has passed.")
         elif not _has(job, entry):
@@ -251,7 +258,7 @@ def _overwritten(job: WaitingJob, entry: JournalEntry) -> str:
 def _why_changed(job: WaitingJob | None, entry: JournalEntry, rule: ActingRule) -> str:
     """Reason why the job is not as it was when the plan was made; "" if it is."""
     if job is None:
-        return "The job no longer waits."
+        return NOT_WAITING
     if job.value(entry.field) != entry.before:
         return f"The job has {_now(job, entry)}; the plan expects {shown(entry.field, entry.before)}."
     if job.held:

@@ -15,7 +15,7 @@ from twin.acting import execution, rules
 from twin.acting.actor import Actor
 from twin.acting.journal import Journal
 from twin.acting.plan import ORDER, PLACEMENT, Wanted
-from twin.actuators.facts import NODES, NOT_BEFORE, WaitingJob
+from twin.actuators.facts import NODES, NOT_BEFORE, ActuatorError, WaitingJob
 from twin.models import ActingRule, Connection, JournalEntry, Proposal
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +122,23 @@ def test_a_job_that_has_changed_since_is_skipped(lab, cluster):
         ("2", "skipped", "The job is held now."),
         ("1", "skipped", "The job no longer waits."),
     ]
+
+
+def test_a_job_that_starts_while_its_change_is_sent_is_skipped(lab, cluster, monkeypatch):
+    proposal = approved(lab, cluster, ORDER, wanted("4", "3", "2", "1"))
+    apply = MemoryCluster.apply
+
+    def start_first(self, change):
+        if change.key == "2" and self.jobs.pop("2", None):
+            raise ActuatorError("Job is no longer pending execution for job 2")
+        apply(self, change)
+
+    monkeypatch.setattr(MemoryCluster, "apply", start_first)
+    actor(lab, cluster).step()
+    proposal.refresh_from_db()
+    assert (proposal.status, order(cluster)) == ("applied", ["4", "3", "1"]), proposal.message
+    assert proposal.entries.get(key="2").state == "skipped"
+    assert proposal.entries.get(key="2").message == "The job no longer waits."
 
 
 def test_a_queue_in_another_order_refuses_the_plan(lab, cluster):
