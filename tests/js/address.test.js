@@ -77,9 +77,9 @@ test('an unknown parameter, a wrong choice and a wrong number are named with the
   const [unknown, ...values] = notes();
   assert.match(unknown, /^This page has no parameter “at”; known: t, from, to, .*\. It is ignored\.$/);
   assert.deepEqual(values, [
-    'state in the address must be one of queued, running, got “gone”. Jobs in every state are listed.',
-    'page in the address must be a whole number of at least 1, got “-1”. The first page is shown.',
-    'event in the address must be a whole number from 1 to 20, got “1e3”. No event is selected.',
+    '“state” in the address must be one of queued, running, got “gone”. Jobs in every state are listed.',
+    '“page” in the address must be a whole number of at least 1, got “-1”. The first page is shown.',
+    '“event” in the address must be a whole number from 1 to 20, got “1e3”. No event is selected.',
   ]);
   url.number('page', { from: 1, instead: 'The first page is shown.' });
   assert.equal(notes().length, 4, 'each sentence once');
@@ -90,7 +90,7 @@ test('of many choices the first are named', needsPage, () => {
   const known = Array.from({ length: 60 }, (_, i) => String(60 - i));
   assert.equal(url.choice('scenario', known, '60', 'The newest is selected.'), '60');
   const rule = 'must be one of 60, 59, 58, 57, 56 and 55 more';
-  assert.deepEqual(notes(), [`scenario in the address ${rule}, got “99”. The newest is selected.`]);
+  assert.deepEqual(notes(), [`“scenario” in the address ${rule}, got “99”. The newest is selected.`]);
 });
 
 test('an inherited name is no choice', needsPage, () => {
@@ -124,12 +124,12 @@ test('times of the address are used, or refused with the newest time', needsPage
   });
   assert.deepEqual(times('?t=1001'), {
     done: [],
-    notes: ['t in the address must be a whole number from 0 to 1000, got “1001”. The newest time is shown.'],
+    notes: ['“t” in the address must be a whole number from 0 to 1000, got “1001”. The newest time is shown.'],
   });
   for (const query of ['?from=300&to=100', '?from=2000&to=3000'])
     assert.match(
       times(query).notes[0],
-      /^from in the address must be less than to and than the end of the run at 1000/,
+      /^“from” in the address must be less than “to”, and less than the end of the run, 1000 ms/,
     );
 });
 

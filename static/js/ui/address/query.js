@@ -121,7 +121,7 @@ export const url = {
    * @param {string} instead
    */
   refuse(name, rule, instead) {
-    tell(`${name} in the address ${rule}, got “${cut(this.get(name) ?? '')}”. ${instead}`);
+    tell(`“${name}” in the address ${rule}, got “${cut(this.get(name) ?? '')}”. ${instead}`);
   },
 
   /**

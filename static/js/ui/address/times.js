@@ -17,7 +17,7 @@ export function readTimes(view, playhead, finished) {
   const [from, to] = ['from', 'to'].map((name) => url.number(name, range));
   if (from !== null && to !== null && to > from && from < view.extent) view.set(from, to);
   else if (from !== null && to !== null)
-    url.refuse('from', `must be less than to and than the end of the run at ${view.extent}`, range.instead);
+    url.refuse('from', `must be less than “to”, and less than the end of the run, ${view.extent} ms`, range.instead);
   const newest = Math.ceil(Math.max(playhead.liveMs, finished ? 0 : view.extent));
   const at = url.number('t', { to: newest, instead: 'The newest time is shown.' });
   if (at !== null) playhead.scrub(at);
