@@ -151,7 +151,10 @@ def test_old_plans_and_old_data_are_refused(operator, lab, cluster):
     assert refused == "the plan is 400 s old, more than the limit of 300 s; make a new plan"
     Connection.objects.update(health={"last_look_at": time.time() - 60})
     refused = operator.get(f"/api/proposals/{plan['id']}/").json()["refused"]
-    assert refused == "lab is stale, its newest data are 60 s old; a plan needs fresh data"
+    assert refused == "lab is stale (newest data 60 s old); a plan needs fresh data"
+    Connection.objects.update(health={"last_look_at": time.time() - 60, "failing_since": time.time() - 50})
+    refused = operator.get(f"/api/proposals/{plan['id']}/").json()["refused"]
+    assert refused == "lab is not answering (newest data 60 s old); a plan needs fresh data"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from twin.acting.plan import ORDER
 from twin.actuators import base as actuators
 from twin.connectors.base import title_of
 from twin.infra.counts import counted
-from twin.mirror.connecting.condition import FOLLOWING, condition
+from twin.mirror.connecting.condition import FAILING, FOLLOWING, condition
 from twin.models import ActingRule, Connection, Forecasting, Proposal
 
 MAX_AGE_S = 300.0  # of a plan when it is approved: the queue has changed since
@@ -67,8 +67,9 @@ def why_stale(connection: Connection) -> str:
     found = condition(connection)
     if found.state == FOLLOWING:
         return ""
-    age = "" if found.seen_at is None else f", its newest data are {time.time() - found.seen_at:.0f} s old"
-    return f"{connection.name} is {found.state}{age}; a plan needs fresh data"
+    state = "not answering" if found.state == FAILING else found.state
+    age = "" if found.seen_at is None else f" (newest data {time.time() - found.seen_at:.0f} s old)"
+    return f"{connection.name} is {state}{age}; a plan needs fresh data"
 
 
 def _why_not_calibrated(connection: Connection) -> str:
