@@ -120,7 +120,7 @@ def _beyond(token: ApiToken, read_only: bool, allowed: bool) -> str:
     needed = ("read", "operate") if read_only else ("operate",)
     if not set(needed) & set(token.scopes):
         return (
-            f"The token {token.name!r} has the scopes {', '.join(token.scopes)}; this "
+            f"The token {token.name!r} is limited to {', '.join(token.scopes)}; this "
             f"request needs {' or '.join(needed)}."
         )
     return "" if allowed else f"The account of the token {token.name!r} no longer has the role for this."

@@ -22,7 +22,7 @@ class Ingest(BasePermission):
             raise BadToken(f"Events are posted with a token of the scope ingest:{source}: Authorization: Bearer TOKEN.")
         if f"ingest:{source}" not in token.scopes:
             self.message = (
-                f"The token {token.name!r} has the scopes {', '.join(token.scopes)}; this source needs ingest:{source}."
+                f"The token {token.name!r} is limited to {', '.join(token.scopes)}; this source needs ingest:{source}."
             )
         elif refused := source_refused(source, request.user):
             self.message = f"{refused[0].upper()}{refused[1:]}."

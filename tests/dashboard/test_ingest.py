@@ -213,7 +213,7 @@ def test_who_may_post(sender, operator):
     )
     foreign = Sender(sender.headers["authorization"].split()[1], "prod").post([NODE])
     assert (foreign.status_code, foreign.json()["detail"]) == (
-        403, "The token 'feed' has the scopes ingest:lab; this source needs ingest:prod.",
+        403, "The token 'feed' is limited to ingest:lab; this source needs ingest:prod.",
     )  # fmt: skip
     assert not PushSource.objects.exists()
     operator.user.groups.clear()

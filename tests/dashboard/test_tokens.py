@@ -54,7 +54,7 @@ def test_a_read_token_reads_without_a_session(make):
     assert Client().get("/api/runs/", **bearer(value)).status_code == 200
     refused = Client().post("/api/clusters/", {}, content_type="application/json", **bearer(value))
     assert refused.status_code == 403
-    assert refused.json()["detail"] == "The token 'ci' has the scopes read; this request needs operate."
+    assert refused.json()["detail"] == "The token 'ci' is limited to read; this request needs operate."
     assert Client().get("/", **bearer(value)).status_code == 302, "pages are for people"
 
 
@@ -87,7 +87,7 @@ def test_every_way_in_which_a_token_is_not_accepted(make, operator):
     assert "was revoked on" in detail(revoked)[1]
     assert detail(make("ingest:lab")) == (
         403,
-        "The token 'ci' has the scopes ingest:lab; this request needs read or operate.",
+        "The token 'ci' is limited to ingest:lab; this request needs read or operate.",
     )
 
 
