@@ -19,7 +19,7 @@ CLAIM = (
     "within 5 % at all times"
 )
 SETTING = (
-    "errors are uniform for each job, independent or opposed for computation and communication; all groups of "
+    "errors are uniform for each job, independent or opposite for computation and communication; all groups of "
     "the runs; the subtasks are simulated, not measured"
 )
 ERRORS = (0.0, 0.025, 0.05, 0.075, 0.2, 0.4)
@@ -43,7 +43,7 @@ def run(options: Options) -> Steps:
     found = outcomes_of(values, runs)
     gains = {case: ratio(found["Isolated"], found[title], "makespan") for case, title in tried.items()}
     off, released = values[PREDICTIONS]["chained"], values[PREDICTIONS]["released"]
-    rows = tuple((f"{error:.1%}", gains[error, False], gains[error, True]) for error in ERRORS)
+    rows = tuple((f"{100 * error:.1f} %", gains[error, False], gains[error, True]) for error in ERRORS)
     spread = tuple(
         (None, *(ratio_range(found["Isolated"], found[tried[error, kind]], "makespan") for kind in (False, True)))
         for error in ERRORS
@@ -51,7 +51,7 @@ def run(options: Options) -> Steps:
     small = min(gains[error, kind] / gains[0.0, kind] for error in ERRORS[:4] for kind in (False, True))
     checks = (
         Figure("gain kept with errors up to 7.5 %", small, "share", 0.9, at_least=True),
-        Figure("gain kept with opposed errors of 40 %", gains[0.4, True] / gains[0.0, True], "share"),
+        Figure("gain kept with opposite errors of 40 %", gains[0.4, True] / gains[0.0, True], "share"),
         Figure("groups predicted within 5 %", mean(error <= 0.05 for error in off), "share", 0.95, at_least=True),
         Figure("groups checked", len(off), ""),
         Figure("largest error of a prediction", max(off), "share"),
@@ -66,11 +66,11 @@ def run(options: Options) -> Steps:
             "share",
         ),
     )
-    return Table(("error", "makespan, ×", "opposed, makespan, ×"), rows, checks, spread)
+    return Table(("error", "makespan, ×", "opposite, makespan, ×"), rows, checks, spread)
 
 
 def _title(error: float, opposed: bool) -> str:
-    return f"errors up to {error:.1%}{', opposed' if opposed else ''}"
+    return f"errors up to {100 * error:.1f} %{', opposite' if opposed else ''}"
 
 
 def _predictions(seeds: Sequence[int]) -> dict[str, list[float]]:

@@ -18,7 +18,7 @@ CHARTS = (Chart("share of the gain in makespan", "", ("share of the gain",)),)
 
 
 def run(options: Options) -> Steps:
-    fixed = {share: f"grouping, {share:.0%} on disk" for share in FIXED}
+    fixed = {share: f"grouping, {100 * share:.0f} % on disk" for share in FIXED}
     steps: dict[str, dict[str, Player]] = {
         "subtasks": {
             f"subtasks {parts} × {jobs}": (
