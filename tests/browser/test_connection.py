@@ -121,7 +121,7 @@ def test_a_run_that_is_deleted_while_it_is_open_says_so_everywhere(
     assert answer is not None
     assert answer.status == 404
     expect(page.locator("main")).to_contain_text(sentence)
-    page.get_by_role("link", name="its audit entries").click()
+    page.get_by_role("link", name="audit entries of").click()
     expect(page.locator("#list tbody tr")).to_have_count(2)
     expect(page.locator("#list s", has_text=f"run {run}")).to_have_count(2)
     expect(page.locator("#list")).to_contain_text(sentence)

@@ -57,7 +57,7 @@ function paint(answer) {
   }
 }
 
-const NOT_RUN = 'A result shows the figure of the paper beside ours.';
+const NOT_RUN = 'A result shows our figure, its values, and whether the claim holds.';
 
 const notRun = () =>
   $('#start')

@@ -66,7 +66,7 @@ export function cutForm(atMs, schedulers) {
         { id: 'cut-durations' },
         DURATIONS.map(([value, text]) => h('option', { value }, text)),
       ),
-      'Time limit for jobs whose end is unknown',
+      'A job whose end is not known has its time limit',
     ),
     field(
       'cut-assumed',

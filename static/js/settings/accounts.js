@@ -116,7 +116,8 @@ function form(root) {
 }
 
 function show(account, sentence) {
-  const more = `Send this link to its owner, who can set a password with it once, within a day. It is not shown again.`;
+  const more =
+    'Send this link to the owner of the account. It sets a password once, within a day, and is not shown again.';
   showOnce($('#made'), `${sentence} ${more}`, 'Link that sets the password', location.origin + account.link);
 }
 

@@ -45,7 +45,7 @@ function moment(at, otherwise) {
 async function load() {
   const page = await get('/api/tokens/?size=200');
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'token' : 'tokens');
-  const about = 'A token lets a script or a cluster use the API without a person.';
+  const about = 'A token lets a script or a cluster use the API without a login.';
   list.paint(page.results, { none: empty('No tokens yet', about, ['Create a token', '#new']) });
 }
 
