@@ -48,6 +48,7 @@ test('values and deltas carry their unit and their sign', () => {
   assert.equal(valueText(null, 'ms'), '–');
   assert.equal(deltaText(-HOUR, 'ms'), '−1h');
   assert.equal(deltaText(0.032, 'share'), '+3.2 points');
+  assert.equal(deltaText(0.01, 'share'), '+1 point');
   assert.equal(deltaText(0, 'ms'), '±0');
   assert.equal(deltaText(null, ''), '');
   assert.equal(deltaText(0.001, ''), '≈ 0');

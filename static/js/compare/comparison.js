@@ -52,10 +52,12 @@ export function deltaText(delta, unit) {
   if (delta === 0) return '±0';
   const sign = delta > 0 ? '+' : '−';
   const points = Math.abs(delta) * 100;
-  if (unit === 'share') return `${sign}${number(points, points < 0.1 ? 3 : 1)} points`;
+  if (unit === 'share') return sign + pointsText(number(points, points < 0.1 ? 3 : 1));
   const text = valueText(Math.abs(delta), unit);
   return text === valueText(0, unit) || text.startsWith('<') ? '≈ 0' : sign + text;
 }
+
+const pointsText = (text) => `${text} ${text === '1' ? 'point' : 'points'}`;
 
 const ALIKE = 0.001; // relative difference of values that are equal if they are also displayed alike
 
