@@ -84,7 +84,7 @@ def _workers(run: Run, processes: Sequence[Process] | None) -> str:
     if len(busy) < len(workers):
         return "queued for an idle worker"
     of = " for long decisions" if run.slow else ""
-    one = f"the only worker{of} is" if len(busy) == 1 else f"all {len(busy):,} workers{of} are"
+    one = f"the only worker{of} is" if len(busy) == 1 else f"all workers{of} are"
     return f"{one} busy with {', '.join(busy)}"
 
 
