@@ -13,5 +13,5 @@ COMMON = Sentences("common", {
         f"Ran for {duration(v['ran_ms'])} without completing; its predicted run time was {duration(v['believed_ms'])} "
         f"and is now {duration(v['later_ms'])}."
     ),
-    "stuck": lambda v: "Unfinished: no events remain, and the job has no plan to finish.",
+    "stuck": lambda v: "Unfinished: no events remain, and no plan completes the job.",
 })  # fmt: skip

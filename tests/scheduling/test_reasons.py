@@ -63,7 +63,7 @@ EXAMPLES = [
      "Completed work is kept."),
     ("ended", {"outcome": "lost"}, "Ended at an unknown time after the cluster last reported it."),
     ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended before completion."),
-    ("stuck", {}, "Unfinished: no events remain, and the job has no plan to finish."),
+    ("stuck", {}, "Unfinished: no events remain, and no plan completes the job."),
 ]  # fmt: skip
 
 

@@ -79,7 +79,7 @@ class Command(HeadlessCommand):
             type=positive,
             help=f"slot length in ms, of the cluster and of fields that are sampled in slots; default: {SLOT_MS:,}",
         )
-        parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
+        parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster, in slots")
         parser.add_argument("--seed", type=natural, required=True, help="random seed of sampled fields")
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

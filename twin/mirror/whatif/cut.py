@@ -46,7 +46,7 @@ class Choice(Parameters):
     )
     assumed_ms: int = parameter(
         HOUR_MS,
-        "remaining work of a job without a time limit whose end is unknown",
+        "remaining work of a job that has neither a known end nor a time limit",
         low=1_000,
         high=MAX_INT,
         unit="ms",
