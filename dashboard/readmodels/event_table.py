@@ -171,6 +171,8 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
             )
         return f"server {servers[data['server']]} becomes {became}"
     if kind == "job_completed":
+        if "ended_ms" in data:  # of a real cluster, in whatever way; the decision beside it says which
+            return "ended"
         return (
             f"completed with utility {utility_text(data['utility'])}"
             if job is not None and job.utility is not None

@@ -46,6 +46,8 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
         assert {row["id"]: row["reason"] for row in then}["2"] == sentence
     events = operator.get(f"/api/runs/{run}/events/table/").json()["rows"]
     assert any("Waiting: it is next" in row["text"] for row in events)
+    ended = [row["text"] for row in events if row["kind"] == "job_completed"]
+    assert ended == ["ended"], "a job of a real cluster ends in several ways"
     seen = [(row["id"], row["text"]) for row in events if row["kind"] == "plan_changed"]
     assert seen
     assert all(id_ in ("1", "2") and text.startswith("executions known so far: ") for id_, text in seen)

@@ -76,6 +76,7 @@ def test_plans_are_off_until_an_operator_allows_them(operator, viewer, lab):
 def test_a_plan_is_a_diff_with_commands_that_is_approved_as_it_was_shown(operator, lab, cluster):
     patch(operator, {"level": 2})
     plan = planned(operator, scheduler="srtf", kind="order")  # 3 takes 5 minutes, 4 takes 10
+    assert operator.get(f"/api/runs/{plan['run']}/").json()["scenario_name"] == "lab, plan by SRTF"
     assert (plan["status"], plan["message"], plan["waiting"]) == (
         "ended", "The jobs already wait in this order; there is nothing to change.", 2,
     )  # fmt: skip

@@ -216,6 +216,7 @@ test('a card has the figures that are known, and those of the present while the 
     ['Rejected', '2'],
     ['Utility', '5'],
   ]);
+  assert.deepEqual(cardFigures({ ...run, metrics, mode: 'mirror' }, null, TABLE)[0], ['Ended', '3 of 4']);
   assert.equal(lineOf({ ...run, schedulers }), 'FIFO · live · 01:00:00 · 2026-11-23 10:00 UTC');
   assert.equal(lineOf({ ...run, schedulers, status: 'running' }, now, false), 'FIFO · 00:01:00 · 2026-11-23 10:00 UTC');
 });

@@ -181,7 +181,10 @@ export function figuresOf(run, moment, table) {
   const completed = metrics.completed ?? jobs?.completed;
   const cells = [
     ...(ACTIVE.includes(run.status) ? [['Running', number(running, 0)]] : []),
-    ['Completed', completed === undefined ? '–' : `${number(completed, 0)} of ${number(run.job_count, 0)}`],
+    [
+      run.mode === 'mirror' ? 'Ended' : 'Completed',
+      completed === undefined ? '–' : `${number(completed, 0)} of ${number(run.job_count, 0)}`,
+    ],
     ['Rejected', number(metrics.rejected ?? jobs?.rejected, 0)],
   ];
   const utility = metrics.total_utility ?? moment?.utility ?? null;

@@ -8,10 +8,11 @@ import { tellRefused, url } from '../ui/address/query.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
-import { clock, duration, number, plural } from '../util/format.js';
+import { capital, clock, duration, number, plural } from '../util/format.js';
 
 const PAGE_SIZE = rowsOfPage(25);
-const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'JCT', 'Reason']); // others begin hidden there
+// others begin hidden there
+const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'Ended', 'JCT', 'Reason']);
 const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => row.id },
   { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, stateWord(info, row.state)) },
@@ -37,11 +38,11 @@ function reasonOf(row) {
   return h('span', { title: text }, text);
 }
 
-/** The columns that the server declares. */
+/** The columns that the server declares; jobs of a real cluster have ended, in whatever way. */
 const served = (info) =>
   info.job_columns.map(({ key, title, format }) => ({
     key,
-    title,
+    title: key === 'completed_ms' ? capital(stateWord(info, 'completed')) : title,
     number: format !== 'text',
     cell: (row) => FORMATS[format](row[key]),
   }));

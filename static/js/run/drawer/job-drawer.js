@@ -244,7 +244,7 @@ export class Drawer {
 
   #ended(story) {
     if (!Number.isFinite(story.arrived_ms)) return null;
-    const [title, text, ms] = endOf(story);
+    const [title, text, ms] = endOf(story, stateWord(this.info, 'completed'));
     return step(title, ms === null ? null : this.#moment(ms, story), h('p', {}, text));
   }
 

@@ -3,7 +3,7 @@
 import { OPEN, WORKER } from '../../core/bars.js';
 import { wallOf, wallText } from '../../core/wall-clock.js';
 import { h } from '../../ui/dom.js';
-import { duration, exactClock, number, plural } from '../../util/format.js';
+import { capital, duration, exactClock, number, plural } from '../../util/format.js';
 
 const AMOUNTS = [
   ['gpu', 'GPU'],
@@ -130,12 +130,14 @@ export const notRunText = ({ state }) =>
  * End of the job, past or planned: [title, sentence, ms or null].
  *
  * @param {any} story from the API
+ * @param {string} [word] for a job that has ended: a real cluster ends jobs in several ways
  * @returns {[string, string, number | null]}
  */
-export function endOf({ state, completed_ms: completed, finish_ms: planned, jct_ms: jct, utility, decisions }) {
+export function endOf(story, word = 'completed') {
+  const { state, completed_ms: completed, finish_ms: planned, jct_ms: jct, utility, decisions } = story;
   if (isNumber(completed)) {
     const earned = isNumber(utility) && utility > 0 ? ` It earned a utility of ${number(utility)}.` : '';
-    return ['Completed', `Completion time (JCT) ${duration(jct)}.${earned}`, completed];
+    return [capital(word), `Completion time (JCT) ${duration(jct)}.${earned}`, completed];
   }
   if (state === 'rejected') {
     const ms = (decisions ?? []).findLast((/** @type {any} */ { kind }) => kind === 'rejected')?.at_ms ?? null;
