@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from scheduling.kernel.registry import scheduler_class
 from twin.acting import gates, rules
 from twin.acting.plan import PLAN_TYPES
 from twin.infra.errors import Refused
@@ -30,7 +31,7 @@ def propose(
     assert connection.run_id is not None
     options = {"scheduler": scheduler, "parameters": dict(parameters)}
     with transaction.atomic():
-        name = f"{connection.name}, plan by {scheduler}"
+        name = f"{connection.name}, plan by {scheduler_class(scheduler).title}"
         _, run = commands.fork_and_start(connection.run_id, None, name, [], True, user, options)
         made = Proposal.objects.create(
             connection=connection,
