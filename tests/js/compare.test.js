@@ -148,3 +148,13 @@ test('a change is shown only where there is one, and where the two can be ranked
   assert.equal(changeText({ ...cell, delta: null, relative: null, verdict: null, ranked: false }, ''), 'not ranked');
   assert.equal(changeText({ value: null, delta: null, relative: null, verdict: null, ranked: true }, ''), '');
 });
+
+test('a job of a real cluster has ended in a comparison, a simulated one is completed', needsPage, async () => {
+  open();
+  const { state } = await import('../../static/js/compare/differences.js');
+  const job = { state: 'completed', start_ms: 0, finish_ms: HOUR };
+  assert.deepEqual(
+    [true, false].map((real) => state(job, real)[0].textContent),
+    ['ended', 'completed'],
+  );
+});

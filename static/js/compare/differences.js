@@ -49,12 +49,13 @@ export class Differences {
     if (this.table?.other === other) return this.table;
     const sort = this.table?.sort ?? this.sort;
     this.table?.remove();
+    const real = new Set(this.answer.runs.filter(({ mode }) => mode === 'mirror').map(({ id }) => id));
     this.table = new DataTable($('#differences'), {
       name: 'differences',
       size: PAGE_SIZE,
       sort,
       pages: $('#differences-pager'),
-      columns: columnsOf(base, other, () => this.last.span_ms),
+      columns: columnsOf(base, other, () => this.last.span_ms, real),
       keyOf: (row) => row.id,
       selected: (row) => row.id === this.selected,
       onPick: (row) => this.onPick(row.id === this.selected ? null : row),
@@ -177,7 +178,8 @@ export class Differences {
   }
 }
 
-function columnsOf(base, other, span) {
+/** real: runs that mirror a real cluster, on which jobs end in several ways. */
+function columnsOf(base, other, span, real) {
   const hint = `Run ${other} minus run ${base}`;
   const change = (key, title, name, unit) => ({
     key,
@@ -193,8 +195,8 @@ function columnsOf(base, other, span) {
       class: 'nowrap',
       cell: (row) => row.kinds.map((kind) => h('span', { class: 'kind' }, kindMark(kind), kind)),
     },
-    { title: `Run ${base}`, class: 'nowrap', cell: (row) => state(row.base) },
-    { title: `Run ${other}`, class: 'nowrap', cell: (row) => state(row.other) },
+    { title: `Run ${base}`, class: 'nowrap', cell: (row) => state(row.base, real.has(base)) },
+    { title: `Run ${other}`, class: 'nowrap', cell: (row) => state(row.other, real.has(other)) },
     {
       title: `Time: run ${base} above, run ${other} below`,
       class: 'when',
@@ -208,10 +210,11 @@ function columnsOf(base, other, span) {
   ];
 }
 
-function state({ state: name, start_ms: start, finish_ms: finish }) {
+/** Cells of the state of a job in a run; real: the run mirrors a real cluster. */
+export function state({ state: name, start_ms: start, finish_ms: finish }, real) {
   const times = start === null ? null : `${clock(start)} – ${finish === null ? 'open' : clock(finish)}`;
   return [
-    h('span', { class: 'state', 'data-state': name }, name),
+    h('span', { class: 'state', 'data-state': name }, real && name === 'completed' ? 'ended' : name),
     times ? h('span', { class: 'why small' }, times) : null,
   ];
 }
