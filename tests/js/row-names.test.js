@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { shortHeading } from '../../static/js/gantt/row-names.js';
+import { inLines, shortHeading } from '../../static/js/gantt/row-names.js';
 
 const ctx = { measureText: (text) => ({ width: text.length * 6 }) };
 const inRoom = (text, characters) => shortHeading(ctx, text, characters * 6);
@@ -22,4 +22,11 @@ test('a count is whole or left out', () => {
 test('a heading that is too long even so is truncated at its end', () => {
   assert.equal(inRoom('▾ production-queue · 12 jobs', 10), '▾ product…');
   assert.equal(inRoom('unlimited cloud', 10), 'unlimited…');
+});
+
+test('a name that is too long for a line takes two where its row is high enough', () => {
+  assert.deepEqual(inLines(ctx, 'unlimited cloud', 60, 40), ['unlimited', 'cloud']);
+  assert.deepEqual(inLines(ctx, 'unlimited cloud', 60, 20), ['unlimited cloud']);
+  assert.deepEqual(inLines(ctx, 'unlimited cloud', 90, 40), ['unlimited cloud']);
+  assert.deepEqual(inLines(ctx, 'production-queue', 60, 40), ['production-queue']);
 });

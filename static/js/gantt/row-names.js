@@ -1,13 +1,14 @@
 // The names of the rows, left of the plot.
 
 const LABEL_PX = 11;
+const LINE_PX = LABEL_PX + 2;
 
 /** Headings and the row under the pointer have priority: if rows are low, other names are omitted. */
 export function paintRowNames(ctx, frame, hovered) {
   const { area, views } = frame;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(0, area.top - 6, area.left - 4, area.bottom - area.top + 12);
+  ctx.rect(0, area.top - 6, area.right, area.bottom - area.top + 12);
   ctx.clip();
   ctx.textBaseline = 'middle';
   const font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
@@ -21,13 +22,24 @@ export function paintRowNames(ctx, frame, hovered) {
     ctx.font = heading || row.fold ? `600 ${font}` : font;
     ctx.fillStyle = strong ? frame.c.ink : frame.c.muted;
     const label = row.fold === undefined || row.fold === null ? row.label : `${row.fold ? '▸' : '▾'} ${row.label}`;
-    const head = heading || row.fold;
-    ctx.fillText(head ? shortHeading(ctx, label, area.left - 10) : shorten(ctx, label, area.left - 14), 6, y);
+    const room = heading && frame.rowPx > LABEL_PX ? area.right : area.left; // no bars are beside a heading
+    const shortened = heading || row.kind === 'many' ? shortHeading : shorten;
+    const lines = inLines(ctx, label, room - 10, frame.rowPx);
+    lines.forEach((line, i) =>
+      ctx.fillText(shortened(ctx, line, room - 10), 6, y + (i - (lines.length - 1) / 2) * LINE_PX),
+    );
   };
   for (const each of views) if (each.row.kind === 'site') place(each);
   for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
   for (const each of views) if (each.row.kind !== 'site' && each.row.index !== hovered) place(each);
   ctx.restore();
+}
+
+/** Broken in two at its last blank if it is too long for one line and the row is high enough. */
+export function inLines(ctx, text, room, rowPx) {
+  const blank = text.lastIndexOf(' ');
+  if (blank < 0 || rowPx < 2 * LINE_PX || ctx.measureText(text).width <= room) return [text];
+  return [text.slice(0, blank), text.slice(blank + 1)];
 }
 
 /** Truncates at the front: names of servers and jobs differ at their ends. */
