@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases import cases
-from twin.traces.importers import ImportRefused, read
+from twin.traces.importers import ImportRefused, Unclear, read
 
 HEADER = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 ROW = "2017-10-01 00:00:45,66.0,1,66.0,11cb48\n"
@@ -75,7 +75,7 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         (zipped(("a.tar.gz", tarred(("a.csv", GOOD)))), "a.tar.gz: an archive inside an archive"),
         (gzip.compress(gzip.compress(GOOD)), "an archive inside an archive"),
         (b"a,b,c\n1,2,3\n",
-         "line 1: no known format matches; it resembles none of these: Acme traces (Seren, Kalos); "),
+         "trace.csv: line 1: no known format matches. The file begins with 'a,b,c'"),
         (HEADER.encode(), "0 rows read, no job found"),
         (b"timestamp,duration\n1,2\n", "'num_gpus' is missing"),
         (GOOD.replace(b"cluster", b'"cluster', 1),
@@ -90,6 +90,14 @@ def test_a_file_that_cannot_be_imported_is_refused_in_one_sentence(tmp_path, dat
         importing(tmp_path, data, format="philly_derived" if b"duration\n1" in data else "auto")
     assert sentence in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_known_formats_are_listed_apart_from_the_sentence(tmp_path):
+    """The page has a list to open; the command line appends them."""
+    with pytest.raises(Unclear) as refusal:
+        importing(tmp_path, b"Dear reader\n")
+    assert refusal.value.remedy.startswith("; known formats: Acme traces (Seren, Kalos); ")
+    assert len(str(refusal.value)) < 120
 
 
 def test_a_gigabyte_of_zeros_is_refused_without_unpacking_it(tmp_path):

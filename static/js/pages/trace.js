@@ -166,7 +166,8 @@ function paintUnclear(trace) {
           readingForm(trace, formats, load),
         )
       : null;
-  fill($('#unclear'), notice, firstLines(files), form);
+  const known = formats.map(([, title]) => title);
+  fill($('#unclear'), notice, firstLines(files, known), form);
 }
 
 /** Earlier imports of the same files, so that nobody imports them twice by mistake. */

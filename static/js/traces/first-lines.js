@@ -2,8 +2,8 @@
 
 import { h } from '../ui/dom.js';
 
-/** One card for each file: its lines, and beside them what fits or nearly fits. */
-export function firstLines(files) {
+/** One card for each file: its lines, and beside them what fits or nearly fits. known: titles of all formats. */
+export function firstLines(files, known) {
   return files.map(({ file, lines, fits, nearest }) =>
     h(
       'section',
@@ -31,7 +31,15 @@ export function firstLines(files) {
                 h('p', { class: 'muted small' }, 'Most similar formats, with what is missing'),
                 nearest.length
                   ? list(nearest, ({ title, why }) => [h('strong', {}, title), h('span', { class: 'why' }, why)])
-                  : h('p', {}, 'The file resembles no known format.'),
+                  : [
+                      h('p', {}, 'The file resembles no known format.'),
+                      h(
+                        'details',
+                        {},
+                        h('summary', {}, `Known formats (${known.length})`),
+                        list(known, (title) => title),
+                      ),
+                    ],
               ],
         ),
       ),

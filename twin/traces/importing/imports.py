@@ -260,11 +260,9 @@ def _unclear(source: Source, matches: Sequence[Match]) -> str:
         several = _titles(match.format for match in fitting)
         return f"{source.name}: several formats match: {several}; choose one of them"
     nearest = matches[0]
-    known = f"the most similar is {formats()[nearest.format].TITLE}, but {nearest.why}"
-    if nearest.closeness == 0:
-        known = f"it resembles none of these: {_titles(formats())}"
+    near = f"; the most similar is {formats()[nearest.format].TITLE}, but {nearest.why}" if nearest.closeness else ""
     first = source.head.strip().splitlines()[0][:120].decode("utf-8", "replace")
-    return f"{source.name}: line 1: no known format matches; {known}. The file begins with {first!r}"
+    return f"{source.name}: line 1: no known format matches{near}. The file begins with {first!r}"
 
 
 def _titles(names: Iterable[str]) -> str:
@@ -277,10 +275,12 @@ def _remedy(matches: Sequence[Match], columns: Sequence[str]) -> str:
     fitting = [match.format for match in matches if match.fits]
     if fitting:
         return f"; choose with {' or '.join(f'--format {name}' for name in fitting)}"
+    known = f"; known formats: {_titles(formats())}" if matches[0].closeness == 0 else ""
     if len(columns) < 2:
-        return ""
+        return known
     listed = ", ".join(columns)[:300]
-    return f"; if its first line names columns, map them: --map arrival=COLUMN --map run=COLUMN (columns: {listed})"
+    columns_named = "if its first line names columns, map them: --map arrival=COLUMN --map run=COLUMN"
+    return f"{known}; {columns_named} (columns: {listed})"
 
 
 def beginning(source: Source) -> dict[str, Any]:
