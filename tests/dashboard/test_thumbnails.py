@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from base64 import b64decode
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 
 import pytest
 
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
-from scheduling.model.values import RESOURCES
+from scheduling.model.values import CLOUD, RESOURCES
 from scheduling.workloads import generate
 from tests.twin.runtime.conftest import work
 from twin.analysis import thumbnail
-from twin.eventlog.fold import DIED, NEVER
+from twin.eventlog.fold import DIED, NEVER, WORKER
 from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario
 from twin.runs import runner
@@ -81,7 +82,8 @@ def test_every_cell_is_the_largest_mean_share_of_its_servers(viewer, run_of, sch
     edges = [found["from_ms"] + span * k // found["columns"] for k in range(found["columns"] + 1)]
     by_site = {site: [i for i, s in enumerate(cluster.servers) if s.site == site] for site in ("edge", "cloud")}
     held = holdings(run, found)
-    for r, row in enumerate(found["rows"]):
+    servers = [row for row in found["rows"] if row["site"] != thumbnail.UNLIMITED]
+    for r, row in enumerate(servers):
         own = [by_site[row["site"]].pop(0) for _ in range(row["servers"])]
         capacity = [sum(parts) for parts in zip(*(capacity_of(cluster.servers[i], found) for i in own), strict=True)]
         mine = [one for one in held if one[0] in own]
@@ -95,6 +97,23 @@ def test_every_cell_is_the_largest_mean_share_of_its_servers(viewer, run_of, sch
             assert cells[r * found["columns"] + k] == (min(100, ceil(max(shares))) if shares else thumbnail.NONE)
     assert not any(by_site.values())
     assert max(cells) > 0
+
+
+def test_the_last_row_is_the_unlimited_cloud_relative_to_its_peak(viewer, run_of):
+    run = run_of("a_online", 8)
+    found = viewer.get(f"/api/runs/{run.pk}/thumbnail/").json()
+    assert [row for row in found["rows"] if not row["servers"]] == [{"site": thumbnail.UNLIMITED, "servers": 0}]
+    assert found["rows"][-1]["site"] == thumbnail.UNLIMITED
+    span, columns = found["to_ms"] - found["from_ms"], found["columns"]
+    edges = [found["from_ms"] + span * k // columns for k in range(columns + 1)]
+    bars = [bar for bar in at(run.pk).bars.rows.tolist()
+            if bar[SERVER] == CLOUD and bar[ROLE] == WORKER and bar[DIED] == NEVER]  # fmt: skip
+    means = [
+        Fraction(sum(bar[COUNT] * max(0, min(bar[END], high) - max(bar[START], low)) for bar in bars), high - low)
+        for low, high in pairwise(edges)
+    ]
+    assert list(b64decode(found["raster"])[-columns:]) == [ceil(100 * mean / max(means)) for mean in means]
+    assert max(means) > 0
 
 
 def test_the_span_of_an_ended_run_is_from_the_first_arrival_to_its_end(viewer, finished_run):

@@ -2,7 +2,8 @@
 
 A row is a group of neighbouring servers of one site, a column an interval; all columns are equally long. The value of a
 cell is the mean over its interval of what bars hold of the group's servers, as a share of what these servers have at
-the newest time, of the resource of which that share is largest. It is computed once per event of the run.
+the newest time, of the resource of which that share is largest. Where jobs use the unlimited cloud, it is the last row:
+its mean number of workers, as a share of the largest such mean. It is computed once per event of the run.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import END, SERVER, START
-from scheduling.model.values import Server
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START
+from scheduling.model.values import CLOUD, Server
 from twin.analysis.situation import load
 from twin.analysis.situation.load import MACHINE, OPEN, Held
-from twin.eventlog.fold import ARRIVED, DIED, NEVER, RunState
+from twin.eventlog.fold import ARRIVED, DIED, NEVER, WORKER, RunState
 from twin.eventlog.state_cache import Newest
 from twin.infra.kept import KEPT
 from twin.models import Run
@@ -26,6 +27,7 @@ from twin.scenarios import store
 ROWS, COLUMNS = 16, 96  # at most, and exactly
 PER_CENT = 100
 NONE = 255  # of a group that has nothing of what is counted
+UNLIMITED = "unlimited"  # site of the row of the unlimited cloud, which has no servers
 
 
 def thumbnail(run: Run) -> dict[str, Any]:
@@ -50,13 +52,27 @@ def _thumbnail(run: Run) -> dict[str, Any]:
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]
         from_ms, to_ms = _span(run, state, at_ms, cluster.slot_ms)
         held = load.held(run, state, cluster, jobs, at_ms, from_ms, to_ms)
+        bars = state.bars.rows
+        in_cloud = bars[(bars[:, DIED] == NEVER) & (bars[:, SERVER] == CLOUD) & (bars[:, ROLE] == WORKER)]
     groups, rows = grouped(cluster.servers)
     edges = from_ms + (to_ms - from_ms) * np.arange(COLUMNS + 1) // COLUMNS
+    cells = raster(held, groups, len(rows), edges)
+    if len(in_cloud):
+        rows.append({"site": UNLIMITED, "servers": 0})
+        cells = np.vstack([cells, _of_its_peak(in_cloud, edges)])
     return {
         "seq": state.last_seq, "sim_ms": at_ms, "from_ms": from_ms, "to_ms": to_ms,
         "measure": held.measure, "scale": held.scale, "columns": COLUMNS, "rows": rows,
-        "raster": b64encode(raster(held, groups, len(rows), edges).tobytes()).decode(),
+        "raster": b64encode(cells.tobytes()).decode(),
     }  # fmt: skip
+
+
+def _of_its_peak(bars: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """[column] uint8: workers of the bars, as a share of the largest mean of a column in per cent, rounded up."""
+    one, workers = np.zeros(len(bars), dtype=np.int64), bars[:, COUNT, None]
+    begun, ended = (_held_until(one, bars[:, which], workers, 1, edges) for which in (START, END))
+    means = (begun - ended)[0, :, 0] / np.diff(edges)
+    return np.ceil(means * PER_CENT / max(means.max(), 1e-9)).astype(np.uint8)
 
 
 def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int]:

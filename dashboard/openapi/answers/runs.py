@@ -20,6 +20,7 @@ from dashboard.openapi.answers.notation import (
 from dashboard.readmodels.job_table import COLUMNS
 from dashboard.readmodels.large.levels import SHOWN
 from scheduling.model.values import RESOURCES, SITES
+from twin.analysis.thumbnail import UNLIMITED
 from twin.eventlog.job_states import STATES
 from twin.models import Run
 
@@ -150,7 +151,7 @@ SHAPES: dict[str, Shape] = {
         "measure": STRING,
         "scale": [STRING],
         "columns": INTEGER,
-        "rows": [{"site": SITE, "servers": INTEGER}],
+        "rows": [{"site": one_of(*SITES, UNLIMITED), "servers": INTEGER}],
         "raster": noted(STRING, "A byte for each cell, row by row, as base64: percentage, or 255 for no capacity"),
     },
     "RunLevels": either(

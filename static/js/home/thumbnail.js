@@ -1,10 +1,12 @@
-// The thumbnail of a run on a small canvas: groups of servers from top to bottom, time from left to right.
+// The thumbnail of a run on a small canvas: groups of servers from top to bottom, the unlimited cloud below them; time
+// from left to right.
 
 import { colors } from '../util/colors.js';
 import { clock, duration, plural } from '../util/format.js';
 
 const NONE = 255; // of a group that has nothing of what is counted
 const FULL = 100;
+const UNLIMITED = 'unlimited'; // site of the row of the unlimited cloud
 const PALE = 0.45; // of what is planned
 
 /** Bytes of the raster of a thumbnail. */
@@ -23,10 +25,13 @@ export const passed = ({ sim_ms: at, from_ms: from, to_ms: to }) => Math.min(1, 
 /** Content of the picture, in words. */
 export function said({ from_ms: from, sim_ms: at, to_ms: to, columns, rows }) {
   const servers = rows.reduce((sum, row) => sum + row.servers, 0);
+  const groups = rows.filter(({ site }) => site !== UNLIMITED);
+  const cloud = groups.length < rows.length ? '; last row: workers in the unlimited cloud, relative to their peak' : '';
   const planned = to > at ? `, planned to ${clock(to)}` : '';
   return (
     `Allocation of ${plural(servers, 'server')} from ${clock(from)} to ${clock(Math.min(at, to))}${planned}; ` +
-    `${plural(rows.length, 'row')} of up to ${rows[0]?.servers ?? 0}, columns of ${duration((to - from) / columns)}`
+    `${plural(groups.length, 'row')} of up to ${groups[0]?.servers ?? 0}, columns of ` +
+    `${duration((to - from) / columns)}${cloud}`
   );
 }
 
