@@ -30,7 +30,7 @@ const METRICS = {
   jobs: 2,
   mean_jct_ms: 60_000,
   common_jct_ms: 9,
-  lanes: { mean_slowdown: 1.5, busy: { edge: { v100: 0.25, p100: 0.5 } } },
+  lanes: { mean_slowdown: 1.5, busy: { edge: { w10: 0.25, w9: 0.5 } } },
 };
 
 test('a value is found by the path that its key is', () => {
@@ -45,8 +45,8 @@ test('the metrics of a run come in the order of the table, with its titles, unit
     { title: 'Jobs', text: '2', help: 'What Jobs is.', better: BETTER },
     { title: 'Mean', text: '1m', help: 'What Mean is.', better: BETTER },
     { title: 'Slow', text: '1.5 ×', help: 'What Slow is.', better: BETTER },
-    { title: 'Busy: edge, v100', text: '25.0 %', help: 'What Busy is.', better: BETTER },
-    { title: 'Busy: edge, p100', text: '50.0 %', help: 'What Busy is.', better: BETTER },
+    { title: 'Busy: edge, w9', text: '50.0 %', help: 'What Busy is.', better: BETTER },
+    { title: 'Busy: edge, w10', text: '25.0 %', help: 'What Busy is.', better: BETTER },
   ]);
 });
 

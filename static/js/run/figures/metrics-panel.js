@@ -17,12 +17,14 @@ function cellsOf({ title, unit, definition, direction }, value) {
   if (value === null) return [];
   if (typeof value !== 'object') return [{ title, text: valueText(value, unit), help: definition, better: direction }];
   return Object.entries(value).flatMap(([site, types]) =>
-    Object.entries(types).map(([type, part]) => ({
-      title: `${title}: ${site}, ${type}`,
-      text: valueText(part, unit),
-      help: definition,
-      better: direction,
-    })),
+    Object.entries(types)
+      .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+      .map(([type, part]) => ({
+        title: `${title}: ${site}, ${type}`,
+        text: valueText(part, unit),
+        help: definition,
+        better: direction,
+      })),
   );
 }
 
