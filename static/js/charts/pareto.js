@@ -5,7 +5,8 @@ import { valueText } from '../core/metric-table.js';
 import { h, s } from '../ui/dom.js';
 import { lowered } from '../util/format.js';
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [420, 250, 64, 92, 14, 42];
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [250, 64, 92, 14, 42];
+const [WIDE, NARROW] = [420, 340]; // px: about as wide as its place, so that its texts keep their size
 const CHARACTER = 6; // width of one in a name, about
 const MARGIN = 0.06; // of the range, around the points
 const [NEAR, LINE] = [12, 9]; // px: labels at points that are no farther apart would cover each other
@@ -19,10 +20,11 @@ const [NEAR, LINE] = [12, 9]; // px: labels at points that are no farther apart 
  * @param {{ id: number, title: string }[]} runs
  */
 export function paretoChart({ x, y, points }, front, runs) {
+  const width = innerWidth <= 640 ? NARROW : WIDE;
   const [toX, ticksX] = scale(
     points.map((point) => point.x),
     LEFT,
-    WIDTH - RIGHT,
+    width - RIGHT,
   );
   const [toY, ticksY] = scale(
     points.map((point) => point.y),
@@ -30,7 +32,7 @@ export function paretoChart({ x, y, points }, front, runs) {
     TOP,
   );
   const best = new Set(front);
-  const named = labelled(points, best, toX, toY, runs);
+  const named = labelled(points, best, toX, toY, runs, width);
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i));
   const numberOf = (i) => numbered.indexOf(i) + 1;
   const places = together(points, best, toX, toY, (i) => (named.has(i) ? runs[i].title.length * CHARACTER : 0));
@@ -47,7 +49,7 @@ export function paretoChart({ x, y, points }, front, runs) {
     return Math.max(toX(points[i].x), ...there);
   };
   const beside = (cx, cy, words) =>
-    cx + 8 + words.length * CHARACTER > WIDTH
+    cx + 8 + words.length * CHARACTER > width
       ? text(cx - 8, cy, words, { 'text-anchor': 'end' })
       : text(cx + 8, cy, words);
   const beats = front.map((i) => runLabel(runs[i])).join(', ');
@@ -57,17 +59,17 @@ export function paretoChart({ x, y, points }, front, runs) {
     s(
       'svg',
       {
-        viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+        viewBox: `0 0 ${width} ${HEIGHT}`,
         role: 'img',
         'aria-label': `${y.title} against ${x.title}. No other run is better in both than: ${beats}.`,
       },
-      s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: 'base' }),
+      s('line', { x1: LEFT, x2: width - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: 'base' }),
       s('line', { x1: LEFT, x2: LEFT, y1: TOP, y2: HEIGHT - BOTTOM, class: 'base' }),
       ticksX.map((value, i) =>
         text(toX(value), HEIGHT - BOTTOM + 15, valueText(value, x.unit), { 'text-anchor': i ? 'end' : 'start' }),
       ),
       ticksY.map((value) => text(LEFT - 6, toY(value) + 4, valueText(value, y.unit), { 'text-anchor': 'end' })),
-      text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, `${x.title} (lower is better)`, { 'text-anchor': 'middle' }),
+      text((LEFT + width - RIGHT) / 2, HEIGHT - 6, `${x.title} (lower is better)`, { 'text-anchor': 'middle' }),
       s('polyline', { points: front.map((i) => `${toX(points[i].x)},${toY(points[i].y)}`).join(' '), class: 'front' }),
       points.map((point, i) =>
         s(
@@ -140,11 +142,11 @@ function ranges(numbers) {
 }
 
 /** Positions whose names are shown: those on the line first, none over another or beyond the edge. */
-function labelled(points, best, toX, toY, runs) {
+function labelled(points, best, toX, toY, runs, width) {
   const shown = [];
   for (const i of inOrder(points, best)) {
     const [px, py] = [toX(points[i].x), toY(points[i].y)];
-    if (px + 8 + runs[i].title.length * CHARACTER > WIDTH) continue;
+    if (px + 8 + runs[i].title.length * CHARACTER > width) continue;
     if (shown.every(({ x, y }) => Math.abs(y - py) > 12 || Math.abs(x - px) > 100)) shown.push({ i, x: px, y: py });
   }
   return new Set(shown.map(({ i }) => i));

@@ -33,7 +33,7 @@ export function comparedCell(cell, unit, { isBase, best }) {
     h('span', { class: first ? 'best' : null }, value),
     cell.about ? h('span', { class: 'why small' }, `of ${cell.about}`) : null,
     cell.why ? h('span', { class: 'why small' }, cell.why) : null,
-    text ? h('span', { class: `delta ${cell.verdict ?? ''}` }, text) : null,
+    text ? h('span', { class: `delta ${cell.verdict ?? ''}` }, text.replaceAll(' %', '\u00a0%')) : null,
   );
 }
 
