@@ -24,7 +24,8 @@ export function paintRowNames(ctx, frame, hovered) {
     const label = row.fold === undefined || row.fold === null ? row.label : `${row.fold ? '▸' : '▾'} ${row.label}`;
     const room = heading && frame.rowPx > LABEL_PX ? area.right : area.left; // no bars are beside a heading
     const shortened = heading || row.kind === 'many' ? shortHeading : shorten;
-    const lines = inLines(ctx, label, room - 10, frame.rowPx);
+    const plain = row.kind === 'many' && row.fold === undefined; // neither a mark to fold it nor a count
+    const lines = plain ? inLines(ctx, label, room - 10, frame.rowPx) : [label];
     lines.forEach((line, i) =>
       ctx.fillText(shortened(ctx, line, room - 10), 6, y + (i - (lines.length - 1) / 2) * LINE_PX),
     );
