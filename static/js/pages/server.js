@@ -14,7 +14,7 @@ import { runInfo } from '../core/run-info.js';
 import { View } from '../core/ranges/time-range.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
-import { trueAt } from '../core/bars.js';
+import { OPEN, trueAt } from '../core/bars.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { roleName } from '../gantt/roles.js';
@@ -339,7 +339,7 @@ function jobTable(info, source, pick) {
             { title: 'Role', cell: (bar) => roleName(bars.role[bar]) },
             { title: 'Count', number: true, cell: (bar) => number(bars.count[bar], 0) },
             { title: 'From', number: true, cell: (bar) => clock(bars.start_ms[bar]) },
-            { title: 'To', number: true, cell: (bar) => clock(bars.end_ms[bar]) },
+            { title: 'To', number: true, cell: (bar) => (bars.end_ms[bar] < OPEN ? clock(bars.end_ms[bar]) : 'open') },
           ],
           both.slice(0, MAX_ROWS),
         )
