@@ -6,6 +6,7 @@ import { clock, duration } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
 const LANE_PX = 7;
+const TAG_PX = 14; // height of the tags of the present and of edits, below which the name stands
 const MAX_LIVES = 6; // drawn at the same time
 
 /**
@@ -71,7 +72,7 @@ export class Life extends Layer {
     ctx.textBaseline = 'middle';
     const width = ctx.measureText(text).width + 10;
     const left = Math.max(area.left, Math.min(x, area.right - width));
-    const y = area.top + lives * LANE_PX;
+    const y = area.top + Math.max(lives * LANE_PX, TAG_PX);
     ctx.fillStyle = c.panel;
     ctx.fillRect(left, y, width, 15);
     ctx.fillStyle = c.ink;
