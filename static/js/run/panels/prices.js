@@ -3,7 +3,7 @@
 
 import { pricesChart } from '../../charts/prices.js';
 import { url } from '../../ui/address/query.js';
-import { $, h, setText } from '../../ui/dom.js';
+import { $, fill, h } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';
 
@@ -45,7 +45,7 @@ export const pricesPanel = {
     canvas.addEventListener('keydown', ({ key }) => key === 'Enter' && explain(chart.time, focused()));
     const refresh = () => {
       element.hidden = store.lastSeq > 0 && !store.prices.size && !store.defaultPrices;
-      setText(note, noteOf(server.prices, transport.then, info.names[chart.focus ?? 0], chart.layout));
+      say(note, noteOf(server.prices, transport.then, info.names[chart.focus ?? 0], chart.layout));
     };
     chart.onFocus = refresh;
     chart.onArrange = ({ plots, rows }) => sized($('.plot', element), plots, rows);
@@ -89,20 +89,29 @@ function sized(plot, plots, rows) {
   plot.style.setProperty('--rows', rows);
 }
 
+/**
+ * [what is shown, how to see more], of which paper has only the first.
+ *
+ * @returns {[string, string]}
+ */
 function noteOf(prices, then, resource, layout) {
   const colours = layout?.heat
     ? 'Each row has a colour bar from its lowest to its highest price in the range shown, at each time by the ' +
       'highest price; the mark is the price at the time shown. '
     : '';
-  if (prices)
-    return (
-      `${colours}Prices of server ${prices.server} per unit and slot, with the plan of the ` +
-      `${then === null ? 'latest time' : 'time shown'}. ` +
-      `Clear the field to show the sites. ${CLICK}`
-    );
-  const band =
-    `The band spans the cheapest to the most expensive server for ${resource}; ` + 'point at a name for its band. ';
-  return `${colours}Mean over the servers of a site, per unit. ${layout?.heat ? '' : band}${CLICK}`;
+  if (prices) {
+    const plan = then === null ? 'latest time' : 'time shown';
+    const facts = `${colours}Prices of server ${prices.server} per unit and slot, with the plan of the ${plan}. `;
+    return [facts, `Clear the field to show the sites. ${CLICK}`];
+  }
+  const facts = `${colours}Mean over the servers of a site, per unit. `;
+  if (layout?.heat) return [facts, CLICK];
+  const band = `The band spans the cheapest to the most expensive server for ${resource}. `;
+  return [facts + band, `Point at a name for its band. ${CLICK}`];
+}
+
+function say(note, [facts, hint]) {
+  if (note.textContent !== facts + hint) fill(note, h('span', {}, facts, h('span', { class: 'hint' }, hint)));
 }
 
 function layoutChoice(chart, choices, refresh) {
