@@ -22,29 +22,30 @@ export function firstLines(files, known) {
             lines.map((line) => h('li', {}, h('code', {}, line))),
           ),
         ),
-        h(
-          'div',
-          {},
-          fits.length
-            ? [h('p', { class: 'muted small' }, 'Matching formats'), list(fits, ({ title }) => title)]
-            : [
-                h('p', { class: 'muted small' }, 'Most similar formats, with what is missing'),
-                nearest.length
-                  ? list(nearest, ({ title, why }) => [h('strong', {}, title), h('span', { class: 'why' }, why)])
-                  : [
-                      h('p', {}, 'The file resembles no known format.'),
-                      h(
-                        'details',
-                        {},
-                        h('summary', {}, `Known formats (${known.length})`),
-                        list(known, (title) => title),
-                      ),
-                    ],
-              ],
-        ),
+        h('div', {}, matching(fits, nearest, known)),
       ),
     ),
   );
+}
+
+function matching(fits, nearest, known) {
+  const caption = (text) => h('p', { class: 'muted small' }, text);
+  if (fits.length) return [caption('Matching formats'), list(fits, ({ title }) => title)];
+  if (nearest.length)
+    return [
+      caption('Most similar formats, with what is missing'),
+      list(nearest, ({ title, why }) => [h('strong', {}, title), h('span', { class: 'why' }, why)]),
+    ];
+  const titles = [...known].sort((a, b) => a.localeCompare(b, 'en'));
+  return [
+    h('p', {}, 'The file resembles no known format.'),
+    h(
+      'details',
+      {},
+      h('summary', {}, `Known formats (${known.length})`),
+      list(titles, (title) => title),
+    ),
+  ];
 }
 
 function list(items, say) {
