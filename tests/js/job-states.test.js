@@ -178,3 +178,8 @@ test('a job that its cluster suspends is suspended although its bar goes on', ()
   assert.deepEqual([...sums.running.subarray(0, 4)], [1, 0, 1, 0]);
   assert.deepEqual([...sums.suspended.subarray(0, 4)], [0, 1, 0, 1]);
 });
+
+test('a job of a real cluster that is streamed before the number of jobs is known is not counted below zero', () => {
+  const { 'not arrived': before } = summary(storeUpTo(), Infinity, 0);
+  assert.equal(before, 0);
+});

@@ -27,6 +27,7 @@ export function summary(store, p, total) {
     sum.utility += jobs.utility[job];
     sum.jct += jobs.completed_ms[job] - jobs.arrived_ms[job];
   });
+  sum['not arrived'] = Math.max(0, sum['not arrived']); // a job of a real cluster may be streamed before the total
   return sum;
 }
 
