@@ -182,7 +182,7 @@ export function provenance(report) {
   ];
   if (Object.keys(clamped).length)
     columns.push({ title: 'Outside', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
-  return table(columns, fields);
+  return table(columns, fields, { cards: false });
 }
 
 /** The selection, as a list of facts. */

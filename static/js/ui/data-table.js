@@ -46,13 +46,11 @@ export function table(
       columns.map((column) => cellOf(column, row)),
     );
   });
-  return h(
-    'table',
-    { class: cards && columns.length > MAX_NARROW_COLUMNS ? 'list' : null },
-    h('thead', {}, head),
-    h('tbody', {}, body),
-  );
+  return h('table', { class: cards && isMany(columns) ? 'list' : null }, h('thead', {}, head), h('tbody', {}, body));
 }
+
+/** True if columns do not fit a narrow page side by side: too many, or several of long content. */
+const isMany = (columns) => columns.length > MAX_NARROW_COLUMNS || columns.filter(({ wide }) => wide).length > 1;
 
 function headOf({ title, key, number, hint }, sort, onSort) {
   const arrow = key && sort === key ? ' ▲' : key && sort === `-${key}` ? ' ▼' : '';
