@@ -17,6 +17,7 @@ test('a job whose earlier plan stands does not wait', () => {
     'it has waited since 01:00:00 without a plan',
   );
   assert.equal(standingText({ state: 'completed', at_ms: HOUR, plan: null }), 'it was completed at 01:00:00');
+  assert.equal(standingText({ state: 'completed', at_ms: HOUR, plan: null }, true), 'it ended at 01:00:00');
   assert.equal(standingText({ state: 'rejected', at_ms: HOUR, plan: null }), 'it was rejected at 01:00:00');
   assert.equal(standingText({ state: 'not arrived', at_ms: 2 * HOUR, plan: null }), 'it arrives at 02:00:00');
   assert.equal(standingText({ state: 'not arrived', at_ms: null, plan: null }), 'it has not arrived');

@@ -57,7 +57,7 @@ export function noneText({ why }, untilMs) {
  */
 function side(run, position, { immediate, next, standing }, atMs, untilMs) {
   const head = h('h3', {}, runMark(position), `${run.title} · run ${run.id}`);
-  const before = immediate ? null : h('p', { class: 'muted small' }, beforeText(standing, next, atMs, untilMs));
+  const before = immediate ? null : h('p', { class: 'muted small' }, beforeText(run, standing, next, atMs, untilMs));
   const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one)) : null);
   if (!next)
     return h('div', {}, head, before, standing.plan ? h('div', { class: 'reason' }, plan(standing.plan)) : null);
@@ -72,16 +72,16 @@ function side(run, position, { immediate, next, standing }, atMs, untilMs) {
   );
 }
 
-function beforeText(standing, next, atMs, untilMs) {
+function beforeText(run, standing, next, atMs, untilMs) {
   const end = untilMs === null ? '' : `, up to ${clock(untilMs)}`;
   const then = next ? 'The next decision is:' : `There is no later decision${end}.`;
-  return `No decision for the job at ${clock(atMs)}: ${standingText(standing)}. ${then}`;
+  return `No decision for the job at ${clock(atMs)}: ${standingText(standing, run.mode === 'mirror')}. ${then}`;
 }
 
-/** The state of a job at a time without a decision about it. */
-export function standingText({ state, at_ms: since, plan }) {
+/** The state of a job at a time without a decision about it; real: the run mirrors a real cluster. */
+export function standingText({ state, at_ms: since, plan }, real) {
   if (state === 'not arrived') return since === null ? 'it has not arrived' : `it arrives at ${clock(since)}`;
-  if (state === 'completed') return `it was completed at ${clock(since)}`;
+  if (state === 'completed') return `it ${real ? 'ended' : 'was completed'} at ${clock(since)}`;
   if (state === 'rejected') return `it was rejected at ${clock(since)}`;
   const [from, to] = plan
     ? [clock(plan.start_ms), plan.finish_ms === null ? 'an unknown end' : clock(plan.finish_ms)]
