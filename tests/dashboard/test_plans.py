@@ -73,6 +73,14 @@ def test_plans_are_off_until_an_operator_allows_them(operator, viewer, lab):
     assert [entry.action for entry in AuditEntry.objects.all()] == ["acting.change"]
 
 
+def test_a_placement_without_changes_says_so(operator, lab, cluster):
+    patch(operator, {"level": 3})
+    cluster.jobs.clear()  # all have started
+    plan = planned(operator, scheduler="srtf", kind="placement")
+    message = "No waiting job needs a begin time or nodes; there is nothing to change."
+    assert (plan["status"], plan["message"], plan["waiting"]) == ("ended", message, 0)
+
+
 def test_a_plan_is_a_diff_with_commands_that_is_approved_as_it_was_shown(operator, lab, cluster):
     patch(operator, {"level": 2})
     plan = planned(operator, scheduler="srtf", kind="order")  # 3 takes 5 minutes, 4 takes 10

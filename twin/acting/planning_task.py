@@ -16,7 +16,7 @@ from django.utils import timezone
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError
 from twin.acting import rules
-from twin.acting.plan import Allowed, Plan, Wanted, plan
+from twin.acting.plan import ORDER, PLACEMENT, Allowed, Plan, Wanted, plan
 from twin.acting.wanted import wanted
 from twin.actuators.base import Actuator, actuator_class, build
 from twin.actuators.facts import ActuatorError, WaitingJob
@@ -26,6 +26,10 @@ from twin.processes.requests import TaskRequests
 log = logging.getLogger(__name__)
 QUEUE = "io"
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
+NOTHING = {
+    ORDER: "The jobs already wait in this order; there is nothing to change.",
+    PLACEMENT: "No waiting job needs a begin time or nodes; there is nothing to change.",
+}
 MAX_LEFT_OUT = 2_000  # jobs that a plan leaves unchanged, listed with the reason; all are counted
 
 
@@ -85,7 +89,7 @@ def _fields(proposal: Proposal) -> dict[str, Any]:
         "waiting": len(waiting),
     }
     digest = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
-    message = "" if made.changes else "The jobs already wait in this order; there is nothing to change."
+    message = "" if made.changes else NOTHING[proposal.kind]
     status = Proposal.PROPOSED if made.changes else Proposal.ENDED
     return {
         "status": status, "plan": content, "digest": digest, "planned_at": timezone.now(), "message": message,
