@@ -220,7 +220,7 @@ def test_a_run_that_fails_or_goes_gives_no_plan(operator, lab, cluster):
     assert planning_task.Requests().refresh() == [made["id"]]
     planning_task.work(made["id"])
     plan = operator.get(f"/api/proposals/{made['id']}/").json()
-    assert (plan["status"], plan["message"]) == ("failed", f"No plan: run {made['run']} was cancelled.")
+    assert (plan["status"], plan["message"]) == ("failed", f"No plan: run {made['run']} is cancelled.")
     assert post(operator, f"/api/proposals/{made['id']}/discard/", {}).json()["detail"] == (
         f"plan {made['id']} is failed; only a plan that is not approved can be discarded"
     )

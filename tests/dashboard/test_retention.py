@@ -47,6 +47,10 @@ def test_kinds_of_data_state_their_number_size_age_and_limit(admin, finished_run
         "settings": ["KEEP_FORECASTS_DAYS"],
     }  # fmt: skip
     assert kind(found, "ended alerts")["stays"] == "90 days"
+    settings.KEEP_FORECASTS_DAYS = 14.0
+    kept = {row["title"]: row["stays"] for row in admin.get("/api/retention/").json()["kinds"]}
+    assert kept["forecasts"] == "14 days"  # the fixed limit is longer
+    assert kept["scores of forecasts"] == "7 days; of clusters that are no longer followed: 14 days"
     assert found["disk_free"] > 0
     assert "database_size" in found
     assert found["last"] is None

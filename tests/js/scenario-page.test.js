@@ -121,7 +121,7 @@ test('an edit before the fork is refused in the form, with a time that works', n
   assert.match(text('#e-at-help'), /^16:43:20\.379 or later/);
   assert.match(text('#about'), /from 16:43:20\.379/);
   say('[data-parameter=servers]', '*');
-  const refusal = 'Takes effect at: 16:43:20 is before the fork; the earliest time is 16:43:20.379.';
+  const refusal = 'Time of the edit: 16:43:20 is before the fork; the earliest time is 16:43:20.379.';
   for (const [typed, shown] of [
     ['0', refusal.replace('16:43:20 ', '00:00:00 ')],
     ['250 ms', refusal.replace('16:43:20 ', '00:00:00.250 ')],

@@ -103,8 +103,8 @@ class Execution:
             now_ms = median(self.calls_ms[-LAST_CALLS:])
             if now_ms > max(SLOW_MS, SLOW_FACTOR * calm_ms):
                 why = (
-                    f"a call took {now_ms:,.0f} ms, compared with {calm_ms:,.0f} ms before the plan: the controller is "
-                    "overloaded"
+                    f"calls took {now_ms:,.0f} ms (median of {LAST_CALLS}), compared with {calm_ms:,.0f} ms before the "
+                    "plan: the controller is overloaded"
                 )
         if why:
             raise Stopped(why)
@@ -121,7 +121,9 @@ class Execution:
         planned = [key for key in order if key in waiting]
         now = ranking([waiting[key] for key in planned])
         pair = next(((a, b) for a, b in zip(now, planned, strict=True) if a != b), None)
-        return f"job {pair[0]} now waits before job {pair[1]}, unlike in the plan; make a new plan" if pair else ""
+        if pair is None:
+            return ""
+        return f"job {pair[0]} now waits before job {pair[1]}, unlike when the plan was made; make a new plan"
 
     def _make(self, entry: JournalEntry) -> None:
         """One change, unless the job has changed since the plan was made."""

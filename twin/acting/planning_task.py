@@ -69,7 +69,7 @@ def _fields(proposal: Proposal) -> dict[str, Any]:
     if run is None or run.status != Run.FINISHED:
         why = f": {run.message}" if run is not None and run.message else "."
         raise ModelError(
-            "No plan: its run was deleted." if run is None else f"No plan: run {run.pk} was {run.status}{why}"
+            "No plan: its run was deleted." if run is None else f"No plan: run {run.pk} is {run.status}{why}"
         )
     if run.scenario.parent_id != connection.run_id:
         raise ModelError("No plan: a new run of the cluster has begun since; make a new plan.")

@@ -45,7 +45,7 @@ def usage() -> list[Usage]:
         *(
             Usage(
                 title, model.objects.count(), None, _oldest_ms(model.objects, "made_ms"),
-                f"{days} days; of clusters that are no longer followed: {_stays('KEEP_FORECASTS_DAYS')}",
+                _forecasts_stay(days),
                 ("KEEP_FORECASTS_DAYS",),
             )
             for title, model, days in (
@@ -69,6 +69,14 @@ def _runs(title: str, runs: QuerySet[Run], names: tuple[str, ...], since: str) -
 def _ended_alerts() -> Usage:
     ended = Alert.objects.exclude(ended_at=None)
     return Usage("ended alerts", ended.count(), None, _oldest(ended, "ended_at"), f"{KEPT_DAYS} days")
+
+
+def _forecasts_stay(days: int) -> str:
+    """Time for which forecasts are kept. days: limit of those of followed clusters, whatever the setting."""
+    stay = _stays("KEEP_FORECASTS_DAYS")
+    if 0 < settings.KEEP_FORECASTS_DAYS <= days:
+        return stay
+    return f"{days} days; of clusters that are no longer followed: {stay}"
 
 
 def _stays(*names: str, since: str = "") -> str:

@@ -37,11 +37,11 @@ export class Rules {
   #columns() {
     return [
       { title: 'Rule', value: (rule) => rule.title, wide: true, cell: (rule) => this.#title(rule) },
-      { title: 'Applies to', cell: (rule) => this.#target(rule) },
+      { title: 'Target', cell: (rule) => this.#target(rule) },
       { title: 'Thresholds', wide: true, cell: (rule) => this.#thresholds(rule) },
       { title: 'Level', value: (rule) => rule.level, cell: (rule) => this.#level(rule) },
       {
-        title: 'Ends after',
+        title: 'Clearing time',
         hint: 'Time for which a finding must be absent before its alert ends',
         cell: (rule) => this.#clear(rule),
       },

@@ -11,7 +11,7 @@ export const checkColumns = [
   { title: 'Band', number: true, cell: (check) => bandText(check) || h('span', { class: 'muted' }, 'reported only') },
   { title: 'Value and band', class: 'bullet', cell: bullet },
   {
-    title: 'Holds',
+    title: 'Verdict',
     cell: ({ holds }) => (holds === null ? '' : verdictMark(holds ? 'holds' : 'does not hold')),
   },
 ];

@@ -158,7 +158,7 @@ export class FollowLine extends EventTarget {
     const button = (text, act, properties = {}) => h('button', { type: 'button', onclick: act, ...properties }, text);
     return [
       paused
-        ? button('Follow', () => this.#change('follow'), { class: 'primary', id: 'follow-on' })
+        ? button('Resume following', () => this.#change('follow'), { class: 'primary', id: 'follow-on' })
         : button('Pause following', () => this.#change('pause'), { id: 'follow-pause' }),
       button('Edge and cloud', (event) => this.#form(event.target, '#sites', siteForm), {
         id: 'follow-sites',

@@ -32,7 +32,7 @@ async function load() {
   }
   const elements = plans.map((plan) => cards.get(plan.id).element);
   const box = $('#list');
-  const next = operator && !acting.possible ? ['Propose a plan', '#new'] : ['Show the cluster', `/live/${name}/`];
+  const next = operator && !acting.possible ? ['Make a plan', '#new'] : ['Show the cluster', `/live/${name}/`];
   if (!elements.length) fill(box, empty('No plans yet', ABOUT, next));
   else if (elements.some((element, place) => box.children[place] !== element)) fill(box, elements);
   return true;

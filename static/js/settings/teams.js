@@ -24,7 +24,7 @@ let accounts = [];
 const columns = [
   { title: 'Team', value: (t) => t.name, cell: (t) => t.name },
   { title: 'Members', wide: true, cell: membersOf },
-  { title: 'Owns', wide: true, cell: ownsText },
+  { title: 'Objects', wide: true, cell: ownsText },
   { title: '', cell: (t) => button('Remove', () => drop(t), 'quiet danger') },
 ];
 const list = new DataTable($('#list'), { name: 'teams', columns });

@@ -20,10 +20,10 @@ const SCOPES = [
 const columns = [
   { title: 'Token', value: (t) => t.name, cell: (t) => t.name },
   { title: 'Scopes', cell: (t) => t.scopes.join(', ') },
-  { title: 'Acts for', value: (t) => t.created_by, cell: (t) => t.created_by },
+  { title: 'Account', value: (t) => t.created_by, cell: (t) => t.created_by },
   { title: 'Created', value: (t) => t.created_at, cell: (t) => moment(t.created_at, '') },
   { title: 'Last used', value: (t) => t.last_used_at ?? '', cell: (t) => moment(t.last_used_at, 'never') },
-  { title: 'Expires', value: (t) => t.expires_at ?? '', cell: (t) => moment(t.expires_at, 'never') },
+  { title: 'Expiry', value: (t) => t.expires_at ?? '', cell: (t) => moment(t.expires_at, 'never') },
   {
     title: 'State',
     cell: (t) =>

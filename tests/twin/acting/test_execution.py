@@ -147,7 +147,9 @@ def test_a_queue_in_another_order_refuses_the_plan(lab, cluster):
     actor(lab, cluster).step()
     proposal.refresh_from_db()
     assert (proposal.status, cluster.calls) == ("refused", [])
-    assert proposal.message == ("Not started: job 2 now waits before job 1, unlike in the plan; make a new plan.")
+    assert proposal.message == (
+        "Not started: job 2 now waits before job 1, unlike when the plan was made; make a new plan."
+    )
 
 
 @pytest.mark.parametrize("change", ["stopped", "level", "file"])

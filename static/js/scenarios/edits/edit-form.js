@@ -158,7 +158,7 @@ export class EditForm {
       h(
         'div',
         { class: 'field' },
-        h('label', { for: 'e-at' }, 'Takes effect at'),
+        h('label', { for: 'e-at' }, 'Time of the edit'),
         at,
         h('span', { class: 'help', id: 'e-at-help' }, `${this.wholeTitle}; ${EXAMPLE}`),
       ),
@@ -266,7 +266,7 @@ export class EditForm {
     if (atMs === null) return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
     if (atMs < this.leastMs)
       return this.say(
-        `Takes effect at: ${momentText(atMs)} is before the fork; the earliest time is ${momentText(this.leastMs)}.`,
+        `Time of the edit: ${momentText(atMs)} is before the fork; the earliest time is ${momentText(this.leastMs)}.`,
       );
     return atMs;
   }
