@@ -111,7 +111,7 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
       row.values.map((cell, i) => comparedCell(cell, row.unit, { isBase: i === 0, best: many })),
     ),
   );
-  const none = 'All metrics have the same value in all runs.';
+  const none = known.length ? 'All metrics have the same value in all runs.' : 'No run has metrics yet.';
   const body = h('tbody', {}, rows);
   toolbar(body, { controls: 'button.term', keys: DOWN }); // the terms are one tab stop
   fill(

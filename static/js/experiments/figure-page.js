@@ -22,7 +22,7 @@ async function load() {
   const answer = await get(`/api/experiments/${name}/`);
   poll.ms = answer.progress?.active ? BUSY_MS : IDLE_MS;
   paintProgress(answer);
-  const signature = JSON.stringify({ ...answer, progress: null, parts: null });
+  const signature = JSON.stringify({ ...answer, progress: Boolean(answer.progress?.active), parts: null });
   if (signature !== painted) paint(answer);
   painted = signature;
   return true;
@@ -44,7 +44,7 @@ function paint(answer) {
   if ($('#options')) paintOptions(answer);
   for (const chart of drawn) chart.destroy();
   drawn = [];
-  if (!result) return fill($('#result'), h('section', { class: 'card' }, notRun()));
+  if (!result) return fill($('#result'), h('section', { class: 'card' }, notRun(answer.progress?.active)));
   fill(
     $('#result'),
     answer.charts.map((_, i) => figureCard(answer, i)),
@@ -59,10 +59,13 @@ function paint(answer) {
 
 const NOT_RUN = 'A result shows our figure, its values, and whether the claim holds.';
 
-const notRun = () =>
-  $('#start')
+function notRun(active) {
+  const all = ['Show all experiments', '/experiments/'];
+  if (active) return empty('No result yet', `${NOT_RUN} It appears once all parts are computed.`, all);
+  return $('#start')
     ? empty('Not run yet', NOT_RUN, ['Start the experiment', () => $('#start').click()])
-    : empty('Not run yet', `${NOT_RUN} Operators start experiments.`, ['Show all experiments', '/experiments/']);
+    : empty('Not run yet', `${NOT_RUN} Operators start experiments.`, all);
+}
 
 function facts({ claim, setting, command, result, finished_at: at, seconds, default_seeds: own }) {
   const pairs = [
