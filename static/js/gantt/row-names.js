@@ -22,13 +22,14 @@ export function paintRowNames(ctx, frame, hovered) {
     ctx.font = heading || row.fold ? `600 ${font}` : font;
     ctx.fillStyle = strong ? frame.c.ink : frame.c.muted;
     const label = row.fold === undefined || row.fold === null ? row.label : `${row.fold ? '▸' : '▾'} ${row.label}`;
-    const room = heading && frame.rowPx > LABEL_PX ? area.right : area.left; // no bars are beside a heading
-    const shortened = heading || row.kind === 'many' ? shortHeading : shorten;
     const plain = row.kind === 'many' && row.fold === undefined; // neither a mark to fold it nor a count
-    const lines = plain ? inLines(ctx, label, room - 10, frame.rowPx) : [label];
-    lines.forEach((line, i) =>
-      ctx.fillText(shortened(ctx, line, room - 10), 6, y + (i - (lines.length - 1) / 2) * LINE_PX),
-    );
+    const fitted = heading || row.kind === 'many' ? shortHeading : shorten;
+    const room = area.left - (fitted === shorten ? 14 : 10);
+    let lines = plain ? inLines(ctx, label, room, frame.rowPx) : [label];
+    lines = lines.map((line) => fitted(ctx, line, room));
+    // no bars are beside a heading, which goes on there rather than lose a part of its name
+    if (heading && lines[0].endsWith('…') && frame.rowPx > LABEL_PX) lines = [fitted(ctx, label, area.right - 10)];
+    lines.forEach((line, i) => ctx.fillText(line, 6, y + (i - (lines.length - 1) / 2) * LINE_PX));
   };
   for (const each of views) if (each.row.kind === 'site') place(each);
   for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
