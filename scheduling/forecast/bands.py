@@ -24,10 +24,10 @@ class Band(NamedTuple):
     low: float
     high: float
 
-    def around(self, wait_ms: int) -> tuple[int, int]:
-        """The band of a wait; never before now."""
+    def around(self, wait_ms: int, least_ms: int = 0) -> tuple[int, int]:
+        """The band of a wait; never before now, nor below the least wait that is possible."""
         low, high = (math.exp(edge) * (wait_ms + SMOOTH_MS) - SMOOTH_MS for edge in self)
-        return max(0, min(wait_ms, round(low))), max(wait_ms, round(high))
+        return max(0, least_ms, min(wait_ms, round(low))), max(wait_ms, round(high))
 
 
 class Bands:
@@ -39,14 +39,14 @@ class Bands:
         self.sizes, self.errors = [size for size, _ in rows], [one for _, one in rows]
         self.known: dict[int, Band] = {}  # by the first of the nearest forecasts
 
-    def around(self, wait_ms: int) -> tuple[int, int] | None:
-        """The band of a forecast wait; None while too few forecasts have come true."""
+    def around(self, wait_ms: int, least_ms: int = 0) -> tuple[int, int] | None:
+        """The band of a forecast wait, which is at least least_ms; None while too few forecasts have come true."""
         if len(self.errors) < MIN_ERRORS:
             return None
         first = self._first(_size(wait_ms))
         if first not in self.known:
             self.known[first] = band(self.errors[first : first + NEAREST])
-        return self.known[first].around(wait_ms)
+        return self.known[first].around(wait_ms, least_ms)
 
     def _first(self, size: float) -> int:
         """Place of the first of the NEAREST forecasts around a size."""

@@ -181,8 +181,9 @@ class Outlook:
         heapq.heappush(self.events, (finish_ms + self.of.cycle_ms, job.id))
         self.waits[number] = False
         self.found[number] = Forecast(
-            job.id, self.at_ms, finish_ms, tuple(sorted(nodes.tolist())), *self._waited(job, nodes), self.started
-        )
+            job.id, self.at_ms, finish_ms, tuple(sorted(nodes.tolist())), *self._waited(job, nodes), self.started,
+            job.eligible_ms,
+        )  # fmt: skip
         self.started += 1
 
     def _waited(self, job: Waiting, nodes: np.ndarray) -> tuple[str, tuple[str, ...]]:

@@ -110,7 +110,8 @@ class Forecast(NamedTuple):
     """Start and finish of a waiting job, None where it cannot start as far as is known.
 
     why: what it waits for, or why it cannot start; for: the jobs (by id) behind that: those that end on its nodes when
-    it starts, or those that it depends on. ahead: number of waiting jobs that start before it.
+    it starts, or those that it depends on. ahead: number of waiting jobs that start before it. earliest_ms: eligible_ms
+    of the job.
     """
 
     id: str
@@ -120,3 +121,4 @@ class Forecast(NamedTuple):
     why: str
     waits_for: tuple[str, ...] = ()
     ahead: int = 0
+    earliest_ms: int = 0

@@ -60,6 +60,13 @@ def test_the_band_holds_the_forecast_and_no_past_time():
     assert late.around(bands.SMOOTH_MS) == (bands.SMOOTH_MS, 3 * bands.SMOOTH_MS), "it is not moved, nor left out"
 
 
+def test_a_band_does_not_begin_before_the_job_may_start():
+    band = bands.Band(math.log(0.5), math.log(2))
+    assert band.around(bands.SMOOTH_MS, bands.SMOOTH_MS) == (bands.SMOOTH_MS, 3 * bands.SMOOTH_MS)
+    assert band.around(bands.SMOOTH_MS, 1) == (1, 3 * bands.SMOOTH_MS)
+    assert band.around(bands.SMOOTH_MS, -1) == (0, 3 * bands.SMOOTH_MS)
+
+
 def test_all_errors_alike_give_a_band_without_width():
     assert alike([7 * MINUTE] * 20, 7 * MINUTE).around(7 * MINUTE) == (7 * MINUTE, 7 * MINUTE)
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.twin.mirror.builders import EPOCH, S, at, ended, job, polled, running
 from tests.twin.mirror.builders_stored import following
+from twin.connectors.constraints import Asked, Constraints
 from twin.mirror.forecasts import forecast_task, learning, scores
 from twin.mirror.forecasts.learning import Learned
 from twin.models import Connection, Forecast, Forecasting, Score
@@ -161,3 +162,16 @@ def test_a_band_exists_once_enough_forecasts_have_come_true(connection):
     assert (low, round(high / S)) == (0, 95), "of the 50 newest, rank 46 of 50 to 99 s"
     scores.forget(connection.pk, 8 * 86_400_000)
     assert not Score.objects.exists()
+
+
+def test_the_band_of_a_job_with_a_begin_time_does_not_begin_before_it(connection):
+    begin_ms = at(5_000)
+    constraints = Constraints(jobs={"2": Asked(eligible_ms=begin_ms)})
+    Forecasting.objects.create(connection=connection, constraints=constraints.plain())
+    Score.objects.bulk_create(
+        Score(connection=connection, what="start", method="twin", lead=0, made_ms=0, predicted_ms=2_000 * S, real_ms=0)
+        for _ in range(20)
+    )
+    (row,) = seen(connection, first()).rows
+    assert (row["start_ms"], row["low_ms"]) == (begin_ms - EPOCH + BEGAN,) * 2
+    assert Forecast.objects.get(method="twin").low_ms == begin_ms

@@ -161,7 +161,8 @@ def _forecast(
             predicted[scores.TWIN] = predicted[chosen]
             predicted[scores.SYSTEM] = (kept.estimates.get(fact.key), None)
             known = {name: (start, finish) for name, (start, finish) in predicted.items() if start is not None}
-            fresh += scores.keep(kept.pk, job, occasion, now_ms, known, bands)
+            earliest_ms = plans[chosen][gang_of(fact)].earliest_ms
+            fresh += scores.keep(kept.pk, job, occasion, now_ms, known, bands, earliest_ms)
     shown = rows.rows(
         found, rows.by_gang(waiting), {identity(fact): fact.key for _, fact in jobs},
         bands, now_ms, epoch_ms, kept.estimates,

@@ -40,8 +40,7 @@ def rows(
     made = []
     for row in found:
         low, high = (None, None)
-        band = bands.around(row.start_ms - now_ms) if row.start_ms is not None else None
-        if band is not None:
+        if row.start_ms is not None and (band := bands.around(row.start_ms - now_ms, row.earliest_ms - now_ms)):
             low, high = (now_ms - epoch_ms + edge for edge in band)
         for index, fact in waiting.get(row.id, ()):
             system = estimates.get(fact.key)

@@ -22,13 +22,17 @@ def keep(
     now_ms: int,
     predicted: Mapping[str, tuple[int, int | None]],
     newest: Bands,
+    earliest_ms: int = 0,
 ) -> list[Forecast]:
-    """Rows of one occasion. predicted: {method: (start, finish)}; newest: the bands then."""
+    """Rows of one occasion. predicted: {method: (start, finish)}; newest: the bands then.
+
+    earliest_ms: time before which the job cannot start.
+    """
     made = []
     for method, (start_ms, finish_ms) in predicted.items():
         row = Forecast(connection_id=connection, job=job[:300], occasion=occasion, method=method, made_ms=now_ms,
                        start_ms=start_ms, finish_ms=finish_ms)  # fmt: skip
-        if method == TWIN and (band := newest.around(start_ms - now_ms)) is not None:
+        if method == TWIN and (band := newest.around(start_ms - now_ms, earliest_ms - now_ms)):
             row.low_ms, row.high_ms = (now_ms + edge for edge in band)
         made.append(row)
     return made
