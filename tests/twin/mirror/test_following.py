@@ -14,7 +14,8 @@ def test_a_cluster_that_does_not_answer_ends_nothing_and_the_gap_is_reported():
     connector = Scripted(polled(1, running("1", 1)), away, away, polled(20, running("1", 1)))
     following, events, waits = follow(connector, 5)
     assert [(at_ms, data) for at_ms, kind, data in events if kind == "gap"] == [
-        (20 * S, {"from_ms": 1 * S, "to_ms": 20 * S, "reason": "slurmctld: does not answer within 5 s"})
+        (1 * S, {"from_ms": 0, "to_ms": 1 * S, "reason": "the cluster was not followed before this time"}),
+        (20 * S, {"from_ms": 1 * S, "to_ms": 20 * S, "reason": "slurmctld: does not answer within 5 s"}),
     ]
     assert following.mirror.open == {0}
     assert following.health.error == ""
