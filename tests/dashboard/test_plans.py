@@ -169,7 +169,7 @@ def test_old_plans_and_old_data_are_refused(operator, lab, cluster):
 @pytest.mark.parametrize(
     ("figures", "found"),
     [
-        ({}, "learning: 0 of 100 starts are scored"),
+        ({}, "learning: 0 of 100 forecasts with a band are scored"),
         (
             {"calibration": "off", "coverage": {"count": 240, "share": 0.553}},
             "not calibrated: 55 % of 240 starts were inside their 80 % band",

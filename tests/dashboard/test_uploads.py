@@ -115,7 +115,7 @@ def test_an_import_can_be_cancelled(operator):
     assert operator.post(f"/api/traces/{trace_id}/cancel/").json()["status"] == "cancelled"
     assert imported(operator, trace_id)["status"] == "cancelled"
     answer = operator.post(f"/api/traces/{trace_id}/cancel/")
-    assert "only an import in progress can be cancelled" in answer.json()["detail"]
+    assert "only an import that is in progress or waits for a choice can be cancelled" in answer.json()["detail"]
 
 
 def test_an_upload_without_a_file_names_the_field(operator):

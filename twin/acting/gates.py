@@ -80,7 +80,7 @@ def _why_not_calibrated(connection: Connection) -> str:
     if state == CALIBRATED:
         return ""
     if state == LEARNING:
-        found = f"learning: {coverage['count']:,} of {MIN_SCORED:,} starts are scored"
+        found = f"learning: {coverage['count']:,} of {MIN_SCORED:,} forecasts with a band are scored"
     else:
         share = f"{100 * coverage['share']:.0f} % of {coverage['count']:,} starts"
         found = f"not calibrated: {share} were inside their 80 % band"

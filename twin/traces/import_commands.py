@@ -49,7 +49,10 @@ def cancel_import(trace: Trace, user: Any = None) -> Trace:
     )
     if not changed:
         trace.refresh_from_db()
-        raise Refused(f"trace {trace.name} is {trace.status}; only an import in progress can be cancelled")
+        raise Refused(
+            f"trace {trace.name} is {trace.status}; only an import that is in progress or waits for a choice can be "
+            "cancelled"
+        )
     audit(user, "trace.cancel", f"trace {trace.pk}", {})
     trace.refresh_from_db()
     import_task.drop_upload(trace)

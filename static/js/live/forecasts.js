@@ -113,7 +113,8 @@ export function badgeOf(name, calibration) {
 /** {title, hint} of a calibration. */
 export function calibrationText({ state, count, least, share }) {
   if (state === 'learning') {
-    const hint = `Calibration is assessed once ${number(least, 0)} forecasts are scored; so far: ${number(count, 0)}.`;
+    const sofar = `so far: ${number(count, 0)}`;
+    const hint = `Calibration is assessed once ${number(least, 0)} forecasts with a band are scored; ${sofar}.`;
     return { title: `forecasts: learning (${number(count, 0)} of ${number(least, 0)})`, hint };
   }
   const hint = `${percent(share)} of ${plural(count, 'start')} inside their 80 % band.`;

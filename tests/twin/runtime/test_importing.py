@@ -66,7 +66,7 @@ def test_a_cancelled_import_leaves_nothing(upload, tmp_path):
     import_task.run(trace.pk)
     trace.refresh_from_db()
     assert (trace.status, trace.job_count, bytes(trace.jobs)) == (Trace.CANCELLED, 0, b"")
-    with pytest.raises(Refused, match="only an import in progress can be cancelled"):
+    with pytest.raises(Refused, match="only an import that is in progress or waits for a choice can be cancelled"):
         import_commands.cancel_import(trace)
 
 

@@ -192,7 +192,7 @@ def test_verbs_that_do_not_apply_say_why(run, make_run):
         commands.delete(run)
     with pytest.raises(commands.Refused, match="speed must be above 0"):
         commands.set_speed(run, 0)
-    with pytest.raises(commands.Refused, match="is a batch run"):
+    with pytest.raises(commands.Refused, match="is not live"):
         commands.set_speed(make_run(), 2.0)
     Run.objects.filter(pk=run.pk).update(status=Run.FINISHED)
     with pytest.raises(commands.Refused, match="it is finished"):

@@ -30,7 +30,7 @@ LEFT_OUT = {  # why jobs of the mirror are not in a cut, behind their number
     "ended": "ended before",
     "arrives_later": "arrived later",
     "held": "held",
-    "never_ran": "ended without running later, so that their duration is unknown",
+    "never_ran": "later ended without having run, so that their duration is unknown",
     "no_gpu": "without GPUs, while other jobs have GPUs",
 }
 
