@@ -26,7 +26,7 @@ RUNS = OpenApiParameter(
     "runs",
     str,
     required=True,
-    description="2 to 24 numbers of runs, for example 1,2,3. The first run is the baseline; the first six are compared "
+    description="2 to 24 run numbers, for example 1,2,3. The first run is the baseline; the first six are compared "
     "in full. Deleted runs are left out, and a note names them; 404 if none is left",
 )
 FILTERS = [

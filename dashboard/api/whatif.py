@@ -105,7 +105,7 @@ class AskView(APIView):
         if run.mode == Run.MIRROR:
             return Response(ask_mirror.ask(run, **given))
         if given["scheduler"]:
-            why = f"This field is only for runs that mirror a real cluster; omit it, because run {pk} has its own."
+            why = f"This field is only for runs that mirror a real cluster; omit it: run {pk} has its own scheduler."
             raise serializers.ValidationError({"scheduler": [why]})
         job = ask.job_of(run, given["like"], given["changes"])
         return Response(ask.ask(run, job))

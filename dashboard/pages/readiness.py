@@ -1,4 +1,4 @@
-"""GET /readyz: whether this web process can answer pages, without login; for load balancers and probes."""
+"""GET /readyz: whether this web process can serve pages, without login; for load balancers and probes."""
 
 from __future__ import annotations
 

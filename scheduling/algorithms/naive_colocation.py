@@ -35,11 +35,13 @@ class NaiveParameters(GroupParameters):
     )
     sharing: str = parameter(
         "processor",
-        "Processor: subtasks contend; subtasks: coordinated as in Harmony",
+        "processor (subtasks contend) or subtasks (coordinated as in Harmony)",
         choices={"processor": "Subtasks contend", "subtasks": "Coordinated, as in Harmony"},
         title="Sharing of resources",
     )
-    forced: bool = parameter(False, "Place jobs even if memory is insufficient", title="Placement without memory")
+    forced: bool = parameter(
+        False, "Place jobs even if memory is insufficient", title="Placement despite insufficient memory"
+    )
 
 
 class NaiveColocation(GroupedScheduler):

@@ -109,7 +109,7 @@ METRICS = (
     Metric("groups.regroupings", "Regroupings", "", LOWER, "Number of regrouping decisions."),
     Metric("groups.moves", "Moves", "", LOWER,
            "Number of times at which a running job changed its group, or its group changed machines with a delay; "
-           "machines that are reassigned without one, as by Isolated, do not count."),
+           "machines that are reassigned without a delay, as Isolated does, do not count."),
     *(
         Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,
                f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "

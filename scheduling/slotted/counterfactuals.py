@@ -113,9 +113,11 @@ def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
 
 
 _NAMES = {
-    "priority": "smallest priority", "target_slots": "decisive target", "workers": "smallest number of workers",
+    "priority": "smallest priority",
+    "target_slots": "target that changes the decision",
+    "workers": "smallest number of workers",
     "arrival_ms": "later arrival",
-}  # fmt: skip
+}
 _SENTENCES = {
     "priority": _priority_text,
     "target_slots": _target_text,

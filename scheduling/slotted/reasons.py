@@ -180,7 +180,7 @@ SLOTTED = Sentences("slotted", {
     "in_order": _in_order,
     "out_of_order": lambda v: _in_order(v, "ahead of earlier jobs that do not fit,"),
     "server_left": lambda v: (
-        "Preempted: a server of the job becomes unavailable. Queued first with the remaining work."
+        "Preempted: a server of the job becomes unavailable. It is first in the queue, with its remaining work."
     ),
     "server_gone": lambda v: "Preempted: a server of the job is unavailable. Completed work is kept.",
     "fair_share": lambda v: (

@@ -53,7 +53,7 @@ test('the number in the header, endings and the newest check in words', () => {
 test('the webhook says where notices go, and what is undelivered', () => {
   const lines = (more) => webhookLines({ ...WEBHOOK, ...more }).map(({ text: line, error }) => [line, Boolean(error)]);
   assert.deepEqual(lines({ receiver: null }), [
-    ['No webhook: alerts are shown here only. An administrator can set the address of one.', false],
+    ['No webhook: alerts are shown here only. Its address is a setting of the server.', false],
   ]);
   assert.deepEqual(lines({ problem: 'ALERT_WEBHOOK_URL must be an address' }), [
     ['ALERT_WEBHOOK_URL must be an address.', true],
@@ -65,7 +65,7 @@ test('the webhook says where notices go, and what is undelivered', () => {
   assert.deepEqual(lines({ ...failing, delivered_at: '2026-11-23T09:00:00Z', signed: false }), [
     ['Notices are posted to https://hooks.example.org, not signed, last notice delivered 2026-11-23 09:00 UTC.', false],
     ['2 notices undelivered: no answer in time. Next attempt 2026-11-23 10:00 UTC.', true],
-    ['1 notice dropped in the last 7 days, a day after the event.', true],
+    ['1 notice dropped in the last 7 days, not delivered a day after the event.', true],
   ]);
   assert.deepEqual(lines({ waiting: 1 })[1], ['1 notice waiting for delivery.', false]);
 });

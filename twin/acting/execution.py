@@ -123,7 +123,7 @@ class Execution:
         pair = next(((a, b) for a, b in zip(now, planned, strict=True) if a != b), None)
         if pair is None:
             return ""
-        return f"job {pair[0]} now waits before job {pair[1]}, unlike when the plan was made; make a new plan"
+        return f"job {pair[0]} is now ahead of job {pair[1]}, unlike when the plan was made; make a new plan"
 
     def _make(self, entry: JournalEntry) -> None:
         """One change, unless the job has changed since the plan was made."""
@@ -180,7 +180,7 @@ class Execution:
                 return
         if changed:
             a, b = next((a, b) for a, b in zip(found, wanted, strict=True) if a != b)
-            raise Stopped(f"job {a} still waits before job {b}")
+            raise Stopped(f"job {a} is still ahead of job {b} in the queue")
 
     def _unseen(self, entries: Iterable[JournalEntry]) -> list[tuple[JournalEntry, Value]]:
         sent = list(entries)

@@ -74,7 +74,7 @@ def work_off(run_id: int | None) -> None:
             )
             if outcome in bounded_process.FAILURES:
                 why = (
-                    f"the computation exceeded the limit of {limit_s:g} s, which an administrator sets"
+                    f"the computation exceeded the limit of {limit_s:g} s, a setting of the server"
                     if outcome == "late"
                     else "the computation failed; see the log"
                 )

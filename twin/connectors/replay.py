@@ -62,7 +62,7 @@ class ReplayConnector(Connector):
         if self.newest is None or self.newest.partial:
             self.newest = next((poll for poll in self.polls if not poll.partial), None)
         if self.newest is None:
-            raise ConnectorError(f"the recording {self.path} has no complete poll to begin with")
+            raise ConnectorError(f"the recording {self.path} has no complete poll with which it could begin")
         return self.newest
 
     def changes(self) -> Iterator[Snapshot]:

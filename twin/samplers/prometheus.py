@@ -38,7 +38,7 @@ class PrometheusParameters(Parameters):
         "", "Labels of the series of this cluster, e.g. cluster=lab; empty: all series", title="Labels"
     )
     node_label: str = parameter(
-        "Hostname,instance", "Labels with the name of the node; the first one that a series has counts",
+        "Hostname,instance", "Labels that name the node; the first one that is present in a series is used",
         title="Node labels",
     )  # fmt: skip
     gpu_label: str = parameter("gpu", "Label that numbers the GPUs of a node", title="GPU label")

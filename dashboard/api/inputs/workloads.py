@@ -39,7 +39,7 @@ class WorkloadSerializer(KnownFields):
     horizon_slots = serializers.IntegerField(min_value=1, max_value=MAX_SLOTS, required=False, allow_null=True)
     speed = serializers.CharField(
         max_length=MAX_SPEED, required=False, allow_blank=True, allow_null=True,
-        help_text="Content of a file of manage.py measure_speed; jobs train at the measured speed",
+        help_text="Content of a file that manage.py measure_speed wrote; jobs train at the measured speed",
     )  # fmt: skip
 
 

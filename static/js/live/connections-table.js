@@ -47,7 +47,7 @@ export function columns(elapsed, act = null) {
       title: 'Lag',
       number: true,
       value: (row) => row.condition.lag.p50_ms ?? null,
-      hint: 'From a submission, start or end to its place in the log: median and 99th percentile of the newest 1,000',
+      hint: 'Time from a submission, start or end to its record: median and 99th percentile of the newest 1,000',
       cell: ({ condition: { lag } }) =>
         lag.p50_ms === undefined ? '–' : `${duration(lag.p50_ms)} / ${duration(lag.p99_ms)}`,
     },

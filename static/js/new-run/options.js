@@ -58,7 +58,7 @@ export class Options {
       field(
         'Horizon, slots',
         this.horizonInput,
-        'Schedulers that plan ahead reject jobs that cannot finish by then; by default from arrivals and durations',
+        'Schedulers that plan ahead reject jobs that cannot finish within it; by default it follows from the jobs',
       ),
       this.note,
       this.parameterBox,
@@ -99,7 +99,7 @@ export class Options {
       ? '100 slots'
       : cluster.horizon_slots
         ? `the cluster's own: ${plural(cluster.horizon_slots, 'slot')}`
-        : 'default: no end, or after the last arrival';
+        : 'default: by arrivals and durations, if needed';
   }
 
   /** @param {string} text */

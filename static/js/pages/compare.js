@@ -31,7 +31,7 @@ const AGAIN_MS = 1500; // between two updates, while a compared run changes
 const ids = runsOf(url.get('runs'));
 const unread = unreadable(url.get('runs'));
 if (unread.length)
-  url.refuse('runs', 'must be numbers of runs separated by commas, for example 1,2', `Left out: ${unread.join(', ')}.`);
+  url.refuse('runs', 'must be run numbers separated by commas, for example 1,2', `Left out: ${unread.join(', ')}.`);
 const view = new View();
 const playhead = new Playhead();
 let answer = null;

@@ -22,7 +22,7 @@ const list = new DataTable($('#list'), {
 
 function act(row) {
   const verb = row.wanted === 'paused' ? 'follow' : 'pause';
-  const text = verb === 'pause' ? 'Pause' : 'Follow';
+  const text = verb === 'pause' ? 'Pause following' : 'Resume following';
   const label = `${text} ${row.name}`;
   return h('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => change(row, verb) }, text);
 }

@@ -194,11 +194,11 @@ async function main() {
     setText(
       $('#gantt-detail'),
       gantt.frame.detail === 'shade'
-        ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the utilization of the most used resource ` +
-            'of each row; zoom in for single bars.'
+        ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the allocated share of the most ` +
+            'allocated resource of each row; zoom in for single bars.'
         : gantt.frame.low
           ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
-            `and ${gantt.frame.low === 1 ? 'shows' : 'show'} utilization instead; press + for taller rows.`
+            `and ${gantt.frame.low === 1 ? 'shows' : 'show'} the allocated share instead; press + for taller rows.`
           : gantt.frame.hidesPs
             ? 'Parameter servers are hidden at this row height; press + to show them.'
             : '',

@@ -64,7 +64,7 @@ export class Rule {
         field(
           title,
           h('input', { id, value: value.join(', ') }),
-          `${title} whose jobs plans may change, separated by commas; empty: all`,
+          `${title} whose jobs a plan may change, separated by commas; empty: all`,
         );
       this.fields = {
         level: field('Level', h('select', { id: 'level' }, options)),

@@ -173,7 +173,7 @@ export class Ask {
       h(
         'p',
         { class: 'muted small' },
-        `Simulated up to ${clock(a.until_ms)}${a.complete ? '' : ', the time limit of an answer'}.`,
+        `Simulated up to ${clock(a.until_ms)}${a.complete ? '' : ', where the time limit of an answer was reached'}.`,
       ),
     );
   }

@@ -6,7 +6,7 @@ import { editLine } from './edits/edit-conflict.js';
 import { named } from './sweep-axes.js';
 
 /** Labels of what an entry states, where its key in words is none. */
-const LABELS = { in_place_of: 'in place of run', live: 'as live run', max_jobs: 'limit of jobs' };
+const LABELS = { in_place_of: 'in place of run', live: 'as live run', max_jobs: 'maximum number of jobs' };
 
 /** Titles of connectors, as in twin/connectors. */
 const CONNECTORS = { slurm: 'Slurm', kubernetes: 'Kubernetes', push: 'Push', replay: 'Replay' };

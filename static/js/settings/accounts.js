@@ -23,7 +23,7 @@ const LOGINS = { password: 'password', none: 'no password yet', links: 'one-time
 const columns = [
   { title: 'Name', value: (a) => a.name, cell: (a) => [a.name, a.id === own ? ' (you)' : ''] },
   { title: 'Role', value: (a) => ROLES.findIndex(([role]) => role === a.role), cell: roleChoice },
-  { title: 'Login by', value: (a) => a.login, cell: (a) => LOGINS[a.login] },
+  { title: 'Login method', value: (a) => a.login, cell: (a) => LOGINS[a.login] },
   { title: 'Created', value: (a) => a.created_at, cell: (a) => moment(a.created_at, '') },
   { title: 'Last login', value: (a) => a.last_login_at ?? '', cell: (a) => moment(a.last_login_at, 'never') },
   {

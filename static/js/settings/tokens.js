@@ -73,7 +73,7 @@ function form(root) {
   const source = field(
     'Source',
     h('input', { id: 'source', maxlength: 60, placeholder: 'lab' }),
-    'Part of the address: /api/ingest/lab/events',
+    'Part of the address, such as lab in /api/ingest/lab/events',
   );
   const days = numberField('days', 'Days until it expires', { whole: true, min: 1, value: 90, help: 'Empty: never' });
   const problem = h('p', { class: 'error wide', role: 'alert', hidden: true });

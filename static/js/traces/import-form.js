@@ -71,7 +71,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
   const line = h('p', { class: 'chosen', id: 'chosen-line', role: 'status' });
   const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
   const go = h('button', { class: 'primary', id: 'import' }, 'Import');
-  const stop = h('button', { type: 'button', id: 'cancel-import' }, 'Cancel');
+  const stop = h('button', { type: 'button', id: 'cancel-import' }, 'Discard upload');
   const jobs = scan.jobs > 0;
   const order = jobs ? ['from_ms', 'to_ms', 'sample', 'limit', 'rate', 'seed', 'slot_ms', 'name'] : ['slot_ms', 'name'];
   const element = h(

@@ -69,7 +69,7 @@ export function readingForm(trace, formats, onDone) {
   );
   const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
   const go = h('button', { class: 'primary' }, 'Scan again');
-  const stop = unclear ? h('button', { type: 'button' }, 'Cancel') : null;
+  const stop = unclear ? h('button', { type: 'button' }, 'Discard upload') : null;
   const field = (label, control, help) =>
     h('div', { class: 'field' }, h('label', { for: control.id }, label), control, h('span', { class: 'help' }, help));
   const unitField = field('Time unit', unit, 'Unit of numbers that are times');

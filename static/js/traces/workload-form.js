@@ -108,7 +108,7 @@ function measuredSpeed(text) {
     h(
       'div',
       { class: 'field' },
-      h('label', { for: text.id }, 'Content of a file of manage.py measure_speed'),
+      h('label', { for: text.id }, 'Content of a file that manage.py measure_speed wrote'),
       text,
       h('span', { class: 'choose' }, file, h('label', { class: 'button', for: file.id }, 'Choose file')),
       h('span', { class: 'help' }, 'Jobs train at the measured speed and keep their length'),

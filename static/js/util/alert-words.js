@@ -69,8 +69,7 @@ export function evaluationText({ evaluated_at: at, watched, left }, nowMs) {
 export function webhookLines(webhook) {
   const { receiver, signed, problem, waiting, given_up: lost, delivered_at: delivered, next_at: next, error } = webhook;
   if (problem) return [{ text: `${problem}.`, error: true }];
-  if (!receiver)
-    return [{ text: 'No webhook: alerts are shown here only. An administrator can set the address of one.' }];
+  if (!receiver) return [{ text: 'No webhook: alerts are shown here only. Its address is a setting of the server.' }];
   const last = delivered ? `, last notice delivered ${wall(delivered)}` : ', no notice delivered yet';
   /** @type {{text: string, error?: boolean}[]} */
   const lines = [{ text: `Notices are posted to ${receiver}, ${signed ? 'signed' : 'not signed'}${last}.` }];
@@ -81,6 +80,9 @@ export function webhookLines(webhook) {
     });
   else if (waiting) lines.push({ text: `${plural(waiting, 'notice')} waiting for delivery.` });
   if (lost)
-    lines.push({ text: `${plural(lost, 'notice')} dropped in the last 7 days, a day after the event.`, error: true });
+    lines.push({
+      text: `${plural(lost, 'notice')} dropped in the last 7 days, not delivered a day after the event.`,
+      error: true,
+    });
   return lines;
 }

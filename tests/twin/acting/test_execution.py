@@ -106,7 +106,7 @@ def test_an_order_that_does_not_come_about_is_taken_back(lab, cluster, monkeypat
     monkeypatch.setattr(MemoryCluster, "waiting", waiting)
     actor(lab, cluster).step()
     proposal.refresh_from_db()
-    assert (proposal.status, proposal.message) == ("undone", "Undo: job 1 still waits before job 4.")
+    assert (proposal.status, proposal.message) == ("undone", "Undo: job 1 is still ahead of job 4 in the queue.")
     assert all(job.nice == 0 for job in cluster.jobs.values())
 
 
@@ -148,7 +148,7 @@ def test_a_queue_in_another_order_refuses_the_plan(lab, cluster):
     proposal.refresh_from_db()
     assert (proposal.status, cluster.calls) == ("refused", [])
     assert proposal.message == (
-        "Not started: job 2 now waits before job 1, unlike when the plan was made; make a new plan."
+        "Not started: job 2 is now ahead of job 1, unlike when the plan was made; make a new plan."
     )
 
 

@@ -109,7 +109,7 @@ def test_a_recording_that_cannot_be_played(tmp_path):
     ):
         player(tmp_path).check()
     (tmp_path / "a.jsonl").write_bytes(dumps(STARTED) + b"\n")
-    with pytest.raises(ConnectorError, match="has no complete poll to begin with"):
+    with pytest.raises(ConnectorError, match="has no complete poll with which it could begin"):
         player(tmp_path).snapshot()
     with pytest.raises(ModelError, match="speed"):
         player(tmp_path, speed="-1")

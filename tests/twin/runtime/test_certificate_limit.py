@@ -10,7 +10,7 @@ import pytest
 from tests.twin.runtime.stack import Stack, wait_until
 
 LIMIT = "0.01"
-WHY = "the computation exceeded the limit of 0.01 s, which an administrator sets"
+WHY = "the computation exceeded the limit of 0.01 s, a setting of the server"
 START = """
 from scheduling.workloads import generate
 from twin.models import Scenario

@@ -21,7 +21,8 @@ def checked_sampler(name: str, given: Mapping[str, Any], before: Mapping[str, An
     """
     if not name:
         if given:
-            raise FieldError("sampler", "sampler is missing: its parameters are given; name one, or leave them out")
+            why = "its parameters are given; name a sampler, or leave the parameters out"
+            raise FieldError("sampler", f"sampler is missing, although {why}")
         return None
     try:
         declared = sampler_class(name).Parameters

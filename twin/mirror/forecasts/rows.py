@@ -19,7 +19,7 @@ NEVER = {
     values.TOO_LARGE: "No available nodes of its queue are large enough, even when they are empty.",
     values.NO_LICENCE: "It requests more licences than the cluster has.",
     values.NO_RESERVATION: "The reservation that it names has no nodes.",
-    values.UNKNOWN_LIMIT: "A limit of its user, account or queue delays it, which the forecast does not know.",
+    values.UNKNOWN_LIMIT: "It is delayed by a limit of its user, account or queue that the forecast does not know.",
     values.TOO_LONG: "Its time limit is longer than its queue allows.",
     values.TOO_MANY_NODES: "It requests more nodes than its queue allows for a job.",
     values.CLOSED: "Its queue does not start jobs now.",

@@ -22,7 +22,7 @@ class SiteRule(Parameters):
         title="Sites by",
     )  # fmt: skip
     edge_pattern: str = parameter(
-        "edge.*", "Regular expression that must match completely for a node at the edge; empty: no node",
+        "edge.*", "Regular expression that a node at the edge must match completely; empty: no node",
         title="Nodes at the edge",
     )  # fmt: skip
 

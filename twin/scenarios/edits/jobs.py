@@ -39,7 +39,7 @@ class _Add(Parameters):
     count: int = parameter(1, "Number of copies", low=1, high=MAX_ADDED, title="Number of jobs")
     arrival_ms: int | None = parameter(
         None,
-        "Arrival of the first job, after the edit (from 0 on for an edit at 0); empty: as soon as possible",
+        "Arrival of the first job, later than the edit (an edit at 0 also allows 0); empty: as soon as possible",
         type=int,
         low=0,
         high=MAX_INT,

@@ -58,7 +58,7 @@ function rivals({ starts, best }) {
   const columns = [
     ...errorColumns({ title: 'Method', cell: ({ title }) => title }),
     {
-      title: 'Twin on these starts',
+      title: 'Error of the twin on these starts',
       number: true,
       hint: 'Mean error of the twin on the starts that this method forecast',
       cell: (row) => (row.method === 'twin' ? '' : duration(row.twin_mean_ms)),

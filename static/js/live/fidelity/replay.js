@@ -25,7 +25,7 @@ export function replaySection({ newest, before }) {
       h(
         'p',
         { class: 'muted' },
-        'No replay yet. By default the first hour of a new cluster is replayed, then each of its runs once ended.',
+        'No replay yet. By default the first hour of a new cluster is replayed, then each run when it has ended.',
       ),
     ];
   }

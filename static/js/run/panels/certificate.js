@@ -42,7 +42,7 @@ function edgeSentence({ achieved, edge_only: edge }) {
   if (!edge?.bound) return '';
   return (
     ` Without the cloud, as here, no schedule can take less than ${duration(edge.bound)}: within a factor of ` +
-    `${factorOf(achieved, edge.bound)} of the optimum on edge servers (proved: ${provedShare(edge.ratio)} of it).`
+    `${factorOf(achieved, edge.bound)} of the optimum on edge servers (proved share: ${provedShare(edge.ratio)}).`
   );
 }
 
@@ -58,7 +58,7 @@ function timesSentence(certificate) {
   const factor =
     bound > 0
       ? `The schedule is within a factor of ${factorOf(achieved, bound)} of the ` +
-        `optimum (proved: ${provedShare(ratio)} of it).`
+        `optimum (proved share: ${provedShare(ratio)}).`
       : '';
   const edge = edgeSentence(certificate);
   const note =

@@ -96,8 +96,8 @@ function sized(plot, plots, rows) {
  */
 function noteOf(prices, then, resource, layout) {
   const colours = layout?.heat
-    ? 'Each row has a colour bar from its lowest to its highest price in the range shown, at each time by the ' +
-      'highest price; the mark is the price at the time shown. '
+    ? 'The colours of a row run from its lowest to its highest price in the range shown; each time has the colour ' +
+      'of its highest price. The mark is the price at the time shown. '
     : '';
   if (prices) {
     const plan = then === null ? 'latest time' : 'time shown';

@@ -69,7 +69,7 @@ def to_cluster(name: str, machines: Sequence[Machine], options: ReadOptions, sou
 def _notes(machines: Sequence[Machine], separate: bool) -> list[str]:
     """Notes on the roles of nodes and the fields that the list lacks."""
     notes = [
-        "Nodes with GPUs host workers, nodes without host parameter servers."
+        "Nodes with GPUs host workers; those without GPUs host parameter servers."
         if separate
         else "Every node hosts workers and parameter servers."
     ]
