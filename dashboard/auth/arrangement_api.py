@@ -17,7 +17,7 @@ from dashboard.models import ApiToken, Arrangement
 
 MAX_PANELS = 40  # in a list
 PANEL = r"panel-[a-z0-9-]{1,40}"
-NOT_A_PANEL = "A panel is the id of a section of the run page, as panel-prices."
+NOT_A_PANEL = "A panel is the id of a section of the run page, such as panel-prices."
 
 
 def _panels() -> serializers.ListField:

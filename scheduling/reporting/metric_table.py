@@ -53,7 +53,7 @@ METRICS = (
     Metric("p95_jct_ms", "95th percentile of JCT", "ms", LOWER,
            "95th percentile of completion − arrival over the completed jobs."),
     Metric("common_jct_ms", "Mean JCT of common jobs", "ms", LOWER,
-           "Mean of completion − arrival over the jobs that all runs compared in full have completed and that no "
+           "Mean of completion − arrival over the jobs that are completed in all runs compared in full and that no "
            "edit changed; comparable between runs that admit different numbers of jobs.",
            COMPARISON),
     Metric("makespan_ms", "Makespan", "ms", LOWER, "Last completion − first arrival."),

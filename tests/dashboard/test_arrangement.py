@@ -36,7 +36,7 @@ def test_the_arrangement_follows_the_account_and_no_other(operator, viewer, fini
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"main": ["<b>"]}, "A panel is the id of a section of the run page, as panel-prices."),
+        ({"main": ["<b>"]}, "A panel is the id of a section of the run page, such as panel-prices."),
         ({"side": ["panel-gantt"]}, "panel-gantt has two places; name each panel once."),
         ({"hidden": ["panel-a"] * 41}, "at most 40 elements"),
         ({"main": "panel-gantt"}, "must be a list"),

@@ -13,6 +13,6 @@ test('the difference of makespans has a sign', () => {
 test('the progress of a replay', () => {
   assert.equal(progressText(null), '');
   assert.equal(progressText({ status: 'queued', cut: false }), 'Waiting for a worker');
-  assert.equal(progressText({ status: 'computing', cut: false }), 'Cutting the window');
+  assert.equal(progressText({ status: 'computing', cut: false }), 'Preparing the window');
   assert.equal(progressText({ status: 'computing', cut: true }), 'Simulating the window');
 });

@@ -237,7 +237,7 @@ def test_jobs_that_no_scheduler_places_are_named(monkeypatch):
     of = sets.request(big)
     task.prepare(of.pk)
     of.refresh_from_db()
-    assert of.message.startswith("no scheduler can run the window; the reason of ")
+    assert of.message.startswith("no scheduler can run the window; the reason for ")
     assert of.message.endswith(": it is tired")
 
 

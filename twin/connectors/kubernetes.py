@@ -161,7 +161,7 @@ class Kubernetes(Connector):
             self._relists[source] += 1
             if self._relists[source] > MAX_RELISTS:
                 raise ConnectorError(
-                    f"{self._client.access.url}: the server no longer knows the list that it has just sent of {source}"
+                    f"{self._client.access.url}: the server no longer knows the list of {source} that it has just sent"
                 )
             self._versions[source] = self._list(source)
             watches.begin(source, self._versions[source])

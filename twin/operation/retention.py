@@ -185,7 +185,7 @@ NAMED = (_remove_runs, _remove_uploads)
 RULES = (
     Rule("runs", "KEEP_RUNS_DAYS", _old_runs(mirrored=False), _remove_runs),
     Rule("histories of live clusters", "KEEP_HISTORY_DAYS", _old_runs(mirrored=True), _remove_runs),
-    Rule("oldest runs beyond the size of all logs", "KEEP_LOGS_GB", _largest, _remove_runs),
+    Rule("oldest runs beyond the limit of all logs", "KEEP_LOGS_GB", _largest, _remove_runs),
     Rule("uploads without an import", "KEEP_UPLOADS_DAYS", _old_uploads, _remove_uploads),
     Rule("forecasts", "KEEP_FORECASTS_DAYS", _old_rows(Forecast), _remove_rows(Forecast)),
     Rule("scores of forecasts", "KEEP_FORECASTS_DAYS", _old_rows(Score), _remove_rows(Score)),

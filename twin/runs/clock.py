@@ -24,7 +24,7 @@ class Clock:
     def with_speed(self, speed: float, wall: datetime) -> Clock:
         """Clock at the same time with another speed."""
         if not 0 <= speed <= MAX_SPEED:
-            raise ValueError(f"speed must be from 0 (paused) to {MAX_SPEED:g} ms per ms, got {speed!r}")
+            raise ValueError(f"speed must be from 0 (paused) to {MAX_SPEED:g} simulated ms per real ms, got {speed!r}")
         return Clock(self.now_ms(wall), wall, speed)
 
     def at(self, sim_ms: int, wall: datetime) -> Clock:

@@ -116,7 +116,7 @@ def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, occupanc
         if not whole:
             continue
         message = f"samples of {nodes:,} of {counted(whole, 'node')}" if answers[key] else f"no series {metric}"
-        named = f"give the label with the names of nodes as node_label, now {p.node_label}"
+        named = f"give the label with the names of nodes as node_label (now {p.node_label})"
         out.append(
             Finding(f"use of {subject}", bool(answers[key]) and nodes == whole, message,
                     remedy if not answers[key] or nodes else named, needed=False)

@@ -112,7 +112,7 @@ def obstacle(scheduler: BaseScheduler, cluster: Cluster, tables: list[JobTable])
     if not any(all_present(table, needs).any() for table in tables):
         return f"no job of the trace has all required fields: {', '.join(needs)}"
     if not any(able(scheduler, table).any() for table in tables):
-        return f"no job of the trace has {alternatives_text(scheduler)}, of which it requires one set"
+        return f"it requires fields that no job of the trace has: {alternatives_text(scheduler)}"
     return ""
 
 

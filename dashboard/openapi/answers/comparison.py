@@ -139,7 +139,7 @@ SHAPES: dict[str, Shape] = {
                 "curves": [
                     {
                         "jobs": INTEGER,
-                        "values": noted([NUMBER], "values[i] is not exceeded by i % of the jobs; empty without any"),
+                        "values": noted([NUMBER], "i % of the jobs have at most values[i]; empty without jobs"),
                     }
                 ],
             }

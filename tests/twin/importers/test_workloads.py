@@ -63,7 +63,7 @@ def test_acme_runs_from_start_to_end_not_for_its_duration():
     assert (drafts.run_ms.tolist(), drafts.workers.tolist()) == ([8_000, 70_000], [64, 8])
     assert drafts.demand[0].tolist() == [1000, 15_000, round(8 * 1_000_000 / 64), -1, -1]
     assert drafts.known["group"].tolist() == ["Other", "Eval"]
-    assert "The run time is end_time - start_time; the column duration differs in 2 of 2 jobs." in read.notes
+    assert "The run time is end_time - start_time; the column “duration” differs in 2 of 2 jobs." in read.notes
 
 
 def test_acme_of_seren_has_cpu_jobs_and_offsets():

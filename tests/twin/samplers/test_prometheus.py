@@ -237,6 +237,6 @@ def test_the_connection_test_says_which_names_are_not_nodes(prometheus):
     cpus = next(finding for finding in found if finding.subject == "use of CPUs")
     assert (cpus.message, cpus.remedy) == (
         "samples of 0 of 1 node",
-        "give the label with the names of nodes as node_label, now instance",
+        "give the label with the names of nodes as node_label (now instance)",
     )
     assert "that no node of the cluster has" in found[-1].message

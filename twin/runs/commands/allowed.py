@@ -33,5 +33,6 @@ def live(run: Run, verb: str) -> None:
 def check_speed(speed: float) -> None:
     if not 0 < speed <= MAX_SPEED:
         raise Refused(
-            f"speed must be above 0 and at most {MAX_SPEED:g} ms per ms, got {speed!r}; pause the run to stop it"
+            f"speed must be above 0 and at most {MAX_SPEED:g} simulated ms per real ms, got {speed!r}; pause the run "
+            "to stop it"
         )

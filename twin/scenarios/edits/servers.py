@@ -68,7 +68,7 @@ class AddServers(Edit):
     def _words(self) -> str:
         p = self.parameters
         return f"Add {p.count:,} {'server' if p.count == 1 else 'servers'} like {p.like}" + (
-            f", at the {p.site}" if p.site else ""
+            f", {'at' if p.site == 'edge' else 'in'} the {p.site}" if p.site else ""
         )
 
 

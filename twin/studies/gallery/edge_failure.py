@@ -15,7 +15,7 @@ class EdgeFailure(Template):
 
     name, title = "edge_failure", "Edge failure"
     about = "80 jobs on 40 edge and 40 cloud servers; all of the edge fails at hour 24, for six hours."
-    shows = "Shows which jobs OASiS, a scheduler that plans ahead, moves, delays or rejects."
+    shows = "Shows which jobs are moved, delayed or rejected by OASiS, which plans ahead."
     scheduler = "oasis"
     edits = ({"verb": "fail_servers", "at_ms": 24 * HOUR_MS, "servers": EDGE, "for_ms": 6 * HOUR_MS},)
 

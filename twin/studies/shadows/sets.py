@@ -100,7 +100,7 @@ def prepare(of: ShadowSet) -> Window:
         known = entrants(cluster, table)
     able = [entrant for entrant in known if not entrant.reason]
     if not able:
-        raise Refused(f"no scheduler can run the window; the reason of {known[0].scheduler.title}: {known[0].reason}")
+        raise Refused(f"no scheduler can run the window; the reason for {known[0].scheduler.title}: {known[0].reason}")
     with transaction.atomic():
         trace, spec = inputs_of(window.made)
         facts = {

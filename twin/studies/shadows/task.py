@@ -78,7 +78,7 @@ def work(set_id: int) -> None:
             if not of.facts:
                 outcome = bounded_process.run(partial(prepare, set_id), limit_s=settings.SHADOW_LIMIT_S, wanted=wanted)
                 if outcome in bounded_process.FAILURES:
-                    sets.end(of, ShadowSet.FAILED, "the window could not be cut; see the log")
+                    sets.end(of, ShadowSet.FAILED, "the window could not be prepared; see the log")
             elif shadow is None:
                 sets.end(of, ShadowSet.FINISHED)
                 retention.thin(of.connection, of.purpose)

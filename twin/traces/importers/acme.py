@@ -46,11 +46,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     notes = [
         "The run time is end_time - start_time"
         + (
-            f"; the column duration differs in {differing:,} of {counted(len(accounts.keys), 'job')}."
+            f"; the column “duration” differs in {differing:,} of {counted(len(accounts.keys), 'job')}."
             if differing
             else "."
         ),
-        "The column type names the virtual cluster, which is the queue.",
+        "The column “type” names the virtual cluster, which is the queue.",
     ]
     return accounts.read(sources, rows, skipped, notes)
 

@@ -40,7 +40,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     notes = [
         "Times are minutes.",
         "The first of expect_time_list is the target of a job's utility; best-effort jobs have none.",
-        "The column user names the virtual cluster, which is the queue.",
+        "The column “user” names the virtual cluster, which is the queue.",
     ]
     return read_gangs(sources, options, NEEDED, MINUTE_MS, notes, group="user", target=_target)
 

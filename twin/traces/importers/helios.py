@@ -127,7 +127,7 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
     found.notes += [
         f"{options.reading.clock_note()}; the first is {_moment(first)}{options.reading.utc_mark()}.",
         "One worker has 1 GPU and cpu_num / gpu_num CPUs; job hN has job_id N.",
-        "The run time is the column duration, and end_time - start_time where it is empty; they differ in "
+        "The run time is the column “duration”, and end_time - start_time where it is empty; they differ in "
         f"{differing:,} of {counted(len(keys), 'job')}.",
         f"Not imported: {counted(found.skipped.counts['no_gpu'], 'CPU job')} (gpu_num 0).",
     ]

@@ -30,7 +30,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     if head.lstrip()[:1] != b"{":
         return False, "it is not a JSON object", 0.0
     found = [re.search(key, head) is not None for key in KEYS]
-    return all(found), "the keys fit" if all(found) else "it has no array jobs with times and TRES", sum(found) / 4
+    return all(found), "the keys fit" if all(found) else "it has no array “jobs” with times and TRES", sum(found) / 4
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:

@@ -15,7 +15,7 @@ export function differenceText(share) {
 export function progressText(progress) {
   if (!progress) return '';
   if (progress.status === 'queued') return 'Waiting for a worker';
-  return progress.cut ? 'Simulating the window' : 'Cutting the window';
+  return progress.cut ? 'Simulating the window' : 'Preparing the window';
 }
 
 /** Content of the section: the newest replay, and the ones before it. */
