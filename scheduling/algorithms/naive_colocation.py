@@ -35,7 +35,7 @@ class NaiveParameters(GroupParameters):
     )
     sharing: str = parameter(
         "processor",
-        "processor (subtasks contend) or subtasks (coordinated as in Harmony)",
+        "Processor (subtasks contend), or subtasks (coordinated as in Harmony)",
         choices={"processor": "Subtasks contend", "subtasks": "Coordinated, as in Harmony"},
         title="Sharing of resources",
     )
