@@ -70,7 +70,7 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     expect(row).to_contain_text("paused")
     expect(page.locator("#runs tbody tr", has_text="plant").locator('[data-label="Jobs"]')).to_have_text("3")
     row.get_by_role("link").click()
-    page.get_by_role("button", name="Follow", exact=True).click()
+    page.get_by_role("button", name="Resume following").click()
     expect(page.locator("#follow span.state")).to_contain_text("following", timeout=SLOW_MS)
     page.get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()

@@ -87,7 +87,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     page.goto("/traces/")
     page.evaluate(DROP, [[file.name for file in reversed(files)], [file.read_text() for file in reversed(files)]])
     choose(page, "philly_vc.csv")  # the same files with another choice are another trace
-    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Discard upload").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
