@@ -36,7 +36,7 @@ STATED = [
     ("traces.md", f"{openfile.MAX_FILES:,} files"),
     ("architecture.md", f"A slice holds a lease of {lease.LEASE.seconds} s"),
     ("architecture.md", f"`HUNG_S` ({settings.HUNG_S:g} s)"),
-    ("architecture.md", f"wait for {intake.STALLED_S:g} s ({intake.FIRST_S:g} s before its first task) while"),
+    ("architecture.md", f"wait for {intake.STALLED_S:g} s while processes of its pool are idle"),
     ("architecture.md", f"`CERTIFICATE_LIMIT_S` ({settings.CERTIFICATE_LIMIT_S:g} s)"),
     ("architecture.md", f"Beyond {certificate.MAX_LP_JOBS:,} jobs the prices come from a sample"),
     ("architecture.md", f"The search has {counterfactuals.SECONDS:g} s"),

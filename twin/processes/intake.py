@@ -20,8 +20,7 @@ from twin.processes import heartbeat
 
 CHECK_S = 1.0
 MAX_CHECK_S = 2.0  # maximum counted time between two checks of a delayed process
-STALLED_S = 20.0  # shorter waits do not count as stalled: a busy host delays every process by seconds
-FIRST_S = 60.0  # the same before its first task: on a busy host a start takes long, and a replacement no less
+STALLED_S = 6.0  # shorter waits do not count as stalled
 
 
 class Intake:
@@ -31,7 +30,6 @@ class Intake:
         self.broker, self.parent, self.queues = broker, parent, queues
         self.idle: dict[str, int] = {}  # process of the pool -> tasks that it had begun when it became idle
         self.checked_at, self.stood_s = time.monotonic(), 0.0  # time without taking a task although there are some
-        self.took = False  # whether it has ever taken a task
         self.verdict = ""
 
     def start(self) -> Intake:
@@ -56,8 +54,7 @@ class Intake:
             why = ""
         passed, self.checked_at = min(time.monotonic() - self.checked_at, MAX_CHECK_S), time.monotonic()
         self.stood_s = self.stood_s + passed if why else 0.0
-        limit_s = STALLED_S if self.took else FIRST_S
-        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= limit_s else ""
+        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STALLED_S else ""
 
     def _standing(self) -> str:
         """Fault since the last check, as text."""
@@ -65,7 +62,6 @@ class Intake:
         if known is None:
             return ""
         pool = [process for process in known if process.parent == self.parent and process.answers]
-        self.took = self.took or any(process.begun for process in pool)
         before, self.idle = self.idle, {process.name: process.begun for process in pool if not process.doing}
         if not pool:
             return "has had no responding process"
