@@ -35,10 +35,10 @@ CHARTS = (Chart("makespan, Isolated / Harmony", "x"),)
 
 def run(options: Options) -> Steps:
     seeds = options.seeds_or(SEEDS)
-    tried = {(error, opposed): _title(error, opposed) for error in ERRORS for opposed in (False, True)}
+    tried = {(error, opposite): _title(error, opposite) for error in ERRORS for opposite in (False, True)}
     runs: dict[str, tuple[Maker, Player]] = {"Isolated": (table1, ("isolated", {}))}
-    for (error, opposed), title in tried.items():
-        runs[title] = (table1, ("harmony", {"profile_error": error, "opposed_errors": opposed}))
+    for (error, opposite), title in tried.items():
+        runs[title] = (table1, ("harmony", {"profile_error": error, "opposed_errors": opposite}))
     values = yield {**parts_of(runs, seeds), PREDICTIONS: partial(_predictions, seeds)}
     found = outcomes_of(values, runs)
     gains = {case: ratio(found["Isolated"], found[title], "makespan") for case, title in tried.items()}
@@ -69,8 +69,8 @@ def run(options: Options) -> Steps:
     return Table(("error", "makespan, ×", "opposite, makespan, ×"), rows, checks, spread)
 
 
-def _title(error: float, opposed: bool) -> str:
-    return f"errors up to {100 * error:.1f} %{', opposite' if opposed else ''}"
+def _title(error: float, opposite: bool) -> str:
+    return f"errors up to {100 * error:.1f} %{', opposite' if opposite else ''}"
 
 
 def _predictions(seeds: Sequence[int]) -> dict[str, list[float]]:

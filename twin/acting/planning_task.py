@@ -26,7 +26,7 @@ from twin.processes.requests import TaskRequests
 log = logging.getLogger(__name__)
 QUEUE = "io"
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
-NOTHING = {
+NO_CHANGES = {
     ORDER: "The jobs already wait in this order; there is nothing to change.",
     PLACEMENT: "No waiting job needs a begin time or nodes; there is nothing to change.",
 }
@@ -89,7 +89,7 @@ def _fields(proposal: Proposal) -> dict[str, Any]:
         "waiting": len(waiting),
     }
     digest = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
-    message = "" if made.changes else NOTHING[proposal.kind]
+    message = "" if made.changes else NO_CHANGES[proposal.kind]
     status = Proposal.PROPOSED if made.changes else Proposal.ENDED
     return {
         "status": status, "plan": content, "digest": digest, "planned_at": timezone.now(), "message": message,

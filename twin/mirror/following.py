@@ -29,7 +29,7 @@ RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 MIN_LOST = 3  # so many jobs may be gone at once without a second poll
 MAX_DETAILS = 200  # jobs of one call
 MAX_ASK_MS = 600_000  # between two questions to an accounting that does not answer
-BEFORE = "the cluster was not followed before this time"  # of which only jobs that are still open are known
+NOT_YET_FOLLOWED = "the cluster was not followed before this time"  # of which only jobs that are still open are known
 MAX_UNSEEN_S = 10.0  # a longer time without a poll, before a restart, is reported as a gap
 Write = Callable[[list[EventData], int], None]  # (events, ms of the log)
 
@@ -242,7 +242,7 @@ class Following:
         """The interval without a poll, once there is one again."""
         reason = self.health.error if self.health.failing_since is not None else self.unseen
         if not self.mirror.at_ms:
-            reason = BEFORE
+            reason = NOT_YET_FOLLOWED
         elif self.health.failing_since is None and not reason:
             return []
         since_ms = max(0, self.mirror.at_ms - self.mirror.epoch_ms)
