@@ -18,11 +18,6 @@ THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # one 
 BATCHES = (0.25, 0.5, 1.0)  # shares of the batch
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def settings(workers: int, ps: int, batch: int) -> list[tuple[int, int, int]]:
     """(workers, parameter servers, batch) of each setting: 1 to `workers`, 1 to `ps`, three batches."""
     batches = sorted({max(1, round(share * batch)) for share in BATCHES})

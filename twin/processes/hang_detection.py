@@ -16,9 +16,13 @@ from pathlib import Path
 import redis
 from django.conf import settings
 
+from twin.infra import processor
+
 MAX_CHECK_S = 2.0  # maximum counted time between two checks: a delayed supervisor kills no process
 PROBE_S = 1.0
-BEGIN_S = 60.0  # maximum time from the start of a process to its first heartbeat; twice that at the next start
+# maximum time from the start of a process to its first heartbeat; twice that at the next start, and proportionally
+# longer on an overloaded machine
+BEGIN_S = 60.0
 MAX_BEGIN_S = 960.0
 
 
@@ -51,13 +55,14 @@ class Hangs:
         current = {path: path.stat().st_mtime_ns for path in list(self.folder.iterdir()) if path.exists()}
         self.seen = {path: seen for path, seen in self.seen.items() if path in current}
         killed = [number for path, mtime_ns in current.items() if (number := self._examine(path, mtime_ns, passed))]
-        beating = {_number(path) for path in current}
+        beating, overload = {_number(path) for path in current}, processor.overload()
         for number, (name, since) in (started or {}).items():
-            limit_s = self.begin_s.get(name, BEGIN_S)
+            begin_s = self.begin_s.get(name, BEGIN_S)
+            limit_s = begin_s * overload
             if number in beating:
                 self.begin_s.pop(name, None)
-            elif now - since > limit_s and self._kill(number, name, f"did not start within {limit_s:g} s"):
-                self.begin_s[name] = min(2 * limit_s, MAX_BEGIN_S)
+            elif now - since > limit_s and self._kill(number, name, f"did not start within {limit_s:.0f} s"):
+                self.begin_s[name] = min(2 * begin_s, MAX_BEGIN_S)
                 killed.append(number)
         return killed
 

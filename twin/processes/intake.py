@@ -16,11 +16,12 @@ from typing import Any
 from kombu import Connection
 from kombu.exceptions import ChannelError
 
+from twin.infra import processor
 from twin.processes import heartbeat
 
 CHECK_S = 1.0
 MAX_CHECK_S = 2.0  # maximum counted time between two checks of a delayed process
-STALLED_S = 6.0  # shorter waits do not count as stalled
+STALLED_S = 6.0  # shorter waits do not count as stalled; on an overloaded machine proportionally longer ones neither
 
 
 class Intake:
@@ -54,7 +55,7 @@ class Intake:
             why = ""
         passed, self.checked_at = min(time.monotonic() - self.checked_at, MAX_CHECK_S), time.monotonic()
         self.stood_s = self.stood_s + passed if why else 0.0
-        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STALLED_S else ""
+        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STALLED_S * processor.overload() else ""
 
     def _standing(self) -> str:
         """Fault since the last check, as text."""

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.twin.runtime.stack import wait_until
+from twin.infra import processor
 from twin.processes import hang_detection, heartbeat
 
 BEAT = """
@@ -17,6 +18,11 @@ while True:
     pathlib.Path(sys.argv[1]).touch()
     time.sleep(0.02)
 """
+
+
+@pytest.fixture(autouse=True)
+def _a_machine_with_time(monkeypatch):
+    monkeypatch.setattr(processor, "overload", lambda: 1.0)
 
 
 @pytest.fixture
@@ -108,6 +114,16 @@ def test_a_process_that_is_slow_to_start_gets_twice_the_time_at_each_start(tmp_p
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_on_an_overloaded_machine_a_start_may_take_proportionally_longer(tmp_path, monkeypatch):
+    monkeypatch.setattr(processor, "overload", lambda: 10.0)
+    process, reports = subprocess.Popen(["sleep", "6000"]), []
+    watch = hang_detection.Hangs(tmp_path, reports.append)
+    assert watch.check({process.pid: ("worker", time.monotonic() - 590)}) == []
+    assert watch.check({process.pid: ("worker", time.monotonic() - 610)}) == [process.pid]
+    assert process.wait(10) == -signal.SIGKILL
+    assert reports == [f"worker (process {process.pid}) did not start within 600 s; it is replaced"]
 
 
 def test_a_broker_that_is_stopped_hangs(monkeypatch, settings, tmp_path):

@@ -6,10 +6,16 @@ import socket
 import pytest
 from kombu import Connection
 
+from twin.infra import processor
 from twin.processes import heartbeat, intake
 from twin.processes.intake import Intake
 
 MAIN = f"{socket.gethostname()}/{os.getppid()}"
+
+
+@pytest.fixture(autouse=True)
+def _a_machine_with_time(monkeypatch):
+    monkeypatch.setattr(processor, "overload", lambda: 1.0)
 
 
 @pytest.fixture
@@ -72,6 +78,23 @@ def test_a_process_that_works_or_has_just_worked_is_not_idle(broker):
 def test_a_worker_without_a_process_is_a_fault(broker):
     watch = Intake(broker, MAIN, ["runs"])
     assert stands(watch).startswith("has had no responding process for 6 s")
+
+
+def test_on_an_overloaded_machine_a_worker_has_proportionally_longer(broker, monkeypatch):
+    monkeypatch.setattr(processor, "overload", lambda: 10.0)
+    watch = Intake(broker, MAIN, ["runs"])
+    assert stands(watch) == ""
+    watch.stood_s = 10 * intake.STALLED_S
+    assert watch.check().startswith("has had no responding process for 6")
+
+
+def test_the_overload_is_the_load_of_each_core(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(processor.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(processor.os, "getloadavg", lambda: (10.0, 99.0, 99.0))
+    assert processor.overload() == 2.5
+    monkeypatch.setattr(processor.os, "getloadavg", lambda: (3.0, 99.0, 99.0))
+    assert processor.overload() == 1.0
 
 
 def test_a_broker_that_is_away_is_no_fault_of_the_worker(settings):

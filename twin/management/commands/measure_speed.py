@@ -10,9 +10,10 @@ from scheduling.model.measured_speed import MIN_SETTINGS, fit
 from scheduling.model.values import ModelError
 from twin.files.speed_json import dump_speed
 from twin.infra.counts import counted
+from twin.infra.processor import cores
 from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place, positive
-from twin.measuring.measurement import cores, measured, settings
+from twin.measuring.measurement import measured, settings
 
 MIN_BATCH = 4
 MAX_WORKERS, MAX_ITERATIONS, MAX_BATCH, MAX_GRADIENT_MB = 64, 100_000, 65_536, 1_000.0

@@ -1,0 +1,22 @@
+"""Processor cores of this machine, and how many processes compete for each."""
+
+from __future__ import annotations
+
+import os
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def overload() -> float:
+    """Processes per core that have wanted to run in the last minute, at least 1: a process takes that much longer.
+
+    1.0 on systems without a load average.
+    """
+    try:
+        waiting = os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 1.0
+    return max(1.0, waiting / (os.cpu_count() or 1))
