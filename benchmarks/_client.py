@@ -61,7 +61,7 @@ def wait(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -
     deadline = time.monotonic() + patience_s
     while not holds():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"not within {patience_s:g} s: {what}")
+            raise RuntimeError(f"timed out after {patience_s:g} s: {what}")
         time.sleep(0.1)
 
 

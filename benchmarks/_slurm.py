@@ -149,7 +149,7 @@ class Slurm:
         while not holds():
             if time.monotonic() > deadline:
                 log = (self.folder / "daemons.log").read_text()[-2_000:]
-                raise RuntimeError(f"Slurm: not within {PATIENCE_S:g} s: {what}; {log}")
+                raise RuntimeError(f"Slurm: timed out after {PATIENCE_S:g} s: {what}; {log}")
             time.sleep(0.1)
 
 

@@ -44,7 +44,7 @@ def run() -> list[Figure]:
         Figure(f"resident at the end, {cluster.finished:,} jobs have ended", now, "MB", MAX_MB),
         Figure("resident at its highest", peak, "MB"),
         Figure("resident after the first poll", after_first, "MB"),
-        Figure("a poll of all and what follows, mean", seconds * 1_000 / (DAY_S / STEP_S), "ms"),
+        Figure("poll of all jobs and nodes, with its processing, mean", seconds * 1_000 / (DAY_S / STEP_S), "ms"),
     ]
 
 

@@ -43,9 +43,11 @@ def run() -> list[Figure]:
     return [
         Figure(f"slowest answer ({worst})", every[-1], "s", MAX_PAGE_S),
         Figure(f"median of {len(every)} answers", every[len(every) // 2], "s"),
-        Figure("cancel until the run has ended", cancel_s, "s", MAX_CANCEL_S),
-        Figure("pace of the demo, of its clock", pace, "x", MIN_PACE, at_least=True),
-        Figure("of the other three, ended when the watching ended", sum(s["status"] in OVER for s in states), "runs"),
+        Figure("time from the cancel of a run to its end", cancel_s, "s", MAX_CANCEL_S),
+        Figure("pace of the demo, relative to its clock", pace, "x", MIN_PACE, at_least=True),
+        Figure(
+            "of the other three, ended when the measurement ended", sum(s["status"] in OVER for s in states), "runs"
+        ),
     ]
 
 
@@ -97,4 +99,4 @@ def _files() -> list[Path]:
     for folder in (Path(os.environ.get("TWIN_TRACES", ".")), settings.BASE_DIR.parent / "shared" / "traces"):
         if (folder / JOBS_FILE).is_file():
             return [folder / JOBS_FILE, folder / CLUSTER_FILE]
-    raise Skip("the public traces are not here; TWIN_TRACES names their folder")
+    raise Skip("the public traces were not found; set TWIN_TRACES to their folder")

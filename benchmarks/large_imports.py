@@ -1,4 +1,4 @@
-"""Import of traces of public size: all parts of Google's job events, PAI's tables, an own CSV; a scan of 1 GB."""
+"""Import of traces of public size: Google's job events, PAI's tables, CSV with mapped columns; a scan of 1 GB."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def run() -> list[Figure]:
     rows: tuple[Row, ...] = (
         (f"Google 2011, {GOOGLE_JOBS:,} jobs in {GOOGLE_PARTS} parts", google, {}, False, 180, 1024),
         (f"PAI, {PAI_JOBS + PAI_TASKS + PAI_INSTANCES:,} rows", pai, {}, False, 60, None),
-        (f"own CSV, {CSV_ROWS:,} rows", own_csv, MAPPING, False, 8, 400),
-        (f"scan of an own CSV of 1 GB, {SCAN_ROWS:,} rows", wide_csv, MAPPING, True, 20, None),
+        (f"CSV with mapped columns, {CSV_ROWS:,} rows", own_csv, MAPPING, False, 8, 400),
+        (f"scan of 1 GB of CSV with mapped columns, {SCAN_ROWS:,} rows", wide_csv, MAPPING, True, 20, None),
     )
     for title, write, mapping, scan, most_s, most_mb in rows:
         with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:

@@ -225,8 +225,8 @@ def relaxed(instance: Instance) -> float:
 def orders(grid: Grid) -> Iterator[Figure]:
     """Differences of suspensions between A_online-E, A_online and SRTF, which have to fall in this order."""
     for point, row in grid.items():
-        yield Figure(f"A_online-E - A_online at {point}", row["A_online-E"] - row["A_online"], "", 0.0, at_least=True)
-        yield Figure(f"A_online - SRTF at {point}", row["A_online"] - row["SRTF"], "", 0.0, at_least=True)
+        yield Figure(f"A_online-E − A_online at {point}", row["A_online-E"] - row["A_online"], "", 0.0, at_least=True)
+        yield Figure(f"A_online − SRTF at {point}", row["A_online"] - row["SRTF"], "", 0.0, at_least=True)
 
 
 def never_rises(name: str, values: Sequence[float], slack: float) -> Figure:

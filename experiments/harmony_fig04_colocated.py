@@ -31,8 +31,10 @@ def run(options: Options) -> Steps:
     checks = (
         Figure("CPU or network of two jobs, least", min(used), "share", 0.35, at_least=True),
         Figure("CPU or network of two jobs, largest", max(used), "share", 0.75),
-        Figure("memory of two jobs, largest", max(float(found[3]) for found in two), "of usable", OUT_OF_MEMORY),
-        Figure("memory of three jobs", float(three[3]), "of usable", OUT_OF_MEMORY, at_least=True),
+        Figure(
+            "memory of two jobs, largest", max(float(found[3]) for found in two), "of the usable memory", OUT_OF_MEMORY
+        ),
+        Figure("memory of three jobs", float(three[3]), "of the usable memory", OUT_OF_MEMORY, at_least=True),
     )
     return Table(("jobs", "CPU", "network", "memory / usable"), rows, checks)
 

@@ -65,7 +65,7 @@ def set_active(account: Any, active: bool, by: Any) -> None:
 def reset(account: Any, by: Any) -> str:
     """Path of a new link that sets a password. The present password and earlier links end, and so do all sessions."""
     if hasattr(account, "identity"):
-        raise Refused(f"{account.get_username()} logs in by the OpenID provider, which also resets the password")
+        raise Refused(f"{account.get_username()} logs in through the OpenID provider, which also resets the password")
     with transaction.atomic():
         _not_own(account, by, "password")
         account.set_unusable_password()

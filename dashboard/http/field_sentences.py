@@ -23,7 +23,7 @@ SENTENCES = tuple(
             r"Authentication credentials were not provided\.",
             "Nobody is logged in here; the session may have ended. Log in again, or send a token.",
         ),
-        (r"CSRF Failed: .*", "The CSRF token is missing, or of an earlier login; load the page again."),
+        (r"CSRF Failed: .*", "The CSRF token is missing or belongs to an earlier login; load the page again."),
         (r"Ensure this field has at least 1 elements\.", "This field must have at least one element."),
         (r"Ensure this field has at least (\d+) elements\.", r"This field must have at least \1 elements."),
         (r"Ensure this field has no more than (\d+) elements\.", r"This field must have at most \1 elements."),

@@ -84,6 +84,6 @@ def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None
     if (bars[:, DIED] != NEVER).any():  # some were replaced, before or later
         bars = at(run.pk, up_to=seq - 1).bars.rows
     line = event_log.line_at(run.pk, seq, ("decided",))
-    assert line is not None, f"run {run.pk}: event {seq} is no decision"
+    assert line is not None, f"run {run.pk}: event {seq} is not a decision"
     _, at_ms, _, data = line
     return seq, at_ms, Reason(data["code"], data["values"]), bars[bars[:, DIED] == NEVER][:, :BORN]

@@ -1,4 +1,4 @@
-"""BatchSche (own interpretation): batches of jobs, each placed where it costs least.
+"""BatchSche (our interpretation): batches of jobs, each placed where it costs least.
 
 A baseline of A_online (Zhang et al., MobiHoc 2020).
 
@@ -73,7 +73,7 @@ class BatchSche(BaseScheduler):
     model = TypedWorkers(cloud=True)
     no_beliefs = "the size of each gang depends on the work of its job"
     name = "batch_sche"
-    title = "BatchSche (own interpretation)"
+    title = "BatchSche (our interpretation)"
     paper = (
         "Zhang et al.: Online Scheduling of Heterogeneous Distributed Machine Learning Jobs, "
         "MobiHoc 2020; baseline of A_online"

@@ -79,7 +79,7 @@ class PdOrsParameters(PriceParameters):
         low=0.01, high=10.0,
     )  # fmt: skip
     failure_probability: float | None = parameter(
-        None, "Paper: delta; if given, G_delta replaces the gain by Eq. (29), or by Eq. (30) if it is above 1",
+        None, "Paper: delta; if given, the gain is G_delta: of Eq. (29), or of Eq. (30) if G_delta is above 1",
         type=float, low=1e-9, high=1.0,
     )  # fmt: skip
     tries: int = parameter(

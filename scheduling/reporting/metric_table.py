@@ -45,7 +45,7 @@ METRICS = (
     Metric("jobs", "Arrived jobs", "", None, "Number of jobs that have arrived."),
     Metric("admitted", "Admitted jobs", "", HIGHER, "Number of jobs whose first decision is to admit or start them."),
     Metric("rejected", "Rejected jobs", "", LOWER,
-           "Number of jobs that are rejected, on arrival or after a hand-over."),
+           "Number of jobs that are rejected, on arrival or later."),
     Metric("completed", "Completed jobs", "", HIGHER,
            "Number of jobs whose work is done; on a real cluster, number of jobs that have ended in any way."),
     Metric("mean_jct_ms", "Mean JCT", "ms", LOWER, "Mean of completion − arrival over the completed jobs."),
@@ -109,7 +109,7 @@ METRICS = (
     Metric("groups.regroupings", "Regroupings", "", LOWER, "Number of regrouping decisions."),
     Metric("groups.moves", "Moves", "", LOWER,
            "Number of times at which a running job changed its group, or its group changed machines with a delay; "
-           "machines that are reassigned without a delay, as Isolated does, do not count."),
+           "machines that are reassigned without a delay, as under Isolated, do not count."),
     *(
         Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,
                f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "
@@ -123,7 +123,7 @@ METRICS = (
            "95th percentile of the wall time of a decision on the machine that ran the scheduler.", COMPARISON),
     Metric("jct_ms", "JCT", "ms", LOWER, "Completion − arrival of a job.", JOB),
     Metric("delay_factor", "Delay factor", "x", LOWER,
-           "(Completion − arrival) / time with at least one worker of a job.", JOB),
+           "(Completion − arrival) of a job / time in which it has at least one worker.", JOB),
     Metric("utility", "Utility", "", HIGHER,
            "Utility u(d) of a job, 0 until it completes; d: whole slots from the first slot that it may use to the "
            "slot in which it completes.", JOB),

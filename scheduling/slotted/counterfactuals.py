@@ -83,7 +83,7 @@ def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> s
 
 def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
-        return f"Not admitted with any target later than its {_slots(found.actual)}."
+        return f"Not admitted with any target above its {_slots(found.actual)}."
     if was_admitted:
         return f"Admitted with a target as short as {_slots(found.value)}; it has {found.actual:.4g}."
     return f"Admitted with a target of at least {_slots(found.value)}; it has {found.actual:.4g}."

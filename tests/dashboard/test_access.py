@@ -69,7 +69,7 @@ def test_a_write_needs_the_csrf_token(operator, finished_run):
     answer = strict.post(f"/api/runs/{finished_run.pk}/cancel/", {}, content_type="application/json")
     assert answer.status_code == 403
     assert answer.json() == {
-        "detail": "The CSRF token is missing, or of an earlier login; load the page again.",
+        "detail": "The CSRF token is missing or belongs to an earlier login; load the page again.",
         "code": "csrf",
     }
 

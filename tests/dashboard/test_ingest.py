@@ -274,7 +274,7 @@ def test_bodies_that_cannot_be_read_as_a_whole(sender):
     assert refused([NODE], "text/plain")[1].startswith("Content-Type must be one of application/cloudevents-batch+json")
     assert sender.summary([7, {"a": 1}], "application/json")["rejected"] == [
         {"index": 0, "error": "an event must be a JSON object, got int"},
-        {"index": 1, "error": "an event of an unknown kind with the fields a; known: CloudEvents 1.0, "
+        {"index": 1, "error": "the fields a fit no known event format; known: CloudEvents 1.0, "
                               "Ray event export, Slurm jobcomp/elasticsearch"},
     ]  # fmt: skip
     assert not PushedEvent.objects.exists()

@@ -93,7 +93,7 @@ def test_a_disabled_account_is_out_and_stays_out(op, admin):
     assert client.get("/api/runs/").status_code == 403
     refuses(logged_in()[1], 403, "Your account is disabled; ask an admin.")
     refused = post(admin, f"/api/accounts/{vera.pk}/reset/", {})
-    assert refused.json()["detail"] == "vera logs in by the OpenID provider, which also resets the password"
+    assert refused.json()["detail"] == "vera logs in through the OpenID provider, which also resets the password"
 
 
 def refuses(answer, status: int, sentence: str) -> None:

@@ -62,7 +62,7 @@ def test_the_same_file_is_recognized(operator, settings):
 def test_the_same_file_twice_in_one_upload_is_refused(operator, settings):
     files = [SimpleUploadedFile("a.csv", PHILLY), SimpleUploadedFile("b.csv", PHILLY)]
     answer = operator.post("/api/traces/", {"file": files})
-    said = "a.csv and b.csv have the same content, so each job would come twice; upload one of them"
+    said = "a.csv and b.csv have the same content, so each job would occur twice; upload only one of them"
     assert (answer.status_code, answer.json()["file"]) == (400, [said])
     assert Trace.objects.count() == 0
     announced = {"files": [{"name": name, "size": len(PHILLY)} for name in ("a.csv", "b.csv")]}

@@ -65,7 +65,7 @@ test('the webhook says where notices go, and what is undelivered', () => {
   assert.deepEqual(lines({ ...failing, delivered_at: '2026-11-23T09:00:00Z', signed: false }), [
     ['Notices are posted to https://hooks.example.org, not signed, last notice delivered 2026-11-23 09:00 UTC.', false],
     ['2 notices undelivered: no answer in time. Next attempt 2026-11-23 10:00 UTC.', true],
-    ['1 notice dropped in the last 7 days, not delivered a day after the event.', true],
+    ['1 notice dropped in the last 7 days, because delivery failed for a day.', true],
   ]);
   assert.deepEqual(lines({ waiting: 1 })[1], ['1 notice waiting for delivery.', false]);
 });

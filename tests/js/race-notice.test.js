@@ -11,7 +11,7 @@ const left = (title, model, reason) => ({ scheduler: title, title, reason, model
 test('schedulers of other execution models are named once by model', needsPage, async () => {
   open('/compare/', '<div id="compared"></div>');
   const able = ['oasis', 'fifo', 'drf'].map((scheduler) => ({ scheduler, title: scheduler }));
-  const long = 'its execution model is typed workers, that of this race is slotted (jobs train by chunks)';
+  const long = 'its execution model is typed workers, and that of this race is slotted (jobs train by chunks)';
   const out = [left('SRTF', 'typed workers', long), left('A_online', 'typed workers', long)];
   serve([['/api/scenarios/1/race/', { name: 'Demo', able, left_out: [...out, left('RRH', '', 'no utility')] }]]);
   await showRace(1, [{ scheduler: 'oasis' }, { scheduler: 'drf' }]);

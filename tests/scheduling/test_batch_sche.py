@@ -1,4 +1,4 @@
-"""BatchSche (own interpretation): costs worked by hand, both rules, and the verifier."""
+"""BatchSche (our interpretation): costs worked by hand, both rules, and the verifier."""
 
 import pytest
 

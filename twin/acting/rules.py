@@ -15,7 +15,7 @@ OBSERVE, PROPOSE, ORDER, PLACE = ActingRule.OBSERVE, ActingRule.PROPOSE, ActingR
 LEVELS = (  # name, meaning
     ("observe", "The twin only observes; there are no plans."),
     ("propose", "Plans are shown as changes and commands; nothing is sent."),
-    ("order", "An approved plan may change the order of waiting jobs by nice."),
+    ("order", "An approved plan may change the order of waiting jobs through their nice values."),
     ("place", "An approved plan may also set begin times, which expire, and required nodes."),
 )
 MAX_JOBS = 1_000

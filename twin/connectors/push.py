@@ -154,7 +154,7 @@ class PushConnector(Connector):
 
     def _mirror(self) -> Mirror:
         if self.mirror is None:
-            raise ConnectorError(f"the source {self.source} was not read yet; take a snapshot first")
+            raise ConnectorError(f"the source {self.source} has not been read yet; take a snapshot first")
         return self.mirror
 
 

@@ -79,7 +79,7 @@ def _entrant(
     scheduler = build(cls.name, parameters)
     if not comparable([other := model_of(scheduler, cluster)], [model]):
         reason = (
-            f"its execution model is {named([other])}, that of this race is {named([model])}: the same job has "
+            f"its execution model is {named([other])}, and that of this race is {named([model])}: the same job has "
             "different durations, so its metrics could not be ranked"
         )
         return Entrant(cls, parameters, reason, named([other]))

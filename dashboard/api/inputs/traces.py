@@ -295,7 +295,8 @@ def _twice(files: list[tuple[str, str]]) -> str:
     for name, checksum in files:
         if checksum in known:
             return (
-                f"{known[checksum]} and {name} have the same content, so each job would come twice; upload one of them"
+                f"{known[checksum]} and {name} have the same content, so each job would occur twice; "
+                "upload only one of them"
             )
         known[checksum] = name
     return ""
@@ -315,8 +316,8 @@ def _duplicate(
 
 
 def _said_before(earlier: Trace) -> Response:
-    waits = " and is not imported yet" if earlier.status == Trace.SCANNED else ", with the same options"
-    detail = f"This file was uploaded before{waits}, as trace {earlier.pk} ({earlier.name})."
+    state = "; it has not been imported yet" if earlier.status == Trace.SCANNED else ", with the same options"
+    detail = f"This file has already been uploaded as trace {earlier.pk} ({earlier.name}){state}."
     return Response({"detail": detail, "duplicate_of": earlier.pk}, status=status.HTTP_409_CONFLICT)
 
 

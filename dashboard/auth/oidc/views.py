@@ -41,7 +41,7 @@ class _InWords:
             answer: HttpResponseBase = super().dispatch(request, *args, **given)  # type: ignore[misc]
             return answer
         except provider.ProviderDown as error:
-            log.warning("login by the OpenID provider: %s (%s)", error, error.__cause__)
+            log.warning("login through the OpenID provider: %s (%s)", error, error.__cause__)
             return failed(request, str(error), 503)
         except provider.LoginRefused as error:
             return failed(request, str(error), 403)

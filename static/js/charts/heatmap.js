@@ -52,7 +52,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
       }),
     ),
   );
-  const meaning = better === null ? 'values are not ranked' : 'stronger colours are better';
+  const meaning = better === null ? 'values are not ranked' : 'stronger colours mark better values';
   const caption = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; ${meaning}`;
   fill(
     element,

@@ -99,7 +99,7 @@ export class Options {
       ? '100 slots'
       : cluster.horizon_slots
         ? `the cluster's own: ${plural(cluster.horizon_slots, 'slot')}`
-        : 'default: by arrivals and durations, if needed';
+        : 'default: from the jobs, if the scheduler needs a horizon';
   }
 
   /** @param {string} text */

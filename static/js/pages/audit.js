@@ -138,7 +138,7 @@ function paint({ count, results, users, actions }, filtered) {
     ? empty('No matching entries', 'The filters leave out all entries.', ['Show all entries', '/audit/'])
     : empty(
         'No changes yet',
-        'Each change of a trace, cluster, scenario, run or sweep appears here with its author.',
+        'Each change that a user or the twin makes appears here with its time and author.',
         firstRun(),
       );
   list.paint(results, { page: list.page, count, none });

@@ -27,7 +27,7 @@ export function clusterForm(form, onMade) {
     whole: true,
     min: 1,
     placeholder: 'none',
-    help: 'Slotted schedulers reject jobs that cannot finish by then',
+    help: 'Schedulers that plan ahead reject jobs that cannot finish within it',
   });
   const box = h('div', { class: 'machine-rows' });
   const sum = h('div', { class: 'scroll', id: 'sums', 'aria-live': 'polite' });

@@ -37,7 +37,7 @@ const ORDERS = [
 export const SETTINGS = {
   arrival: [
     ['arrival_unit', 'Unit of the arrival', [...UNITS, DATETIME]],
-    ['date_order', 'Order of dates', ORDERS],
+    ['date_order', 'Order of day and month', ORDERS],
   ],
   run: [['run_unit', 'Unit of the run time', UNITS]],
   memory_gb: [['memory_unit', 'Unit of the memory', MEMORY]],

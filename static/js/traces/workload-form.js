@@ -58,7 +58,7 @@ export async function generateForm(form, onDone) {
     field('Ranges of jobs', variant, 'With the ranges as printed by OASiS and PD-ORS, most jobs cannot finish'),
     field('Jobs', jobs, `1 to ${number(limits.jobs, 0)}`),
     field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
-    field('Horizon, slots', end, `Empty: ${number(horizon, 0)}, or none where the paper has none`),
+    field('Horizon, slots', end, `Empty: ${number(horizon, 0)}, or no horizon if the paper has none`),
     field('Seed', seed, 'Equal seeds give equal jobs'),
     h('div', { class: 'wide' }, measuredSpeed(speed)),
     h('div', { class: 'wide' }, button),

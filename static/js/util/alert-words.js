@@ -81,7 +81,7 @@ export function webhookLines(webhook) {
   else if (waiting) lines.push({ text: `${plural(waiting, 'notice')} waiting for delivery.` });
   if (lost)
     lines.push({
-      text: `${plural(lost, 'notice')} dropped in the last 7 days, not delivered a day after the event.`,
+      text: `${plural(lost, 'notice')} dropped in the last 7 days, because delivery failed for a day.`,
       error: true,
     });
   return lines;

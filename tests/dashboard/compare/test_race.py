@@ -19,8 +19,8 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     race = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
     left_out = {row["scheduler"]: row["reason"] for row in race["left_out"]}
     assert left_out["pd_ors"] == (
-        "its execution model is slotted (jobs train by samples), that of this race is slotted (jobs train by chunks): "
-        "the same job has different durations, so its metrics could not be ranked"
+        "its execution model is slotted (jobs train by samples), and that of this race is slotted (jobs train by "
+        "chunks): the same job has different durations, so its metrics could not be ranked"
     )
     models = {row["scheduler"]: row["model"] for row in race["left_out"]}
     assert models["pd_ors"] == "slotted (jobs train by samples)"

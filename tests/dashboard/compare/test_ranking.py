@@ -45,7 +45,7 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
             )
     assert all(not row["completed"][2]["ranked"] for row in answer["groups"]["model"])
     race = {entrant.scheduler.name: entrant.reason for entrant in races.entrants(shared)}
-    assert "that of this race is slotted (jobs train by samples)" in race["a_online"]
+    assert "and that of this race is slotted (jobs train by samples)" in race["a_online"]
 
 
 def test_shares_of_different_things_are_not_ranked(viewer, pair):

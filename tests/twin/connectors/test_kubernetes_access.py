@@ -62,7 +62,11 @@ def test_inside_a_pod_nothing_has_to_be_given(monkeypatch):
 
 def bad_configs():
     return [
-        ({"user": "exec: {command: aws}"}, {}, "its user logs in by a command or a provider, which is not supported"),
+        (
+            {"user": "exec: {command: aws}"},
+            {},
+            "its user logs in through a command or a provider, which is not supported",
+        ),
         (
             {"cluster": "server: 'https://k:1', insecure-skip-tls-verify: true"},
             {},

@@ -24,7 +24,10 @@ class RunStalled(Rule):
 
     name = "run_stalled"
     title = "Stalled run"
-    summary = "A run in progress has waited for a worker, been held, or not finished a decision for the given time."
+    summary = (
+        "A run in progress has waited for a worker, the database or the disk, or has not finished a decision, for the "
+        "given time."
+    )
     level = SERIOUS
     about = (RUN, BATCH)
     Parameters = Thresholds

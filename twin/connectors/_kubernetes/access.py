@@ -53,7 +53,7 @@ def _from_kubeconfig(parameters: Any) -> Access:
         )
     if "exec" in user or "auth-provider" in user:
         raise ConnectorError(
-            f"kubeconfig {path}: its user logs in by a command or a provider, which is not supported; "
+            f"kubeconfig {path}: its user logs in through a command or a provider, which is not supported; "
             "make a ServiceAccount with a token (docs/connect-kubernetes.md) and give url, ca_file and token_from"
         )
 

@@ -70,7 +70,7 @@ def job_fact(family: Family) -> JobFact:
         name, namespace, submitted = key(root.kind, root.namespace, root.name), root.namespace, root.created_ms
         uid = root.uid
     else:
-        assert some is not None, "a family without a job object has pods"
+        assert some is not None, "there is neither a job object nor a pod of it"
         named = family.reference or Owner("Pod", some.name, some.uid)
         name, namespace = key(named.kind, some.namespace, named.name), some.namespace
         submitted, uid = min(pod.created_ms for pod in pods), named.uid

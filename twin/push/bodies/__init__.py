@@ -66,4 +66,4 @@ def _kind(item: dict[str, Any], media_type: str) -> Any:
         if media_type in kind.MEDIA_TYPES or (media_type == PLAIN and kind.fits(item)):
             return kind
     titles = ", ".join(kind.TITLE for kind in kinds().values())
-    raise EventError(f"an event of an unknown kind with the fields {', '.join(list(item)[:6])}; known: {titles}")
+    raise EventError(f"the fields {', '.join(list(item)[:6])} fit no known event format; known: {titles}")

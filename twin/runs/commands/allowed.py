@@ -27,7 +27,7 @@ def simulated(run: Run, verb: str) -> None:
 
 def live(run: Run, verb: str) -> None:
     if run.mode != Run.LIVE:
-        raise Refused(f"{verb} applies to live runs only; run {run.pk} is not live")
+        raise Refused(f"cannot {verb} run {run.pk}: it is not live")
 
 
 def check_speed(speed: float) -> None:

@@ -64,7 +64,7 @@ def _processes(number: int, options: Options) -> Iterator[ProcessPoolExecutor | 
         yield pool
     except BrokenProcessPool as error:
         raise ModelError(
-            f"one of {number} processes was killed, as when memory is short; use a smaller --processes"
+            f"one of {number} processes was killed, possibly because memory ran out; use a smaller --processes"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

@@ -226,7 +226,8 @@ def _read_days(days: Sequence[Source], found: Read, options: ReadOptions, zero_m
         f"unavailable on days when the cluster has fewer. {sums[0]:,} GPUs on {_moment(int(dates[0]))[:10]}, "
         f"{sums[-1]:,} on {_moment(int(dates[-1]))[:10]}, from {sums.min():,} to {sums.max():,}.",
         f"Time 0 is {'the first day' if zero_ms is None else 'the arrival of the first job'}, {_moment(zero)}. "
-        "Each day is valid until the next one in the list; the first one also before, the last one also afterwards.",
+        "The numbers of a day apply until the next day in the list; those of the first day also before it, those of "
+        "the last day also after it.",
     ]
     wrong = int((sums != total).sum())
     if wrong:

@@ -36,7 +36,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
         return False, "it is not a JSON object", 0.0
     found = [re.search(kind, head) is not None for kind in LIST_MARKS]
     fits = found[1] and found[2] and (found[0] or re.search(rb'"kind"\s*:\s*"(?:Pod|Node)"', head) is not None)
-    return fits, "the keys are those of a list of objects" if fits else "it is no list of pods or nodes", sum(found) / 4
+    return (
+        fits,
+        "the keys are those of a list of objects" if fits else "it is not a list of pods or nodes",
+        sum(found) / 4,
+    )
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:

@@ -54,8 +54,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             else:
                 skipped.add(number, "too_few_cells", f"{len(cells)}")
     notes = [
-        "The run time is the time of the event - the start. CPUs are the slots on the execution hosts; memory is the "
-        "most that the job used; GPUs are those of the resource requirement."
+        "The run time is the time of the event minus the start. CPUs are the slots on the execution hosts; memory is "
+        "the most that the job used; GPUs are those of the resource requirement."
     ]
     return accounts.read(sources, rows, skipped, notes)
 

@@ -242,7 +242,7 @@ class _Log:
     def notes(self) -> list[str]:
         """The rules, each with the number of jobs that it concerns."""
         notes = [
-            "The run time is the end of the last attempt - the start of the first one, as in the "
+            "The run time is the end of the last attempt minus the start of the first one, as in the "
             "notebook of the publisher; the sum of the "
             f"attempts differs for {self.other_sum:,} of {counted(len(self.keys), 'job')}.",
             "One worker has 1 GPU; a job has as many workers as its first attempt has GPUs.",

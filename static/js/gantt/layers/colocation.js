@@ -100,11 +100,14 @@ export class GroupBands extends Layer {
         `group ${data.group}`,
         `${plural(data.machines, 'machine')}, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`,
       ],
-      ['utilization (Eq. 3)', `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`],
+      [
+        'utilization (Harmony, Eq. 3)',
+        `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`,
+      ],
     ];
     lines.push(['memory', `${percent(data.memory_used)} of the usable memory`]);
     if (data.iteration_ms !== null)
-      lines.push(['iteration time (Eq. 1)', duration(data.iteration_ms)], ['', CAUSES[data.bound] ?? '']);
+      lines.push(['iteration time (Harmony, Eq. 1)', duration(data.iteration_ms)], ['', CAUSES[data.bound] ?? '']);
     data.jobs.slice(0, 8).forEach((job, i) => {
       const moving = data.ready_ms?.[i] > ms ? `, moving until ${clock(data.ready_ms[i])}` : '';
       lines.push([

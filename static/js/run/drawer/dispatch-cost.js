@@ -21,7 +21,7 @@ export function terms({ kind, values }, ids, onPick) {
   const most = Math.max(...TERMS.map(([name]) => values[name]));
   const rows = table(
     [
-      { title: 'Dispatch cost Q (Eq. 5)', cell: ([, title]) => title },
+      { title: 'Dispatch cost Q (A_online, Eq. 5)', cell: ([, title]) => title },
       { title: 'Time', number: true, cell: ([name]) => duration(values[name]) },
       {
         title: '',

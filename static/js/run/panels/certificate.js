@@ -14,7 +14,7 @@ export const BOUND_TYPES = {
   repaired_dual: "the scheduler's own prices, corrected to be dual feasible",
   pooled_lp: 'the linear relaxation with all servers combined into one',
   lp_priced_dual: 'the prices of the linear relaxation',
-  branched_dual: 'all schedules divided by the completion times of jobs, with prices for each part',
+  branched_dual: 'all schedules, split into cases by the completion times of jobs, with prices for each case',
 };
 const POOLS = { worker: 'for workers', ps: 'for parameter servers', all: '' };
 

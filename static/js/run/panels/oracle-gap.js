@@ -29,6 +29,6 @@ export function searchSentence(search) {
     `score of the groups relative to the best score found: ${share(mean)} on average, ` +
     `${share(gaps[worst])} at worst. ` +
     `${at}. The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization ` +
-    '(Eq. 4); groups are kept if the gain is below the threshold.'
+    '(Harmony, Eq. 4); groups are kept if the gain is below the threshold.'
   );
 }

@@ -232,12 +232,12 @@ class Jobs:
         notes = [
             "Times are seconds minus a constant: only weekday and time of day (UTC+8) are "
             "meaningful. job.start_time is the submission.",
-            "The run time is the end of the job - the earliest start of its tasks (or the end of "
+            "The run time is the end of the job minus the earliest start of its tasks (or the end of "
             "the last task, if the job has none).",
         ]
         if "instance start" in self.times:
             notes.append(
-                "For jobs whose instances have both times, it is the last end - the first start: "
+                "For jobs whose instances have both times, it is the last end minus the first start: "
                 f"{counted(int(refined.sum()), 'job')}, with a different result for {changed:,}."
             )
         notes.append(
