@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from dashboard.readmodels.query import number
@@ -14,6 +14,7 @@ from scheduling.verification.schema import VERDICTS
 from twin.eventlog import event_log
 from twin.eventlog.batch_codec import may_hold, read
 from twin.eventlog.fold import SUSPENDED, WAITS
+from twin.files.stored_jobs import some_of
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
@@ -64,19 +65,28 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     if wanted.get("decision", DECISIONS[0]) not in DECISIONS:
         raise ModelError(f"decision must be one of {', '.join(DECISIONS)}, got {shorten(repr(wanted['decision']))}")
     servers = [server.name for server in cluster.servers]
-    rows: list[dict[str, Any]] = []
+    found: list[tuple[int, int, str, Any]] = []
     for seq, at_ms, kind, data in _backwards(run, before, until_ms, wanted.values(), job):
         before = seq
         if kind is None or not _fits(kind, data, wanted, job):
             continue
-        about = _about(kind, data)
-        rows.append({
-            "seq": seq, "at_ms": at_ms, "kind": kind, "job": about, "id": None if about is None else jobs[about].id,
-            "text": _text(kind, data, servers, None if about is None else jobs[about]),
-        })  # fmt: skip
-        if len(rows) == size:
+        found.append((seq, at_ms, kind, data))
+        if len(found) == size:
             break
-    return {"rows": rows, "next": before if before > 1 else None, "total": run.last_seq}
+    return {"rows": _rows(found, servers, jobs), "next": before if before > 1 else None, "total": run.last_seq}
+
+
+def _rows(found: Sequence[tuple[int, int, str, Any]], servers: list[str], jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Rows of the table, with the jobs of all of them made together."""
+    about = [_about(kind, data) for _, _, kind, data in found]
+    named = sorted({index for index in about if index is not None})
+    known = dict(zip(named, some_of(jobs, named), strict=True))
+    return [
+        {
+            "seq": seq, "at_ms": at_ms, "kind": kind, "job": index, "id": None if index is None else known[index].id,
+            "text": _text(kind, data, servers, None if index is None else known[index]),
+        } for (seq, at_ms, kind, data), index in zip(found, about, strict=True)
+    ]  # fmt: skip
 
 
 def _backwards(

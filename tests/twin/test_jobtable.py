@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scheduling.workloads import generate
 from tests.cases import cases
 from tests.twin.builders import jobs
-from twin.files import job_table, packed_jobs, stored_jobs
+from twin.files import job_table, packed_jobs
 from twin.files.job_table import JobTable
 from twin.files.packed_jobs import pack_jobs, unpack_jobs
-from twin.files.stored_jobs import StoredJobs, field_of, objects_of
+from twin.files.stored_jobs import BLOCK, StoredJobs, field_of, objects_of
 
 maybe = st.one_of
 
@@ -59,14 +59,20 @@ def test_stored_jobs_are_the_same_one_by_one_field_by_field_and_all_at_once(rows
         stored[len(rows)]
 
 
-def test_many_single_jobs_are_made_at_once(monkeypatch):
-    """More than MAX_SINGLE: somebody walks over them by index."""
-    monkeypatch.setattr(stored_jobs, "MAX_SINGLE", 2)
-    _, rows = generate("oasis", num_jobs=5, num_servers=4, seed=1)
+def test_a_job_that_is_asked_for_makes_its_block_however_often_it_is_asked_for():
+    """A page of 24,000 jobs waited a second for all of them after its thousandth job."""
+    _, rows = generate("oasis", num_jobs=3 * BLOCK - 5, num_servers=4, seed=1)
     stored = StoredJobs(JobTable.of(rows))
-    first = [stored[0], stored[0]]
-    assert first[0] is not first[1]
-    assert stored[3] is stored[3]
+    for _ in range(5_000):
+        assert stored[2 * BLOCK] is stored[2 * BLOCK]
+    assert list(stored._blocks) == [2]
+    assert stored[2 * BLOCK :] == rows[2 * BLOCK :]
+    assert (stored[-1], stored[0]) == (rows[-1], rows[0])
+    assert stored._made is None
+    assert list(stored) == rows
+    assert stored._blocks == {}
+    with pytest.raises(IndexError):
+        stored[len(rows)]
 
 
 def test_moved_jobs_keep_the_rest():

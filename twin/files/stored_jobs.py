@@ -13,17 +13,17 @@ from scheduling.model.values import ZERO, Job
 from twin.files.job_table import JobTable
 from twin.infra import gc_control
 
-MAX_SINGLE = 1_000  # jobs that are made one by one, before all are made at once
+BLOCK = 32  # jobs that are made together: one alone takes three times as long as in a block
 _making = threading.Lock()
 
 
 class StoredJobs(Sequence[Job]):
-    """The jobs of a table as a sequence: objects are made of single ones as they are asked for, all once many were."""
+    """The jobs of a table as a sequence: objects are made in blocks, as they are asked for."""
 
     def __init__(self, table: JobTable) -> None:
         self.table = table
         self._made: list[Job] | None = None
-        self._asked = 0  # single ones so far
+        self._blocks: dict[int, list[Job]] = {}  # those of single jobs that were asked for
 
     def __len__(self) -> int:
         return len(self.table)
@@ -33,11 +33,15 @@ class StoredJobs(Sequence[Job]):
     @overload
     def __getitem__(self, index: slice) -> list[Job]: ...
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        self._asked += 1
-        if self._made is not None or self._asked > MAX_SINGLE:
-            return (self._made or self.made())[index]
+        if self._made is not None:
+            return self._made[index]
         rows = range(len(self))[index]
-        return self.some(rows) if isinstance(rows, range) else self.some([rows])[0]
+        if isinstance(rows, range):
+            return self.some(rows)
+        block, row = divmod(rows, BLOCK)
+        if block not in self._blocks:
+            self._blocks[block] = self.some(range(block * BLOCK, min((block + 1) * BLOCK, len(self))))
+        return self._blocks[block][row]
 
     def __iter__(self) -> Iterator[Job]:
         return iter(self.made())
@@ -57,6 +61,7 @@ class StoredJobs(Sequence[Job]):
             if self._made is None:
                 with gc_control.paused():
                     self._made = list(self.table.jobs())
+                self._blocks = {}
         return self._made
 
 
