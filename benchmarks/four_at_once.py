@@ -43,7 +43,7 @@ def run() -> list[Figure]:
     return [
         Figure(f"slowest answer ({worst})", every[-1], "s", MAX_PAGE_S),
         Figure(f"median of {len(every)} answers", every[len(every) // 2], "s"),
-        Figure("time from the cancel of a run to its end", cancel_s, "s", MAX_CANCEL_S),
+        Figure("time from the cancellation of a run to its end", cancel_s, "s", MAX_CANCEL_S),
         Figure("pace of the demo, relative to its clock", pace, "x", MIN_PACE, at_least=True),
         Figure(
             "of the other three, ended when the measurement ended", sum(s["status"] in OVER for s in states), "runs"

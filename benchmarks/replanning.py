@@ -19,7 +19,7 @@ SEEDS = range(3)
 
 def run() -> list[Figure]:
     return [
-        Figure(f"T = {slots}, {jobs} jobs: re-planning / OASiS{title}", _ratio(slots, jobs, parameters), "x", MAX_RATIO)
+        Figure(f"T = {slots}, {jobs} jobs: Re-planning / OASiS{title}", _ratio(slots, jobs, parameters), "x", MAX_RATIO)
         for slots, jobs in CASES
         for title, parameters in (("", {}), (", no promise", {"promise": "never"}))
     ]

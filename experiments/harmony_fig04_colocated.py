@@ -29,7 +29,7 @@ def run(options: Options) -> Steps:
     two, three = [found for names, found in zip(TOGETHER, rows, strict=True) if len(names) == 2], rows[-1]
     used = [float(share) for found in two for share in found[1:3]]
     checks = (
-        Figure("CPU or network of two jobs, least", min(used), "share", 0.35, at_least=True),
+        Figure("CPU or network of two jobs, smallest", min(used), "share", 0.35, at_least=True),
         Figure("CPU or network of two jobs, largest", max(used), "share", 0.75),
         Figure(
             "memory of two jobs, largest", max(float(found[3]) for found in two), "of the usable memory", OUT_OF_MEMORY

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import CALIBRATED, FROM_HISTORY, Player, compare, means, oasis_workload, table_of
 
-TITLE = "total utility of re-planning compared with OASiS, separate servers"
+TITLE = "total utility of Re-planning compared with OASiS, separate servers"
 PAPER = "ours, on the settings of OASiS, Fig. 3"
 CLAIM = (
-    "Without knowledge of the future, at T = 100 with 300 jobs, re-planning with promises earns at least 1.15 times "
+    "Without knowledge of the future, at T = 100 with 300 jobs, Re-planning with promises earns at least 1.15 times "
     "the utility of OASiS, and without promises 1.30 times; elsewhere it never earns less than 0.98 times that utility"
 )
 POINTS = ((100, 100), (100, 300), (300, 100), (300, 200), (300, 300), (300, 400))  # T, jobs

@@ -45,7 +45,7 @@ class Command(HeadlessCommand):
         if not 0.001 <= options["gradient_mb"] <= MAX_GRADIENT_MB:
             raise ModelError(f"--gradient-mb must be from 0.001 to {MAX_GRADIENT_MB:g}, got {options['gradient_mb']:g}")
         if options["batch"] < MIN_BATCH:
-            raise ModelError(f"--batch must be at least {MIN_BATCH}, so that batches differ, got {options['batch']}")
+            raise ModelError(f"--batch must be at least {MIN_BATCH}, so that the sizes differ, got {options['batch']}")
         chosen = settings(options["workers"], options["ps"], options["batch"])
         if len(chosen) < MIN_SETTINGS:
             raise ModelError(

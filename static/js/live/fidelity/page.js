@@ -46,7 +46,7 @@ const errorColumns = (first) => [
   {
     title: 'Bias',
     number: true,
-    hint: 'How much earlier or later than the real start the forecasts are on average',
+    hint: 'How much earlier or later than the actual start the forecasts are on average',
     cell: ({ figures }) => biasText(figures.count ? figures.bias_ms : null),
   },
 ];

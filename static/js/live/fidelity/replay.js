@@ -67,7 +67,7 @@ function tiles(one) {
     tile(
       `Starts within ${duration(one.within_ms)}`,
       percent(one.within),
-      'of the real start; the backfill interval of the cluster',
+      'of the actual start; the backfill interval of the cluster',
     ),
     one.in_step === null
       ? null
