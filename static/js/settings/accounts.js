@@ -18,7 +18,7 @@ const ROLES = [
   ['approver', 'also approves plans for real clusters'],
   ['admin', 'also manages accounts and teams'],
 ];
-const LOGINS = { password: 'password', none: 'no password yet', links: 'one-time links', provider: 'OpenID provider' };
+const LOGINS = { password: 'password', none: 'no password yet', links: 'login links', provider: 'OpenID provider' };
 
 const columns = [
   { title: 'Name', value: (a) => a.name, cell: (a) => [a.name, a.id === own ? ' (you)' : ''] },
