@@ -113,7 +113,7 @@ function facts(set) {
 }
 
 const FIXED = [
-  'The best value is marked for each execution model; for times, only among schedulers that complete all jobs.',
+  'The best value is marked for each training model; for times, only among schedulers that complete all jobs.',
   'Outages of nodes are known to the schedulers in advance.',
 ];
 

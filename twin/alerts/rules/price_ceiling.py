@@ -29,7 +29,7 @@ class Thresholds(Parameters):
         unit="%",
     )
     minutes: float = parameter(
-        60.0, "Minimum time at the ceiling; at most the window of the overview", low=0, high=100_000, unit="min"
+        60.0, "Minimum time at the ceiling (at most the window of the overview)", low=0, high=100_000, unit="min"
     )
 
 
