@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from twin.connectors.facts import ENDED, JobFact, NodeFact
@@ -44,13 +45,14 @@ class Mirror:
         return new, complete
 
     def jobs(self, keys: Iterable[str]) -> list[JobFact]:
-        """The jobs of these keys."""
-        return [
+        """The jobs of these keys in the order of their submission; those of one time in the order of their numbers."""
+        found = [
             job
             for key in keys
             if key[0] == JOB
             for job in fold.jobs(key[1:], self.events[key].values(), self.snapshots["jobs"])
         ]
+        return sorted(found, key=lambda job: (job.submitted_ms, _in_numbers(job.key)))
 
     def nodes(self) -> list[NodeFact]:
         """All nodes that are there."""
@@ -70,3 +72,8 @@ class Mirror:
             self.events[key] = {event.digest: event for event in events}
             self.touched[key] = now_ms
             self.newest_ms = max(self.newest_ms, *(event.at_ms for event in events), 0)
+
+
+def _in_numbers(key: str) -> list[tuple[int, str]]:
+    """Order in which “job-2” comes before “job-10”."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]{1,18})", key)]

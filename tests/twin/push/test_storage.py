@@ -28,6 +28,13 @@ def test_sequence_numbers_are_those_of_the_arrival():
     assert storage.cursor("lab") == 4
 
 
+def test_jobs_are_in_the_order_of_their_submission_and_of_their_numbers():
+    submitted = {"job-10": T0, "job-2": T0, "late": T0 + 2, "job-1": T0, "first": T0 - 1, "job": T0}
+    storage.accept("lab", [pushed("job.submitted", key, at_ms) for key, at_ms in submitted.items()], NOW)
+    found = base.build("push", {"source": "lab"}).snapshot()
+    assert [job.key for job in found.jobs] == ["first", "job", "job-1", "job-2", "job-10", "late"]
+
+
 def test_which_jobs_and_nodes_may_still_be_there():
     storage.accept("lab", [
         pushed("job.submitted", "open", T0), pushed("job.submitted", "over", T0),
