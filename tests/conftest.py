@@ -12,6 +12,9 @@ from tests import cases
 
 pytest_plugins = ["tests.exercised"]
 
+BROWSER = Path(__file__).resolve().parent / "browser"
+TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
+
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
@@ -26,13 +29,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _found_by_bin_test(items)
     if config.getoption("--quick"):
         left_out = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
-TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
+def _found_by_bin_test(items: list[pytest.Item]) -> None:
+    """Refuses a marker in a file where bin/test does not look for it: its test would never run."""
+    for path in {item.path for item in items if item.get_closest_marker("browser")}:
+        if BROWSER not in path.parents:
+            raise pytest.UsageError(f"{path}: tests marked browser must be in {BROWSER}")
+    for path in {item.path for item in items if item.get_closest_marker("slow")}:
+        if "mark.slow" not in path.read_text():
+            raise pytest.UsageError(f"{path}: a file with slow tests must say mark.slow itself")
 
 
 @pytest.fixture(scope="session")
