@@ -4,12 +4,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { allocated, offered } from '../../static/js/charts/allocation.js';
+import { observedCurves } from '../../static/js/charts/allocated-used.js';
 import { groupUse } from '../../static/js/charts/group-use.js';
 import { NEVER } from '../../static/js/core/bars.js';
 import { jobCounts } from '../../static/js/core/job-state.js';
-import { addInterval, binsBegun, meanUpTo, settle } from '../../static/js/util/interval-sums.js';
+import { observed } from '../../static/js/models/observed.js';
+import { addInterval, binsBegun, blankBefore, meanUpTo, settle } from '../../static/js/util/interval-sums.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';
+import { needsPage, open } from './dom.js';
 
 function bruteForce(intervals, bins, from, width) {
   return Array.from({ length: bins }, (_, i) => {
@@ -105,4 +108,39 @@ test('what a job holds on an unavailable server is not allocated, as its capacit
   const info = { cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] };
   assert.deepEqual([...allocated(store, info, 0, 0, 10, 4)[0].slice(0, 4)], [2000, 0, 1000, 2000]);
   assert.deepEqual([...offered(servers, 0, 10, 4)[0].slice(0, 4)], [4000, 0, 2000, 4000]);
+});
+
+test('bins that begin before a time are unknown', () => {
+  const blank = (ms) => [...blankBefore(Float64Array.of(1, 2, 3), 100, 10, ms)];
+  assert.deepEqual(blank(100), [1, 2, 3]);
+  assert.deepEqual(blank(111), [NaN, NaN, 3]);
+  assert.deepEqual(blank(999), [NaN, NaN, NaN]);
+});
+
+test('before the first poll of a real cluster its charts are blank', needsPage, () => {
+  open();
+  const store = new Store();
+  store.feed(
+    frame([
+      [1, 40, 'job_arrived', { job: 0, submitted_ms: 10 }],
+      [2, 40, 'gap', { from_ms: 0, to_ms: 40, reason: 'the cluster was not followed before this time' }],
+    ]),
+  );
+  assert.equal(store.seenFromMs, 40);
+  assert.deepEqual([...jobCounts(store, 79, 0, 20, 4).queued.subarray(0, 4)], [NaN, NaN, 1, 1]);
+  const server = { site: 'edge', capacity: [4, 8, 0, 0, 0], away: [] };
+  const info = {
+    cluster: { servers: [server] },
+    ...{ names: ['GPU', 'vCPU'], used: [true, false], worker: [1, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] },
+  };
+  const { curves, exact } = observedCurves(store, info);
+  assert.deepEqual([...curves({ from: 0, to: 80 }, 79, 4, 20)[0].y], [NaN, NaN, 0, 0]);
+  assert.deepEqual([exact(39, 79)['00'], exact(40, 79)['00']], [undefined, 0]);
+  assert.deepEqual([...observed.shares(store, info, 79, 0, 20, 4).gpu], [NaN, NaN, 0, 0]);
+});
+
+test('a later time without polls does not blank what was seen before', () => {
+  const store = new Store();
+  store.feed(frame([[1, 90, 'gap', { from_ms: 50, to_ms: 90, reason: 'slurmctld does not answer' }]]));
+  assert.equal(store.seenFromMs, 0);
 });

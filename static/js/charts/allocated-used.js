@@ -3,7 +3,7 @@
 
 import { colors } from '../util/colors.js';
 import { number, plural } from '../util/format.js';
-import { addInterval, binsBegun, settle } from '../util/interval-sums.js';
+import { addInterval, binsBegun, blankBefore, settle } from '../util/interval-sums.js';
 import { allocationCurves } from './allocation.js';
 
 const SITES = ['edge', 'cloud'];
@@ -52,7 +52,8 @@ export function observedCurves(store, info) {
   const sampled = () => store.samples.use.length > 0;
   const curves = (range, p, bins, width) => {
     const known = binsBegun(bins, range.from, width, p); // open bars have no end
-    const cut = ({ x, y, ...curve }) => ({ ...curve, x: x.subarray(0, known), y: y.subarray(0, known) });
+    const seen = (y) => blankBefore(y, range.from, width, store.seenFromMs);
+    const cut = ({ x, y, ...curve }) => ({ ...curve, x: x.subarray(0, known), y: seen(y.subarray(0, known)) });
     return all(range, p, bins, width).map(cut);
   };
   const all = (range, p, bins, width) => {
@@ -84,6 +85,7 @@ export function observedCurves(store, info) {
     return [...pairs, ...used.filter(({ r }) => r === null)];
   };
   const exact = (t, p) => {
+    if (t < store.seenFromMs) return {};
     const found = t > p ? {} : usedShares(store, p, t, 1, 1);
     return {
       ...allocation.exact(t, p),

@@ -8,7 +8,8 @@ const drawn = new Map(); // lines that are drawn again in another theme
 onTheme(() => drawn.forEach((given, canvas) => sparkline(canvas, ...given)));
 
 /**
- * Draws a line through values[0 .. count), from 0 to their greatest, in a canvas that shows `total` values.
+ * Draws a line through values[0 .. count), from 0 to their greatest, in a canvas that shows `total` values. What is
+ * not known (NaN) is left out.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {ArrayLike<number | null>} values
@@ -29,12 +30,14 @@ export function sparkline(canvas, values, count = values.length, total = values.
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
   let top = 0;
-  for (let i = 0; i < count; i++) top = Math.max(top, values[i] ?? 0);
+  for (let i = 0; i < count; i++) top = Math.max(top, values[i] || 0);
   if (!(top > 0)) return;
   ctx.strokeStyle = colors().accent;
   ctx.lineWidth = 1;
   ctx.beginPath();
-  for (let i = 0; i < count; i++)
-    ctx.lineTo(((i + 0.5) / total) * width, height - 1.5 - ((values[i] ?? 0) / top) * (height - 3));
+  for (let i = 0; i < count; i++) {
+    const value = values[i] ?? 0;
+    if (!Number.isNaN(value)) ctx.lineTo(((i + 0.5) / total) * width, height - 1.5 - (value / top) * (height - 3));
+  }
   ctx.stroke();
 }

@@ -4,7 +4,7 @@
 
 import { NEVER, WORKER, trueAt } from './bars.js';
 import { spansOf } from './job-spans.js';
-import { addInterval, meanUpTo, settle } from '../util/interval-sums.js';
+import { addInterval, blankBefore, meanUpTo, settle } from '../util/interval-sums.js';
 
 /** @typedef {import('./store.js').Store} Store */
 
@@ -117,7 +117,8 @@ function work({ jobs, bars, groups, suspensions }, p) {
 }
 
 /**
- * {state: mean number of jobs in it per bin}, as known at p; the bin of p up to p, bins after it are empty.
+ * {state: mean number of jobs in it per bin}, as known at p; the bin of p up to p, bins after it are empty; NaN before
+ * the first poll of a real cluster.
  *
  * @param {Store} store
  * @param {number} p
@@ -160,7 +161,10 @@ export function jobCounts(store, p, from, width, bins) {
     }
     add(by(jobs.finish_ms[job]) < Infinity ? 'running' : 'suspended', reached, end); // its completion follows
   }
-  for (const sum of Object.values(sums)) meanUpTo(settle(sum, bins), bins, from, width, p);
+  for (const sum of Object.values(sums)) {
+    meanUpTo(settle(sum, bins), bins, from, width, p);
+    blankBefore(sum, from, width, store.seenFromMs);
+  }
   return sums;
 }
 

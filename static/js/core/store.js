@@ -90,6 +90,14 @@ export class Store {
     this.unknownKinds = new Set(); // of events that are not folded here
   }
 
+  /**
+   * The first poll of a real cluster: of the time before, only jobs that were still open are known. 0 = all is known.
+   */
+  get seenFromMs() {
+    const [first] = this.gaps;
+    return first?.[0] === 0 ? first[1] : 0; // its log begins with this gap
+  }
+
   clear() {
     const { generation, unknownKinds } = this;
     Object.assign(this, new Store(), { generation: generation + 1, unknownKinds });

@@ -3,6 +3,7 @@
 import { observedCurves } from '../charts/allocated-used.js';
 import { NowLine, Reservations, Unseen } from '../gantt/layers/observation.js';
 import { ForecastLayer } from '../gantt/layers/forecast.js';
+import { blankBefore } from '../util/interval-sums.js';
 import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { slotted } from './slotted.js';
 
@@ -33,10 +34,14 @@ export const observed = {
   stacks,
 };
 
-/** Allocated shares; that of CPUs is unknown (NaN) while no job states any: each job holds some, and 0 is wrong. */
+/**
+ * Allocated shares; unknown (NaN) before the first poll, and that of CPUs while no job states any: each job holds some,
+ * and 0 is wrong.
+ */
 function shares(store, info, p, from, width, bins) {
   const found = slotted.shares(store, info, p, from, width, bins);
   if (info.worker.length && !info.used[CPU]) found.cpu.fill(NaN);
+  for (const share of Object.values(found)) blankBefore(share, from, width, store.seenFromMs);
   return found;
 }
 

@@ -41,6 +41,19 @@ export function settle(diff, bins) {
 }
 
 /**
+ * Makes the bins that begin before a time unknown (NaN), in place.
+ *
+ * @template {Float64Array} T
+ * @param {T} values one per bin
+ * @param {number} from
+ * @param {number} width
+ * @param {number} ms
+ */
+export function blankBefore(values, from, width, ms) {
+  return ms > from ? values.fill(NaN, 0, Math.ceil((ms - from) / width)) : values;
+}
+
+/**
  * Makes the bin that contains p the mean of its part up to p: nothing after p was added to `sum`, a settled array.
  *
  * @param {Float64Array} sum
