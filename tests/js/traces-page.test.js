@@ -57,6 +57,43 @@ test('traces: a failure to load the list is shown until the list loads', needsPa
   assert.ok($('#upload-error').hidden);
 });
 
+test('traces: a failure is forgotten with the next news of an upload', needsPage, async () => {
+  const page = await recorded('/api/traces/?size=200').json();
+  const trace = { ...page.results[0], status: 'uploading', files: [{ name: 'a.csv', size: 8, received: 4 }] };
+  let down = false;
+  const list = () => (down ? refusal(503, 'The database does not answer.') : { ...page, results: [trace] });
+  await visit('traces', '/traces/', {}, [['/api/traces/?', list]]);
+  await until(() => /received 4/.test(text('#list')), 'the upload is listed');
+  down = true;
+  sockets.at(-1).hear({ type: 'snapshot_needed' });
+  await until(() => /does not answer/.test(text('#upload-error')), 'the failure is shown');
+  down = false;
+  sockets.at(-1).hear({ type: 'trace', trace: { id: trace.id, status: 'uploading', progress: 0.6 } });
+  await until(() => $('#upload-error').hidden, 'it is gone');
+});
+
+test(
+  'a trace: a failure is forgotten with the next news, and leaves what is said of the files',
+  needsPage,
+  async () => {
+    const path = [...Array(10).keys()].map((i) => `/api/traces/${i}/`).find((one) => recorded(one));
+    const id = Number(path.split('/')[3]);
+    let down = false;
+    const names = { 'trace.pk': String(id), 'trace.id': String(id) };
+    const one = () => (down ? refusal(503, 'The database does not answer.') : recorded(path));
+    await visit('trace', `/traces/${id}/`, names, [[path, one]]);
+    await until(() => /job/.test(text('#status')), 'it is shown');
+    const said = text('#status');
+    down = true;
+    sockets.at(-1).hear({ type: 'snapshot_needed' });
+    await until(() => /does not answer/.test(text('#status')), 'the failure is shown');
+    down = false;
+    sockets.at(-1).hear({ type: 'trace', trace: { id, status: 'ready', progress: 1 } });
+    await until(() => !/does not answer/.test(text('#status')), 'it is gone');
+    assert.equal(text('#status'), said);
+  },
+);
+
 test('a trace that another team has now is not called deleted', needsPage, async () => {
   const moved = refusal(404, 'Trace 7 does not exist; it may have been deleted.');
   await visit('trace', '/traces/7/', { 'trace.pk': '7', 'trace.id': '7' }, [['/api/traces/7/', moved]]);

@@ -44,7 +44,7 @@ async function load() {
   const trace = await get(`/api/traces/${id}/`);
   const key = JSON.stringify([trace.status, trace.format, trace.options, trace.message, trace.scan]);
   status = trace.status;
-  if (failing) fill($('#status'));
+  if (failing) $('#failure')?.remove();
   failing = false;
   if (key === painted) return progress(trace); // keeps a form that is being filled in
   painted = key;
@@ -317,8 +317,11 @@ function fail(error) {
     return fill(main, empty(title, error.message, ['Show all traces', '/traces/'])); // perhaps it went to another team
   }
   failing = isPassing(error);
-  if (!FORMS.includes(status)) painted = ''; // the progress that the message replaces is drawn again
-  fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, error.message));
+  $('#failure')?.remove();
+  const line = h('p', { class: 'notice bad', role: 'alert', id: 'failure' }, error.message);
+  if (FORMS.includes(status)) return $('#status').prepend(line); // what the page states of its files stays
+  painted = ''; // the progress that the message replaces is drawn again
+  fill($('#status'), line);
 }
 
 numbersButton('arrivals', () => charts.arrivals.table());
@@ -331,7 +334,7 @@ $('#sizes-log').addEventListener('click', ({ currentTarget: button }) => {
 followOverview(
   (message) => {
     if (message.type !== 'trace' || message.trace.id !== id) return;
-    if (message.trace.status === status && painted) progress(message.trace);
+    if (message.trace.status === status && painted && !failing) progress(message.trace);
     else load().catch(fail);
   },
   () => load().catch(fail),

@@ -303,7 +303,7 @@ const reload = debounce(() => load().catch(fail), 200);
 followOverview((message) => {
   if (message.type !== 'trace') return;
   const known = traces.find((trace) => trace.id === message.trace.id);
-  if (!known || known.status !== message.trace.status) reload();
+  if (failing || !known || known.status !== message.trace.status) reload();
   if (known) Object.assign(known, message.trace);
   paint();
 }, reload);
