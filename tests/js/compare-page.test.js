@@ -48,6 +48,24 @@ test('a comparison with a run that goes on is read again while news of it keeps 
   await until(() => (news(), looks() > before), 'it is read again although news keep coming');
 });
 
+test('a comparison before any run has started says so in place of empty charts', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  for (const run of answer.runs) Object.assign(run, { status: 'running', begun: false });
+  const answers = { now: answer };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [
+    [`/api/compare/?runs=${pair}`, () => Response.json(answers.now)],
+  ]);
+  await until(() => !$('#compared').hidden && $('#gantts canvas'), 'the comparison is shown');
+  assert.ok($('#compared').hasAttribute('data-unbegun'));
+  assert.ok(!$('#unbegun').hidden);
+  answers.now = { ...answer, runs: answer.runs.map((run, i) => ({ ...run, begun: i === 0 })) };
+  const line = sockets.findLast((socket) => socket.address.includes('overview'));
+  const news = () => line.hear({ type: 'status', id: RUNS.other, status: 'running', sim_ms: 1 });
+  await until(() => (news(), $('#unbegun').hidden), 'the first one has started');
+  assert.ok(!$('#compared').hasAttribute('data-unbegun'));
+});
+
 const SPEEDS = 'The speeds of the jobs are derived from different models: a in run 1; b in run 2.';
 const speeds = () => $$('.speeds').map((note) => (note.hidden ? null : note.textContent));
 

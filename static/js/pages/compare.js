@@ -153,6 +153,9 @@ function paint() {
     answer.notes.map((note) => h('li', { class: 'notice' }, note)),
   );
   paintSpeeds(answer.speeds);
+  const begun = answer.runs.some((run) => run.begun);
+  $('#unbegun').hidden = begun;
+  $('#compared').toggleAttribute('data-unbegun', !begun);
   $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
   ranking.paint(answer);
   paintMetrics();
