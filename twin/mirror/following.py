@@ -241,7 +241,7 @@ class Following:
     def _back(self, snapshot: Snapshot) -> list[EventData]:
         """The interval without a poll, once there is one again."""
         reason = self.health.error if self.health.failing_since is not None else self.unseen
-        if not self.mirror.at_ms:
+        if self._is_first():
             reason = NOT_YET_FOLLOWED
         elif self.health.failing_since is None and not reason:
             return []
@@ -251,6 +251,11 @@ class Following:
         self.mirror.log_ms = max(self.mirror.log_ms, to_ms)
         self.health.failing_since, self.health.error, self.unseen = None, "", ""
         return [("gap", gap)] if to_ms > since_ms else []
+
+    def _is_first(self) -> bool:
+        """True if nothing of the cluster has been seen yet, in this run or in the one before."""
+        known = self.mirror.nodes or self.mirror.jobs or self.mirror.since_ms
+        return not known and self.mirror.at_ms <= self.mirror.epoch_ms
 
 
 def _as_generator(snapshots: Iterator[Snapshot]) -> Generator[Snapshot]:

@@ -73,6 +73,19 @@ def test_backfill_passes_are_stored_with_the_next_event():
     assert list(passes.between(late + 35 * S, late + 694 * S)) == [late + 35 * S]
 
 
+def test_the_time_before_the_first_poll_is_a_gap_once():
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    for each in POLLS:
+        following(connection, each).apply(each)
+        lease.release(Run.objects.get(pk=connection.run.pk))
+    run = Run.objects.get(pk=connection.run.pk)
+    state = RunState().feed(event for batch in event_log.after(run.pk, 0) for event in batch)
+    began_ms = round(run.clock_wall.timestamp() * 1000)
+    first_ms = POLLS[0].at_ms - began_ms
+    assert first_ms > 0
+    assert state.gaps == [[0, first_ms, "the cluster was not followed before this time"]]
+
+
 def test_a_write_that_fails_leaves_neither_events_nor_records(monkeypatch):
     connection = Connection.objects.create(name="lab", connector="slurm")
     one = following(connection, POLLS[0])
