@@ -27,6 +27,23 @@ def test_a_comparison_is_no_wider_than_its_page(open_page: Callable[..., Page], 
     expect(page.get_by_text("make baseline").first).to_be_hidden()
 
 
+@pytest.mark.parametrize("path", ["/experiments/", "/scenarios/", "/clusters/"])
+def test_tables_with_buttons_are_no_wider_than_their_page(open_page: Callable[..., Page], path: str) -> None:
+    page = open_page(path, viewport=A4)
+    expect(page.locator("main tbody tr").last).to_be_visible()
+    page.emulate_media(media="print")
+    assert page.evaluate(FITS)
+
+
+def test_a_comparison_of_a_phone_fits_its_page(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/", viewport={"width": 390, "height": 800})
+    other = posted(page, "/api/scenarios/1/race/", {"schedulers": ["fifo", "drf"]})["runs"][0]["id"]
+    page.goto(f"/compare/?runs={finished_run},{other}")
+    expect(page.locator("#figures .run-head").first).to_be_visible()
+    page.emulate_media(media="print")
+    assert page.evaluate(FITS)
+
+
 def test_a_run_has_short_rows_and_no_empty_panel(open_page: Callable[..., Page], finished_run: int) -> None:
     page = open_page(f"/runs/{finished_run}/", viewport=A4)
     expect(page.locator("#jobs tr[data-job]").first).to_be_visible()
