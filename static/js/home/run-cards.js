@@ -169,7 +169,8 @@ class Card {
 
 /** 'OASiS · live · 12:24:44 · 2026-11-23 15:10 UTC': scheduler, mode, time of the run, start. */
 export function lineOf(run, moment, whole = true) {
-  const at = clock((ACTIVE.includes(run.status) ? moment?.sim_ms : null) ?? run.sim_ms);
+  const ms = (ACTIVE.includes(run.status) ? moment?.sim_ms : null) ?? run.sim_ms;
+  const at = clock(ms).replace(' ', '\u00a0'); // days and time stay together
   return [inCharge(run.schedulers), ...(whole ? [modeText(run.mode)] : []), at, wall(run.created_at)].join(' · ');
 }
 
