@@ -7,6 +7,8 @@ import { wallOf, wallText } from '../../static/js/core/wall-clock.js';
 import { askedText, endOf, moment, notRunText, ranText, whereItRan } from '../../static/js/run/drawer/story.js';
 import { barsTable } from '../../static/js/run/drawer/bars-table.js';
 import { costly, finishOf, finishSentence } from '../../static/js/run/drawer/found-schedule.js';
+import { fieldsTable } from '../../static/js/run/drawer/fields-table.js';
+import { payoffParts } from '../../static/js/run/drawer/payoff.js';
 import { needsPage, open, serve, until } from './dom.js';
 
 const HOUR = 3_600_000;
@@ -326,4 +328,24 @@ test('the drawer has its sections in order, with links to the schedule and the e
     ['schedule', 6],
     ['events', 6],
   ]);
+});
+
+test('amounts below a hundredth keep three digits', needsPage, () => {
+  open();
+  const info = { names: [], units: [] };
+  const [sum] = payoffParts({ utility: 0.002, cost: 0.00153, payoff: 0.00047 }, info, true, () => '');
+  assert.deepEqual(
+    [...sum.querySelectorAll('b')].map((amount) => amount.textContent),
+    ['0.002', '0.00153', '0.00047'],
+  );
+  const [whole] = payoffParts({ utility: 84.59, cost: 0, payoff: 84.59 }, info, true, () => '');
+  assert.equal(whole.querySelectorAll('b')[1].textContent, '0.00');
+});
+
+test('fields without provenance have no column of it', needsPage, () => {
+  open();
+  const heads = (fields) => [...fieldsTable({ fields }).querySelectorAll('th')].map((head) => head.textContent);
+  const field = { name: 'id', value: '7' };
+  assert.deepEqual(heads([{ ...field, provenance: null }]), ['Field', 'Value']);
+  assert.deepEqual(heads([{ ...field, provenance: 'trace' }]), ['Field', 'Value', 'Provenance']);
 });

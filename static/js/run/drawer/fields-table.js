@@ -23,7 +23,7 @@ export function fieldsTable(story) {
   return h(
     'section',
     {},
-    h('h2', {}, 'Fields and their provenance'),
+    h('h2', {}, from.length ? 'Fields and their provenance' : 'Fields'), // a live cluster states all of them
     from.length
       ? h('p', { class: 'muted small' }, `${from.map(([origin, count]) => `${count} ${says[origin]}`).join(', ')}.`)
       : null,
@@ -31,15 +31,12 @@ export function fieldsTable(story) {
       [
         { title: 'Field', cell: (field) => h('span', { title: field.name }, fieldTitle(field.name)) },
         { title: 'Value', cell: (field) => fieldText(field.name, field.value) },
-        {
-          title: 'Provenance',
-          cell: (field) =>
-            field.provenance
-              ? h('span', { class: 'mark', 'data-origin': field.provenance }, originText(field.provenance))
-              : '',
-        },
+        ...(from.length ? [{ title: 'Provenance', cell: originOf }] : []),
       ],
       fields,
     ),
   );
 }
+
+const originOf = ({ provenance }) =>
+  provenance ? h('span', { class: 'mark', 'data-origin': provenance }, originText(provenance)) : '';

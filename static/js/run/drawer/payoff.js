@@ -5,12 +5,15 @@ import { h } from '../../ui/dom.js';
 import { clock, fixed, number, significant } from '../../util/format.js';
 import { costly } from './found-schedule.js';
 
+/** Two decimals, or as many as a small amount needs: a payoff of 0.00047 is not 0.00. @param {number} value */
+const amount = (value) => (value && Math.abs(value) < 0.005 ? significant(value) : fixed(value));
+
 /** values: of the decision; paid: whether the job was admitted at this cost; serverOf(index): a link to a server. */
 export function payoffParts(values, info, paid, serverOf) {
   const { utility, cost, payoff, cost_by_resource: parts, cells } = values;
   const { names, units } = info;
   const box = (title, value, negative) =>
-    h('div', { class: negative ? 'negative' : null }, h('span', {}, title), h('b', {}, fixed(value)));
+    h('div', { class: negative ? 'negative' : null }, h('span', {}, title), h('b', {}, amount(value)));
   const total = (parts ?? []).reduce((sum, part) => sum + part, 0);
   const resources = (parts ?? []).map((part, r) => [r, part]);
   const shownParts = costly(resources, ([, part]) => part);
