@@ -88,6 +88,7 @@ def summary(run: Run) -> dict[str, Any]:
     charges = scheduler_history.of_run(run)
     handed_over = {"schedulers": [one._asdict() for one in charges]} if len(charges) > 1 else {}
     so_far = run.mode == Run.MIRROR and not run.metrics
+    proved = run.whole_certificate  # one of an earlier part of the run would contradict the metrics
     wall = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
     return {
         "scheduler": scenario.scheduler,
@@ -97,7 +98,7 @@ def summary(run: Run) -> dict[str, Any]:
         "execution": scheduler.execution_on(store.clusters(run)[0][1]),
         **beliefs.stated(scenario),
         "metrics": metrics_so_far(run) if so_far else run.metrics,
-        "certificate": {name: run.certificate[name] for name in CERTIFICATE} if "bound" in run.certificate else None,
+        "certificate": {name: proved[name] for name in CERTIFICATE} if "bound" in proved else None,
         "decision_ms": run.decision_ms,
         "wall_s": wall,
     }

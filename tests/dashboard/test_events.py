@@ -5,6 +5,7 @@ import orjson
 from dashboard.readmodels.event_table import utility_text
 from tests.dashboard.builders import downloaded
 from twin.eventlog import event_log
+from twin.models import Run
 
 
 def rows_of(client, run, **asked):
@@ -84,3 +85,16 @@ def test_the_summary_states_the_certificate(viewer, finished_run):
     certificate = viewer.get(f"/api/runs/{finished_run.pk}/summary.json").json()["certificate"]
     assert set(certificate) == {"kind", "achieved", "bound", "ratio"}
     assert certificate["achieved"] <= certificate["bound"]
+
+
+def test_a_certificate_of_an_earlier_part_is_none_of_the_ended_run(viewer, finished_run):
+    """It stays if that of the end is given up; its sums are not those of the metrics."""
+    from twin.analysis import certificate_task
+
+    certificate_task.run(finished_run.pk)
+    finished_run.refresh_from_db()
+    assert viewer.get(f"/api/runs/{finished_run.pk}/situation/").json()["certificate"]
+    earlier = finished_run.certificate | {"seq": finished_run.last_seq - 1, "why": "too slow", "given_up": True}
+    Run.objects.filter(pk=finished_run.pk).update(certificate=earlier)
+    assert viewer.get(f"/api/runs/{finished_run.pk}/summary.json").json()["certificate"] is None
+    assert viewer.get(f"/api/runs/{finished_run.pk}/situation/").json()["certificate"] == {}

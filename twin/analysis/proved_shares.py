@@ -115,9 +115,7 @@ def _by(run: Run, by: _Bound, about: str) -> Share:
 
 def _own(run: Run, first: Run, base: _Claim | None) -> Share:
     """Share by the run's own bound; only that of the first run is ranked, against itself."""
-    proved: dict[str, Any] = run.certificate or {}
-    if run.status != Run.FINISHED or proved.get("seq") != run.last_seq:  # of an earlier part of the run
-        proved = {}
+    proved: dict[str, Any] = run.whole_certificate if run.status == Run.FINISHED else {}
     about, ratio = proved.get("about", ""), proved.get("ratio")
     what = ABOUT.get(about, about) or None
     if ratio is None:

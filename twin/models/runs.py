@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
@@ -71,6 +73,11 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+    @property
+    def whole_certificate(self) -> dict[str, Any]:
+        """The certificate of the whole log; empty while there is none, or only one of an earlier part."""
+        return self.certificate if self.certificate.get("seq") == self.last_seq else {}
 
 
 class Sweep(Owned):

@@ -59,7 +59,8 @@ class Situation(NamedTuple):
 def situation(run: Run) -> Situation:
     """The situation at the newest time."""
     now_ms = reached_ms(run) if run.mode == Run.MIRROR else run.sim_ms
-    key, at = ("situation", run.pk), (run.last_seq, now_ms, run.status)
+    certified = run.certificate.get("seq")  # that of the end comes after the end
+    key, at = ("situation", run.pk), (run.last_seq, now_ms, run.status, certified)
     with KEPT.lock(key):
         kept: tuple[Any, Situation] | None = KEPT.take(key)
         if kept is None or kept[0] != at:
@@ -128,5 +129,5 @@ def _utility(state: RunState, codes: np.ndarray) -> float:
 
 def _certificate(run: Run) -> dict[str, Any]:
     """{kind, ratio} of an ended run; the certificate of a part of a run says nothing about its newest time."""
-    ended = run.status == Run.FINISHED
-    return {name: run.certificate[name] for name in ("kind", "ratio") if ended and name in run.certificate}
+    proved = run.whole_certificate if run.status == Run.FINISHED else {}
+    return {name: proved[name] for name in ("kind", "ratio") if name in proved}
