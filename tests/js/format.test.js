@@ -62,6 +62,12 @@ test('ticks are round and inside the range', () => {
   assert.deepEqual(timeTicks(95, 305, 2).ticks, [200]);
 });
 
+test('a range of centuries has as few ticks as one of hours', () => {
+  const { step, ticks } = timeTicks(0, 2 ** 53, 8);
+  assert.equal(step, 20_000_000 * 86_400_000);
+  assert.equal(ticks.length, 6);
+});
+
 test('as many digits as separate two values', () => {
   assert.equal(telling([100, 200, 900]), 3);
   assert.equal(telling([179.991, 180]), 7);

@@ -7,7 +7,7 @@ import { changesText, displacedText, parseChanges } from '../../static/js/run/as
 import { Family, obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/edits/undo-history.js';
-import { momentText, parseTime, timeText } from '../../static/js/util/time-text.js';
+import { momentText, parseTime, timeProblem, timeText } from '../../static/js/util/time-text.js';
 import { cells, confidence, editFieldTitle, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
 
 test('times are read as people type them, and written so that they are read back', () => {
@@ -25,6 +25,8 @@ test('times are read as people type them, and written so that they are read back
   ])
     assert.equal(parseTime(text), ms, text);
   for (const text of ['', 'soon', '3', '1:2:3', '4 weeks', '-1 h']) assert.equal(parseTime(text), null, text);
+  for (const text of ['104249992d', '1e400', '9'.repeat(400) + 'd']) assert.equal(parseTime(text), null, text);
+  assert.match(timeProblem('104249992d'), /^“104249992d” is too large; the largest time is 104249991d /);
   for (const ms of [0, 1, 999, 1000, 61_001, 51.25 * H, 100 * 24 * H + 7]) assert.equal(parseTime(timeText(ms)), ms);
 });
 

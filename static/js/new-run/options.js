@@ -30,7 +30,7 @@ export class Options {
   /** onChange(): a value that the check depends on has changed. */
   constructor(onChange) {
     this.name = h('input', { id: 'f-name', maxlength: 200, placeholder: 'named after trace and scheduler' });
-    this.seed = h('input', { id: 'f-seed', type: 'number', min: 0, value: 0 });
+    this.seed = h('input', { id: 'f-seed', type: 'number', min: 0, value: 0, required: true });
     this.mode = h(
       'select',
       { id: 'f-mode', name: 'mode' },
@@ -110,6 +110,7 @@ export class Options {
   /** True if a cluster is generated, so that its number of servers is asked. */
   set generated(is) {
     this.servers.hidden = !is;
+    this.serverCount.required = is; // a hidden field cannot be filled in
   }
 
   get parameters() {

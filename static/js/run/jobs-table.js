@@ -161,9 +161,10 @@ export class JobsTable {
     const arrived = filtered ? `${number(count, 0)} of ${plural(total, 'arrived job')}` : plural(count, 'arrived job');
     const when = then === null ? 'latest state' : `state at ${clock(then)}`;
     $('#jobs-count').textContent = `${arrived}, ${when}`;
-    const none = filtered
-      ? empty('No job matches', 'The search and the state leave out all jobs.', ['Show all jobs', () => this.#all()])
-      : empty('No job has arrived yet', 'Jobs appear here as they arrive.', ['Show the events', '#panel-events']);
+    const none =
+      filtered && total > 0
+        ? empty('No job matches', 'The search and the state leave out all jobs.', ['Show all jobs', () => this.#all()])
+        : empty('No job has arrived yet', 'Jobs appear here as they arrive.', ['Show the events', '#panel-events']);
     this.table.paint(rows, { page, count, none });
   }
 }

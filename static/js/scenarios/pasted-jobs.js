@@ -1,6 +1,6 @@
 // Jobs pasted as lines of CSV: each line is an edit that adds copies of a job of the trace.
 
-import { EXAMPLE, parseTime } from '../util/time-text.js';
+import { parseTime, timeProblem } from '../util/time-text.js';
 
 export const MAX_LINES = 200; // edits of a scenario
 const COLUMNS = ['job to copy', 'number of jobs', 'arrival', 'interval'];
@@ -65,7 +65,7 @@ function lineOf(line, atMs) {
   for (const [name, cell] of Object.entries(times)) {
     if (!cell) continue;
     edit[name] = parseTime(cell);
-    if (edit[name] === null) return `“${cell}” is not a time; enter one, ${EXAMPLE}.`;
+    if (edit[name] === null) return timeProblem(cell);
   }
   if (edit.arrival_ms < atMs) return `the arrival “${arrival}” is before the edit takes effect; enter a later time.`;
   return edit;

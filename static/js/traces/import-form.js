@@ -10,6 +10,7 @@ import { numberField, field } from '../ui/fields/form-field.js';
 import { groupsField } from './group-picker.js';
 
 const MINUTE_MS = 60_000;
+const MAX_SLOT_MS = 365 * 24 * HOUR_MS;
 
 /**
  * onWindow(from, to) in ms updates the chart from the fields; {element, setWindow(from, to)}. onDone(trace) after
@@ -113,14 +114,15 @@ export function chooseForm(trace, { onWindow, onDone }) {
 
   function problems({ from_ms: from, to_ms: to, sample, limit, rate }) {
     const wrong = {};
-    if (from !== undefined && !(from >= 0)) wrong.from_ms = 'At least 0 h.';
-    if (to !== undefined && !(to > (from ?? 0))) wrong.to_ms = 'Later than From.';
+    if (from !== undefined && !(from >= 0)) wrong.from_ms = 'A number, at least 0 h.';
+    if (to !== undefined && !(to > (from || 0))) wrong.to_ms = 'A number, later than From.';
     if (from !== undefined && from >= last)
       wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
     for (const [key, jobs] of Object.entries({ sample, limit }))
-      if (jobs !== undefined && !(Number.isInteger(jobs) && jobs >= 1)) wrong[key] = 'A whole number, at least 1.';
+      if (jobs !== undefined && !(Number.isSafeInteger(jobs) && jobs >= 1)) wrong[key] = 'A whole number, at least 1.';
     if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'From 0.000001 to 1,000,000.';
-    if (f.slot_ms.value() !== undefined && !(slot() >= 1)) wrong.slot_ms = 'More than 0 min.';
+    if (f.slot_ms.value() !== undefined && !(slot() >= 1 && slot() <= MAX_SLOT_MS))
+      wrong.slot_ms = `More than 0, at most ${number(MAX_SLOT_MS / MINUTE_MS, 0)} min (a year).`;
     const seed = f.seed.value();
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
       wrong.seed = `A whole number from 0 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;

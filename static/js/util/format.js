@@ -42,7 +42,6 @@ const STEPS = [
   500 * DAY,
   1000 * DAY,
 ];
-const MAX_STEP = 1000 * DAY;
 
 /**
  * A point in simulated time, ms since the scenario's start: '2d 03:15', '03:15:20', '00:00:01.250'.
@@ -255,10 +254,20 @@ export function wallClock(ms) {
  */
 export function timeTicks(from, to, wanted) {
   const rough = (to - from) / Math.max(1, wanted);
-  const step = STEPS.find((s) => s >= rough) ?? MAX_STEP;
+  const step = STEPS.find((s) => s >= rough) ?? longStep(rough);
   const ticks = [];
   for (let t = Math.ceil(from / step) * step; t <= to && ticks.length < 200; t += step) ticks.push(t);
   return { step, ticks };
+}
+
+/**
+ * The least of 1, 2, 5, 10 ... thousand days that is not below the length.
+ *
+ * @param {number} ms
+ */
+function longStep(ms) {
+  const unit = 10 ** Math.floor(Math.log10(ms / DAY)) * DAY;
+  return ([1, 2, 5].find((times) => times * unit >= ms) ?? 10) * unit;
 }
 
 /**

@@ -6,13 +6,31 @@ import { clock } from './format.js';
 /** @type {Record<string, number>} */
 const UNITS = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 export const EXAMPLE = 'for example 2d 03:15 or 3h 58m';
+const MAX_MS = 2 ** 53; // of the server
 
 /**
- * Whole ms, or null if the text is no time. A plain 0 is a time.
+ * Whole ms, or null if the text is no time or one that is too large. A plain 0 is a time.
  *
  * @param {string} text
  */
 export function parseTime(text) {
+  const ms = parsed(text);
+  return ms === null || ms > MAX_MS ? null : ms;
+}
+
+/**
+ * The reason for which parseTime refuses the text, as a sentence.
+ *
+ * @param {string} text
+ */
+export function timeProblem(text) {
+  return parsed(text) === null
+    ? `“${text}” is not a time; enter one, ${EXAMPLE}.`
+    : `“${text}” is too large; the largest time is ${momentText(MAX_MS)}.`;
+}
+
+/** @param {string} text */
+function parsed(text) {
   const given = text.trim().toLowerCase();
   if (given === '0') return 0;
   const parts = /^(?:(\d+)\s*d\s*)?(\d{1,3}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?$/.exec(given);

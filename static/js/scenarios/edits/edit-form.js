@@ -1,7 +1,7 @@
 // Form of one edit: its verb, its time, and the declared parameters of the verb; times can be typed in several forms.
 
 import { $, $$, fill, h } from '../../ui/dom.js';
-import { EXAMPLE, momentText, parseTime, timeText } from '../../util/time-text.js';
+import { EXAMPLE, momentText, parseTime, timeProblem, timeText } from '../../util/time-text.js';
 import { parameterField } from '../../ui/fields/parameter-field.js';
 import { PASTE_HELP, isLines, pastedJobs } from '../pasted-jobs.js';
 
@@ -263,7 +263,7 @@ export class EditForm {
   /** Time at which the edit takes effect; null if that is no possible time: the form shows why. */
   #moment() {
     const atMs = this.momentOf();
-    if (atMs === null) return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
+    if (atMs === null) return this.say(`Time of the edit: ${timeProblem($('#e-at', this.element).value)}`);
     if (atMs < this.leastMs)
       return this.say(
         `Time of the edit: ${momentText(atMs)} is before the fork; the earliest time is ${momentText(this.leastMs)}.`,
@@ -280,8 +280,7 @@ export class EditForm {
       if (time) {
         if (control.value.trim() === '' && time === 'optional') continue;
         edit[parameter] = parseTime(control.value);
-        if (edit[parameter] === null)
-          return this.say(`${this.#title(parameter)}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`);
+        if (edit[parameter] === null) return this.say(`${this.#title(parameter)}: ${timeProblem(control.value)}`);
       } else if (isNumber(kind) && control.value === '' && control.dataset.start !== '') {
         // also what cannot be read as a number has no value; the server would take its default instead
         return this.say(`${this.#title(parameter)}: enter a number, for example ${control.dataset.start}.`);

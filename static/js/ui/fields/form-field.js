@@ -2,7 +2,10 @@
 
 import { h } from '../dom.js';
 
-/** {element, input, value(), say(sentence or '')} */
+/**
+ * {element, input, value(), say(sentence or '')}. The value of a number field that holds other text, such as 1e, is
+ * NaN.
+ */
 export function field(title, input, help = '') {
   const problem = h('span', { class: 'error', role: 'alert', id: `${input.id}-error`, hidden: true });
   const element = h(
@@ -17,14 +20,22 @@ export function field(title, input, help = '') {
   const say = (sentence) => {
     problem.textContent = sentence;
     problem.hidden = !sentence;
-    input.toggleAttribute('aria-invalid', Boolean(sentence));
+    if (sentence) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
   };
   return {
     element,
     input,
     say,
-    value: () => (input.value === '' ? undefined : input.type === 'number' ? Number(input.value) : input.value),
+    value: () => read(input),
   };
+}
+
+/** Browsers give text that is no number as an empty value: it must not count as an empty field. */
+function read(input) {
+  if (input.validity?.badInput) return NaN;
+  if (input.value === '') return undefined;
+  return input.type === 'number' ? Number(input.value) : input.value;
 }
 
 /** The whole number in an input, undefined if it is empty; an Error with one sentence if it is none or is too large. */

@@ -1,0 +1,57 @@
+// Fields of forms: what counts as empty, and how an error is announced.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needsPage, open } from './dom.js';
+import { chooseForm } from '../../static/js/traces/import-form.js';
+import { numberField } from '../../static/js/ui/fields/form-field.js';
+
+/** As in a browser whose number field holds '1e'. */
+function unreadable(input) {
+  input.value = '';
+  Object.defineProperty(input, 'validity', { configurable: true, value: { badInput: true } });
+  input.dispatchEvent(new globalThis.window.Event('input', { bubbles: true }));
+}
+
+test('text that is no number is no empty field', needsPage, () => {
+  open();
+  const days = numberField('days', 'Days', { value: 3 });
+  assert.equal(days.value(), 3);
+  days.input.value = '';
+  assert.equal(days.value(), undefined);
+  unreadable(days.input);
+  assert.ok(Number.isNaN(days.value()));
+});
+
+test('an error is announced as one', needsPage, () => {
+  open();
+  const days = numberField('days', 'Days');
+  days.say('A number.');
+  assert.equal(days.input.getAttribute('aria-invalid'), 'true');
+  days.say('');
+  assert.equal(days.input.hasAttribute('aria-invalid'), false);
+});
+
+const SCAN = {
+  jobs: 9,
+  machines: 0,
+  arrivals: { from_ms: 0, bin_ms: 7_200_000, counts: [9] },
+  report: { slot_ms: 60_000 },
+};
+
+test('the selection of an import refuses what it cannot read, and slots above a year', needsPage, () => {
+  open();
+  const trace = { id: 1, name: 'a', seed: 0, scan: SCAN };
+  const { element } = chooseForm(trace, { onWindow() {}, onDone() {} });
+  const button = element.querySelector('#import');
+  const error = (id) => element.querySelector(`#${id}-error`).textContent;
+  assert.equal(button.disabled, false);
+  unreadable(element.querySelector('#c-from'));
+  assert.equal(error('c-from'), 'A number, at least 0 h.');
+  assert.equal(button.disabled, true);
+  const slot = element.querySelector('#c-slot');
+  slot.value = '525601';
+  slot.dispatchEvent(new globalThis.window.Event('input', { bubbles: true }));
+  assert.equal(error('c-slot'), 'More than 0, at most 525,600 min (a year).');
+});
