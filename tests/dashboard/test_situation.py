@@ -152,6 +152,18 @@ def test_starts_of_a_followed_cluster_are_those_of_its_forecast(viewer, db):
     assert [row["forecast_ms"] for row in found["queue"]["oldest"]] == [now + 1, soon, None, None]
 
 
+def test_curves_of_a_live_cluster_begin_with_its_first_poll(viewer, db):
+    """Nothing is known of the time before: a curve at 0 would be a wrong statement."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    one.apply(polled(0, running("1", 600)))
+    one.apply(polled(900, running("1", 600)))
+    found = viewer.get(f"/api/runs/{connection.run.pk}/situation/").json()
+    begin = found["sim_ms"] - 900_000
+    assert (found["load"]["curve"]["at_ms"][0], found["queue"]["curve"]["at_ms"][0]) == (begin, begin)
+    assert begin > 0
+
+
 def test_jobs_on_a_node_that_is_down_are_no_part_of_what_is_allocated(viewer, db):
     """Two nodes of 4 GPUs; `1` holds 2 of the first, `2` 2 of the second, which is down from second 1,800 to 2,400."""
     connection = Connection.objects.create(name="lab", connector="slurm")

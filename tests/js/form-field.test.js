@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { needsPage, open } from './dom.js';
+import { Rule } from '../../static/js/plans/rule.js';
 import { chooseForm } from '../../static/js/traces/import-form.js';
 import { numberField } from '../../static/js/ui/fields/form-field.js';
 
@@ -54,4 +55,26 @@ test('the selection of an import refuses what it cannot read, and slots above a 
   slot.value = '525601';
   slot.dispatchEvent(new globalThis.window.Event('input', { bubbles: true }));
   assert.equal(error('c-slot'), 'More than 0, at most 525,600 min (a year).');
+});
+
+test('a maximum number of jobs per plan that is no number is refused at its field and not sent', needsPage, () => {
+  open();
+  const sent = [];
+  globalThis.fetch = async (...asked) => (sent.push(asked), { ok: true, status: 200, json: async () => ({}) });
+  const element = document.createElement('div');
+  document.body.append(element);
+  const rule = new Rule(element, document.createElement('div'), {
+    name: 'lab',
+    operator: true,
+    approver: true,
+    onChange() {},
+  });
+  const levels = [{ level: 0, name: 'observe', about: '' }];
+  rule.paint({ level: 0, levels, queues: [], accounts: [], max_jobs: 20, calibrated: true, actor: {}, stopped: '' });
+  const { input, element: shown } = rule.fields.max_jobs;
+  unreadable(input);
+  rule.form.dispatchEvent(new globalThis.window.Event('submit', { bubbles: true, cancelable: true }));
+  assert.equal(input.getAttribute('aria-invalid'), 'true');
+  assert.match(shown.textContent, /must be a whole number from 1/);
+  assert.deepEqual(sent, []);
 });

@@ -3,7 +3,7 @@
 import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
-import { field, numberField } from '../ui/fields/form-field.js';
+import { field, markInvalid, numberField } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { curlExample } from './condition.js';
 import { siteFields, withSites } from './site-rule.js';
@@ -202,5 +202,5 @@ function sayAt(control, sentence) {
   const line = $('.error', control.closest('.field'));
   line.textContent = sentence;
   line.hidden = !sentence;
-  control.toggleAttribute('aria-invalid', Boolean(sentence));
+  markInvalid(control, Boolean(sentence));
 }

@@ -3,6 +3,7 @@
 import { patch } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, h } from '../ui/dom.js';
+import { markInvalid } from '../ui/fields/form-field.js';
 
 /**
  * {form, say}: the form with the parts `content` around its line of problems, and what shows the error of an answer.
@@ -59,7 +60,8 @@ export function connectionForm({ id, label, name, fields, below = [], errorLine,
 /** Writes a sentence below a field, which it marks as wrong; none takes both back. */
 function show(line, sentence) {
   Object.assign(line, { textContent: sentence, hidden: !sentence });
-  line.closest('.field').querySelector('input, select')?.toggleAttribute('aria-invalid', Boolean(sentence));
+  const control = line.closest('.field').querySelector('input, select');
+  if (control) markInvalid(control, Boolean(sentence));
 }
 
 /** The line below the parameter that `key` names ("sites.edge_by" with the prefix "p"); null where there is none. */

@@ -90,12 +90,15 @@ export class Rule {
       );
       this.form.addEventListener('submit', (event) => {
         event.preventDefault();
+        const { level, queues, accounts, max_jobs: most, calibrated } = this.fields;
+        const jobs = most.value();
+        if (Number.isNaN(jobs)) return most.say('must be a whole number from 1');
         this.#store({
-          level: Number(this.fields.level.input.value),
-          queues: listed(this.fields.queues.input.value),
-          accounts: listed(this.fields.accounts.input.value),
-          max_jobs: this.fields.max_jobs.value() ?? null,
-          calibrated: Boolean(this.fields.calibrated.input.value),
+          level: Number(level.input.value),
+          queues: listed(queues.input.value),
+          accounts: listed(accounts.input.value),
+          max_jobs: jobs ?? null,
+          calibrated: Boolean(calibrated.input.value),
         });
       });
     }

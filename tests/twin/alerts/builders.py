@@ -20,7 +20,7 @@ NOTHING = np.empty(0)
 def situation(**changes) -> Situation:
     """A situation in which nothing is wrong, 12 h after the start, with these changes."""
     shown = {
-        "sim_ms": 12 * HOUR, "window_ms": HOUR, "load": {"measure": "resources", "scale": ["gpu", "cpu"],
+        "sim_ms": 12 * HOUR, "window_ms": 12 * HOUR, "load": {"measure": "resources", "scale": ["gpu", "cpu"],
         "curve": {"at_ms": [0, 4 * HOUR, 8 * HOUR, 12 * HOUR]}},
         "queue": {"curve": {"waiting": [0, 0, 0, 0], "at_ms": [0, 4 * HOUR, 8 * HOUR, 12 * HOUR]}, "oldest": []},
         "rejected": {"total": 0, "recent": 0, "reasons": []},

@@ -80,7 +80,8 @@ def test_a_queue_grows_when_it_is_at_its_longest(waiting, given, expected):
 def test_a_queue_is_not_compared_with_a_time_before_the_cluster_was_seen(waiting, seen_from_ms, expected):
     """Of jobs that started before the first poll nothing is known, so the queue seems to have been short."""
     queue = {"curve": {"waiting": waiting, "at_ms": [n * HOUR for n in range(6)]}, "oldest": []}
-    assert said("queue_grows", situation=situation(queue=queue, seen_from_ms=seen_from_ms)) == expected
+    shown = situation(queue=queue, window_ms=5 * HOUR, seen_from_ms=seen_from_ms)
+    assert said("queue_grows", situation=shown) == expected
 
 
 def test_jobs_that_wait_for_too_long_are_counted_and_the_first_is_named():
@@ -107,7 +108,9 @@ def test_jobs_that_are_suspended_for_too_long():
 def test_rejected_jobs_of_the_window_with_their_reasons():
     reasons = [{"code": "too_late", "jobs": 9}, {"code": "strange_code", "jobs": 2}]
     shown = situation(rejected={"total": 30, "recent": 11, "reasons": reasons})
-    assert said("rejections", situation=shown) == ["11 jobs rejected in 1h: 9 too late for the horizon, 2 strange code"]
+    assert said("rejections", situation=shown) == [
+        "11 jobs rejected in 12h: 9 too late for the horizon, 2 strange code"
+    ]
     assert said("rejections", {"jobs": 12}, situation=shown) == []
 
 

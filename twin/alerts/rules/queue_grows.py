@@ -31,9 +31,10 @@ class QueueGrows(Rule):
     def check(self, seen: Seen) -> Sequence[Finding]:
         if seen.situation is None:
             return ()
-        curve = seen.situation.shown["queue"]["curve"]
+        shown = seen.situation.shown
+        curve = shown["queue"]["curve"]
         times = curve["at_ms"]
-        since_ms = max(times[len(times) // 2], seen.situation.facts.seen_from_ms)
+        since_ms = max(times[-1] - shown["window_ms"] // 2, seen.situation.facts.seen_from_ms)
         begin = bisect_left(times, since_ms)
         late = curve["waiting"][begin:]
         least = max(self.parameters.waiting, self.parameters.factor * max(1, late[0]) if late else 0)

@@ -81,9 +81,11 @@ def _situation(run: Run, now_ms: int) -> Situation:
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]  # as edits have left it by now
         codes = job_states(state, at_ms)
         window = window_ms(run, cluster.slot_ms)
+        since_ms = first_ms(run) if run.mode == Run.MIRROR else 0  # what was not seen is not drawn as 0
+        begin_ms = min(max(at_ms - window, since_ms), at_ms)
         held = load.held(run, state, cluster, jobs, at_ms, at_ms - window)
         loads = load.loads(held, cluster, at_ms, load.gone(run, cluster.servers, at_ms))
-        curve = load.curve(held, at_ms - window, at_ms, POINTS)
+        curve = load.curve(held, begin_ms, at_ms, POINTS)
         expected = queue.forecast(run, at_ms)
         waits = queue.waits(run, state, jobs, codes, at_ms, expected)
         found = {
@@ -91,7 +93,7 @@ def _situation(run: Run, now_ms: int) -> Situation:
             "window_ms": window,
             "jobs": queue.counts(codes),
             "load": loads | {"curve": curve},
-            "queue": waits | {"curve": queue.curve(state, codes, at_ms - window, at_ms, POINTS)},
+            "queue": waits | {"curve": queue.curve(state, codes, begin_ms, at_ms, POINTS)},
             "next": queue.upcoming(state, jobs, codes, at_ms, expected),
             "rejected": queue.rejected(state, codes, at_ms - window),
             "utility": _utility(state, codes) if any_utility(jobs) else None,
@@ -104,9 +106,9 @@ def _situation(run: Run, now_ms: int) -> Situation:
             np.sort(state.jobs.rows[queue.waiting(codes), ARRIVED]),
             suspended,
             some_of(jobs, [int(suspended[0, 1])])[0].id if len(suspended) else "",
-            load.site_shares(held, cluster, at_ms - window, at_ms, POINTS),
+            load.site_shares(held, cluster, begin_ms, at_ms, POINTS),
             _prices(run, state, at_ms, cluster.slot_ms),
-            first_ms(run) if run.mode == Run.MIRROR else 0,
+            since_ms,
         )
     return Situation(found, facts)
 

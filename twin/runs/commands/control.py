@@ -41,7 +41,7 @@ def resume(run: Run, user: Any = None) -> Run:
 def set_speed(run: Run, speed: float, user: Any = None) -> Run:
     """Speed of a live run from this moment on, in ms per ms."""
     simulated(run, "set the speed of")
-    live(run, "change the speed of")
+    live(run, "set the speed of")
     active(run, "set the speed of")
     check_speed(speed)
     now = timezone.now()

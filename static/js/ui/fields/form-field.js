@@ -20,8 +20,7 @@ export function field(title, input, help = '') {
   const say = (sentence) => {
     problem.textContent = sentence;
     problem.hidden = !sentence;
-    if (sentence) input.setAttribute('aria-invalid', 'true');
-    else input.removeAttribute('aria-invalid');
+    markInvalid(input, Boolean(sentence));
   };
   return {
     element,
@@ -29,6 +28,12 @@ export function field(title, input, help = '') {
     say,
     value: () => read(input),
   };
+}
+
+/** Tells assistive technology that the value of a control is wrong: an empty attribute would mean false. */
+export function markInvalid(control, invalid) {
+  if (invalid) control.setAttribute('aria-invalid', 'true');
+  else control.removeAttribute('aria-invalid');
 }
 
 /** Browsers give text that is no number as an empty value: it must not count as an empty field. */
