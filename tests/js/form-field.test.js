@@ -7,6 +7,7 @@ import { needsPage, open } from './dom.js';
 import { Rule } from '../../static/js/plans/rule.js';
 import { chooseForm } from '../../static/js/traces/import-form.js';
 import { numberField } from '../../static/js/ui/fields/form-field.js';
+import { parameterField, readParameters } from '../../static/js/ui/fields/parameter-field.js';
 
 /** As in a browser whose number field holds '1e'. */
 function unreadable(input) {
@@ -55,6 +56,15 @@ test('the selection of an import refuses what it cannot read, and slots above a 
   slot.value = '525601';
   slot.dispatchEvent(new globalThis.window.Event('input', { bubbles: true }));
   assert.equal(error('c-slot'), 'More than 0, at most 525,600 min (a year).');
+});
+
+test('a parameter that is no number is sent as such, so that the server refuses it', needsPage, () => {
+  open();
+  const declared = { name: 'timeout_ms', type: 'int', optional: true };
+  const element = parameterField(declared);
+  assert.deepEqual(readParameters(element), {});
+  unreadable(element.querySelector('input'));
+  assert.deepEqual(readParameters(element), { timeout_ms: 'not a number' });
 });
 
 test('a maximum number of jobs per plan that is no number is refused at its field and not sent', needsPage, () => {

@@ -4,6 +4,8 @@
 import { number } from '../../util/format.js';
 import { $$, h } from '../dom.js';
 
+const UNREADABLE = 'not a number'; // browsers give such text as empty, which would count as the default
+
 /**
  * declared: {name, title, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, and an id
  * if another field of the page has the name
@@ -62,8 +64,10 @@ export function parameterField(declared) {
 /** {name: text} of the fields that differ from their default. */
 export function readParameters(form) {
   const given = {};
-  for (const control of $$('[data-parameter]', form))
-    if (control.value !== control.dataset.start) given[control.dataset.parameter] = control.value;
+  for (const control of $$('[data-parameter]', form)) {
+    const text = control.validity?.badInput ? UNREADABLE : control.value;
+    if (text !== control.dataset.start) given[control.dataset.parameter] = text;
+  }
   return given;
 }
 
