@@ -37,13 +37,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _found_by_bin_test(items: list[pytest.Item]) -> None:
-    """Refuses a marker in a file where bin/test does not look for it: its test would never run."""
+    """Refuses the marker browser in a file where bin/test does not look for it: its test would never run."""
     for path in {item.path for item in items if item.get_closest_marker("browser")}:
         if BROWSER not in path.parents:
             raise pytest.UsageError(f"{path}: tests marked browser must be in {BROWSER}")
-    for path in {item.path for item in items if item.get_closest_marker("slow")}:
-        if "mark.slow" not in path.read_text():
-            raise pytest.UsageError(f"{path}: a file with slow tests must say mark.slow itself")
 
 
 @pytest.fixture(scope="session")
