@@ -97,7 +97,7 @@ def open_page(contexts: Contexts, twin: Twin) -> Iterator[Callable[..., Page]]:
 def test_a_replay_is_computed_and_compared_with_what_happened(open_page: Callable[..., Page], twin: Twin) -> None:
     subprocess.run(shell(twin, REPLAYED), env=given(twin), cwd=settings.BASE_DIR, capture_output=True, check=True)
     page = open_page("/live/replayed/fidelity/")
-    section = page.locator("section", has=page.get_by_role("heading", name="Replay by a model of its policy"))
+    section = page.locator("section", has=page.get_by_role("heading", name="Replay by a model of the cluster’s policy"))
     expect(section).to_contain_text("No replay yet")
     section.locator("#hours").select_option("1")
     section.get_by_role("button", name="Compute now").click()
