@@ -20,7 +20,7 @@ const EVENT_TYPES = [
   ['server_changed', 'Availability'],
   ['reserved', 'Reservations'],
   ['grouped', 'Groups'],
-  ['regrouped', 'Regroupings'],
+  ['regrouped', 'Regrouping decisions'],
 ];
 const PAGE_SIZE = rowsOfPage(50);
 
