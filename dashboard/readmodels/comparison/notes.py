@@ -56,9 +56,8 @@ def notes_of(
             yield _note_of_changes(first, run, change)
     if len(runs) > MAX_DRAWN:
         yield (
-            f"{len(runs):,} runs are listed. The first {MAX_DRAWN:,} are compared in full; for "
-            "the others only the metrics stored "
-            "at their end are shown."
+            f"{len(runs):,} runs are listed. The first {MAX_DRAWN:,} are compared in full; for the others only the "
+            "metrics stored at their end are shown, and none if they ended after the time that is compared."
         )
     going = [run for run in runs[:MAX_DRAWN] if run.status != Run.FINISHED]
     begun = [run for run in going if run.last_seq]

@@ -30,11 +30,10 @@ from twin.scenarios.edits import parse
 def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     """Response of GET /api/compare/. lost: sentences about runs of the list that no longer exist."""
     found = compared(runs)
+    listed = [_stored(run, found.until_ms) for run in runs[MAX_DRAWN:]]
     values = [
         (figures if run.last_seq else {}) | _measured(run, share, found.until_ms)
-        for run, share, figures in zip(
-            runs, shares(runs), [*found.figures, *map(_stored, runs[MAX_DRAWN:])], strict=True
-        )
+        for run, share, figures in zip(runs, shares(runs), [*found.figures, *listed], strict=True)
     ]
     bases = [basis_of(run) for run in runs]
     changed = _changes(runs, found, bases)
@@ -87,9 +86,9 @@ def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], changed: Sequen
     }
 
 
-def _stored(run: Run) -> dict[str, Any]:
-    """Stored metrics of a run that is not compared in full."""
-    return stored_metrics(run.metrics) if run.status == Run.FINISHED else {}
+def _stored(run: Run, until_ms: int) -> dict[str, Any]:
+    """Stored metrics of a run that is not compared in full; none if it ended after the time that is compared."""
+    return stored_metrics(run.metrics) if run.status == Run.FINISHED and run.sim_ms <= until_ms else {}
 
 
 def _measured(run: Run, share: Share, until_ms: int) -> dict[str, Any]:

@@ -89,6 +89,12 @@ def test_the_seventh_run_is_listed_with_the_figures_that_it_kept(viewer, pair):
     utility = next(row for row in answer["metrics"] if row["key"] == "total_utility")["values"]
     assert utility[6]["delta"] == pytest.approx(0)
     assert "7 runs are listed. The first 6 are compared in full" in answer["notes"][0]
+    Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=pair[0].sim_ms // 8)
+    cut = viewer.get(address(*pair, *more)).json()
+    assert cut["at_ms"] == pair[0].sim_ms // 8
+    for row in cut["metrics"]:
+        assert row["values"][6]["value"] is None, "its end is not compared with a time before"
+        assert not any(cell["best"] for cell in row["values"]) or not row["values"][6]["ranked"]
 
 
 def test_a_run_that_has_not_begun_holds_nobody_back(viewer, pair):
