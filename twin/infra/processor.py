@@ -1,4 +1,4 @@
-"""Processor cores of this machine, and how many processes compete for each."""
+"""Processor cores of this machine, and their load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def cores() -> int:
 
 
 def overload() -> float:
-    """Processes per core that have wanted to run in the last minute, at least 1: a process takes that much longer.
+    """Load average of the last minute per core, at least 1: the factor by which a process is slower than alone.
 
     1.0 on systems without a load average.
     """

@@ -21,7 +21,7 @@ from twin.processes import heartbeat
 
 CHECK_S = 1.0
 MAX_CHECK_S = 2.0  # maximum counted time between two checks of a delayed process
-STALLED_S = 6.0  # shorter waits do not count as stalled; on an overloaded machine proportionally longer ones neither
+STALLED_S = 6.0  # shorter waits do not count as stalled; times the overload of the machine
 
 
 class Intake:
