@@ -94,14 +94,16 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
     """Scenario with its what-if edits."""
     scenario = (
-        visible(Scenario.objects.select_related("team").only("name", "scheduler", "team__name"), request.user)
+        visible(
+            Scenario.objects.select_related("team").only("name", "scheduler", "unlisted", "team__name"), request.user
+        )
         .filter(pk=scenario_id)
         .first()
     )
     if scenario is None:
         return _gone(request, "scenario", scenario_id)
-    if listed.is_record(scenario) and (run := scenario.runs.first()):
-        return redirect(f"/runs/{run.pk}/")  # there is nothing to edit or to run
+    if not listed.is_listed(scenario) and (run := scenario.runs.first()):
+        return redirect(f"/runs/{run.pk}/")  # there is nothing to edit
     return _page(request, "scenario.html", scenario=scenario)
 
 

@@ -33,17 +33,21 @@ def address(rule: str, target: str, run_id: int | None, values: dict[str, Any]) 
 
 
 def attention(run: Run) -> list[dict[str, Any]]:
-    """[{alert, level, rule, sentence, address, began_at, acknowledged}] of a run, the serious ones first.
+    """[{alert, level, rule, sentence, address, began_at, acknowledged, found}] of a run, the serious ones first.
 
-    They are the open alerts of the run, or of the cluster that it mirrors. Where nobody watches it, because it has
-    ended or is no live run, they are what the same rules find at its newest time; alert and began_at are null then.
+    They are the open alerts of the run, or of the cluster that it mirrors, with the values that their rules find at its
+    newest time; found is false, and the values are the last ones, where a rule no longer finds what it alerted about.
+    Where nobody watches the run, because it has ended or is no live run, they are what the same rules find at its
+    newest time; alert and began_at are null then.
     """
     target = targets.of_run(run)
     alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))
-    rows = [
-        _point(alert.rule, target.name, alert.level, run.pk, Finding(alert.code, alert.values), alert)
-        for alert in alerts
-    ]
+    present = evaluation.found_now(Sight(target), target, alerts) if alerts else {}
+    rows = []
+    for alert in alerts:
+        last = Finding(alert.code, alert.values)
+        found = present.get(alert.pk, last)
+        rows.append(_point(alert.rule, target.name, alert.level, run.pk, found or last, alert, found is not None))
     if not targets.is_watched(target):
         named = {(alert.rule, alert.subject) for alert in alerts}  # of a run that has just ended they are still open
         rows += [
@@ -59,7 +63,9 @@ def _is_stored(rule: AlertRule) -> bool:
     return BATCH in rule_class(rule.rule).about
 
 
-def _point(rule: str, target: str, level: str, run_id: int, finding: Finding, alert: Alert | None) -> dict[str, Any]:
+def _point(
+    rule: str, target: str, level: str, run_id: int, finding: Finding, alert: Alert | None, found: bool = True
+) -> dict[str, Any]:
     return {
         "alert": None if alert is None else alert.pk,
         "level": level,
@@ -68,6 +74,7 @@ def _point(rule: str, target: str, level: str, run_id: int, finding: Finding, al
         "address": address(rule, target, run_id, finding.values),
         "began_at": None if alert is None else alert.began_at,
         "acknowledged": alert is not None and alert.acknowledged_at is not None,
+        "found": found,
     }
 
 

@@ -15,6 +15,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.training_models import (
     LIMITS,
     NEEDS,
+    TRAINING_TITLES,
     gang_size,
     most_workers,
     oasis_minibatch_ms,
@@ -106,7 +107,8 @@ class Slotted(ExecutionModel):
         task = problem(cluster, jobs, outcome.arrived, training, horizon=outcome.horizon)
         found = certificate.certify(task, outcome.utility, None if prices is None else prices[: task.slots])
         certificate.recheck(task, found, prices)
-        return found, {**certificate.plain(found), "about": UTILITY, "jobs": len(outcome.arrived), "slots": task.slots}
+        about = {"about": UTILITY, "jobs": len(outcome.arrived), "slots": task.slots}
+        return found, {**certificate.plain(found), **about, "training": TRAINING_TITLES[training]}
 
     def price_event(self, scheduler: BaseScheduler, slots: Sequence[int]) -> dict[str, Any] | None:
         return price_event(scheduler, slots, all_slots=scheduler.horizon)

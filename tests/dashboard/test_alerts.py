@@ -203,6 +203,27 @@ def test_a_run_that_has_just_ended_states_a_finding_once(finished_run, viewer):
     assert [(row["alert"], row["rule"]) for row in found] == [(alert.pk, "rejections")]
 
 
+def test_an_open_alert_has_the_values_of_now_or_says_that_it_is_no_longer_found(finished_run, viewer):
+    address = f"/api/runs/{finished_run.pk}/situation/"
+    rejected = viewer.get(address).json()["rejected"]["recent"]
+    rule("rejections")
+    values = {"jobs": rejected + 4, "reasons": [], "window_ms": 86_400_000}
+    Alert.objects.create(
+        rule="rejections", target=f"run {finished_run.pk}", level="notable", code="rejections", values=values,
+        began_at=timezone.now(),
+    )  # fmt: skip
+
+    def shown(least: int) -> tuple[str, bool]:
+        AlertRule.objects.filter(rule="rejections").update(parameters={"jobs": least})
+        (row,) = viewer.get(address).json()["attention"]
+        return row["sentence"].split(":")[0].split(" in ")[0], row["found"]
+
+    assert shown(1) == (f"{rejected} jobs rejected", True)
+    assert shown(rejected + 1) == (f"{rejected + 4} jobs rejected", False)
+    AlertRule.objects.filter(rule="rejections").update(enabled=False)
+    assert [row["found"] for row in viewer.get(address).json()["attention"]] == [True]  # not checked: as it was stored
+
+
 def test_a_batch_run_in_progress_has_its_stored_alerts_and_present_findings(finished_run, viewer):
     Run.objects.filter(pk=finished_run.pk).update(status=Run.RUNNING)
     Alert.objects.create(

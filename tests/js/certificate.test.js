@@ -33,6 +33,11 @@ test('without a certificate nothing is claimed', () => {
 
 test('a bound that was made coarser to limit its cost says so', () => {
   assert.doesNotMatch(sentence(certificate), /sample/);
+  assert.doesNotMatch(sentence(certificate), /training model/);
+  assert.match(
+    sentence({ ...certificate, training: 'PD-ORS' }),
+    /, with the training model PD-ORS, can earn more than /,
+  );
   assert.match(sentence({ ...certificate, sampled: 2000 }), /prices come from a sample of 2,000 jobs/);
   const times = { kind: 'jct_iso', achieved: 7_200_000, bound: 3_600_000, ratio: 0.5, jobs: 9, at_ms: 0, seconds: 1 };
   assert.doesNotMatch(sentence(times), /coarser/);

@@ -79,6 +79,9 @@ test('figures have their values, their totals and the end of their curves', () =
   assert.deepEqual([by.Running.value, by.Waiting.value, by['Longest wait'].value], ['3', '2', '1h']);
   assert.deepEqual([by.Rejected.value, by.Rejected.small], ['2', '20 %']);
   assert.equal(by.Utility, undefined);
+  assert.equal(by.Suspended, undefined);
+  const suspended = figuresOf({ ...FOUND, jobs: { ...FOUND.jobs, suspended: 3 } });
+  assert.equal(suspended.find(({ title }) => title === 'Suspended').value, '3');
   assert.equal(by['Proved share'], undefined);
   const stranded = figuresOf({ ...FOUND, load: { ...LOAD, unavailable_jobs: 2 } })[0];
   assert.equal(stranded.hint, '2 of 4, without 2 jobs on unavailable servers. Curve: the last 1h of simulated time');
@@ -129,14 +132,15 @@ test('what needs attention leads to its page, the unacknowledged first, and the 
     address: `/runs/1/servers/${n}/`,
     began_at: '2026-11-23T10:00:00Z',
     acknowledged: false,
+    found: true,
     ...more,
   });
-  const items = attentionItems([point(0, { acknowledged: true }), point(1, { address: '' })]);
+  const items = attentionItems([point(0, { acknowledged: true, found: false }), point(1, { address: '' })]);
   assert.deepEqual(
     items.map((one) => [one.className, one.textContent, one.querySelector('a')?.getAttribute('href')]),
     [
       ['serious', 'Server 1', undefined],
-      ['serious', 'Server 0, acknowledged', '/runs/1/servers/0/'],
+      ['serious', 'Server 0, acknowledged, no longer found', '/runs/1/servers/0/'],
     ],
   );
   assert.equal(items[0].title, 'Alert since 2026-11-23 10:00 UTC');

@@ -110,6 +110,23 @@ def findings_now(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:
     return [(rule, one) for rule in rules for one in _limited(outcomes.get(rule.rule) or (), ())]
 
 
+def found_now(seen: Seen, target: Target, alerts: Sequence[Alert]) -> dict[int, Finding | None]:
+    """Present finding of each open alert, None where its rule no longer finds it: {alert: finding}. Nothing is stored.
+
+    Alerts whose rules are switched off or cannot be checked are left out.
+    """
+    wanted = {alert.rule for alert in alerts}
+    rules = [rule for rule in stored_rules.applying(AlertRule.objects.all(), target.name) if rule.rule in wanted]
+    present: dict[int, Finding | None] = {}
+    for rule, findings in check(seen, target, rules, {}).items():
+        if findings is None:
+            continue
+        of_rule = {alert.subject: alert.pk for alert in alerts if alert.rule == rule}
+        by_subject = {finding.subject: finding for finding in _limited(findings, list(of_rule))}
+        present |= {pk: by_subject.get(subject) for subject, pk in of_rule.items()}
+    return present
+
+
 def settle(target: Target, now_ms: int, rules: Iterable[AlertRule], outcomes: Outcomes) -> None:
     """Alerts of one target by the findings of its rules: opened, kept or ended."""
     now = timezone.now()

@@ -26,6 +26,6 @@ def inputs(found: QuerySet[Any], name: str) -> QuerySet[Any]:
     return found.exclude(pk__in=cut.values(f"{name}_id")).exclude(pk__in=mirrored.values(f"{name}_id"))
 
 
-def is_record(scenario: Scenario) -> bool:
-    """True if the scenario only records a live cluster."""
-    return scenario.scheduler in ELSEWHERE
+def is_listed(scenario: Scenario) -> bool:
+    """False for a point of a sweep, a shadow and a record of a live cluster."""
+    return not scenario.unlisted and scenario.scheduler not in ELSEWHERE

@@ -46,13 +46,15 @@ class ScenarioViewSet(
 ):
     """Scenarios; another slot length or horizon creates a copy of the cluster."""
 
-    queryset = Scenario.objects.filter(unlisted=False).select_related("cluster", "trace", "team").defer("trace__jobs")
+    queryset = Scenario.objects.select_related("cluster", "trace", "team").defer("trace__jobs")
     serializer_class = ScenarioSerializer
     noun = "scenario"
 
     def filter_queryset(self, queryset: QuerySet[Scenario]) -> QuerySet[Scenario]:
         found = super().filter_queryset(queryset)
-        return listed.scenarios(found) if self.action == "list" else found
+        if self.action == "list":
+            return listed.scenarios(found)
+        return found if self.action == "retrieve" else found.filter(unlisted=False)
 
     def perform_create(self, serializer: BaseSerializer[Any]) -> None:
         given = serializer.validated_data

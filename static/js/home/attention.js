@@ -14,8 +14,9 @@ export function attentionItems(points) {
   return rest > 0 ? [...items, h('li', {}, h('a', { href: '/alerts/' }, `${number(rest, 0)} more`))] : items;
 }
 
-function item({ level, rule, sentence, address, began_at: began, acknowledged }) {
+function item({ level, rule, sentence, address, began_at: began, acknowledged, found }) {
   const properties = { class: level, 'data-rule': rule, title: began ? `Alert since ${wall(began)}` : null };
   const text = address ? h('a', { href: address }, sentence) : sentence;
-  return h('li', properties, text, acknowledged ? h('span', { class: 'muted' }, ', acknowledged') : null);
+  const notes = [acknowledged && ', acknowledged', !found && ', no longer found'].filter(Boolean);
+  return h('li', properties, text, notes.length ? h('span', { class: 'muted' }, notes.join('')) : null);
 }

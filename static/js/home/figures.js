@@ -17,6 +17,15 @@ export function figuresOf(found, mirrored = false) {
   return [
     allocated(load, over),
     { title: 'Running', value: number(jobs.running + jobs.profiling + jobs.moving, 0), hint: 'Jobs that hold servers' },
+    ...(jobs.suspended
+      ? [
+          {
+            title: 'Suspended',
+            value: number(jobs.suspended, 0),
+            hint: 'Jobs that have started and hold no servers now',
+          },
+        ]
+      : []),
     {
       title: 'Waiting',
       value: number(queue.total, 0),

@@ -36,6 +36,7 @@ def test_a_finished_run_is_certified_from_its_log(make_run, layer, scheduler):
     assert work(certificate_task.QUEUE) == 1
     run.refresh_from_db()
     found = run.certificate
+    assert found["training"] == "OASiS"
     assert found["achieved"] == pytest.approx(run.metrics["total_utility"])
     cluster, jobs = store.of_run(run)
     assert found["achieved"] <= found["bound"] <= trivial(problem(cluster, jobs, range(len(jobs)), "oasis"))

@@ -90,7 +90,7 @@ export function sentence(certificate) {
   if (!certificate?.kind) return '';
   if (certificate.kind === 'none') return `No certificate: ${certificate.why}.`;
   if (certificate.kind in TIMES) return timesSentence(certificate);
-  const { achieved, bound, ratio, jobs, sampled, at_ms: at, slots, seconds } = certificate;
+  const { achieved, bound, ratio, jobs, sampled, training, at_ms: at, slots, seconds } = certificate;
   const proof = BOUND_TYPES[certificate.kind] ?? certificate.kind;
   const share =
     ratio === null
@@ -100,9 +100,10 @@ export function sentence(certificate) {
     ? ` The prices come from a sample of ${plural(sampled, 'job')}, to limit the computation time: ` +
       'the bound holds for all jobs but is coarser.'
     : '';
+  const model = training ? `, with the training model ${training},` : ''; // the bound holds for it
   return (
     `Utility of completed and planned jobs: ${number(achieved, 1)}. No schedule of the ${plural(jobs, 'job')} ` +
-    `known at ${clock(at)} can earn more than ${number(bound, 1)}. Bound: ${proof}. ` +
+    `known at ${clock(at)}${model} can earn more than ${number(bound, 1)}. Bound: ${proof}. ` +
     `${share} The bound covers these jobs in whole slots up to slot ${number(slots, 0)}; ` +
     `computed in ${number(seconds, 2)} s.${size}${older(certificate)}`
   );
