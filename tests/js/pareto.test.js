@@ -21,7 +21,7 @@ test('a run whose title has no room has a number, which the caption explains', n
   }));
   const figure = (front) => paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, front, runs);
   const chart = figure([0, 1]);
-  const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
+  const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
   assert.deepEqual(labels, ['FIFO, 1', 'OASiS', '2'], 'points in one place share a label');
   assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm ·\s12, 2: Slurm.* ·\s13\.$/);
   assert.match(chart.querySelector('figcaption').textContent, /against mean wait\. The line joins/);
@@ -35,6 +35,32 @@ test('many runs at one place have one label with the range of their numbers', ne
   const points = [{ x: 9, y: 9 }, ...Array.from({ length: 4 }, () => ({ x: 1, y: 1 }))];
   const runs = points.map((_, i) => ({ id: i, title: i ? 'OASiS' : 'DRF' }));
   const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0], runs);
-  const labels = [...chart.querySelectorAll('.point text')].map(({ textContent }) => textContent);
+  const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
   assert.deepEqual(labels, ['DRF', 'OASiS, 1–3']);
+});
+
+test('a label has the first place in which it covers no other point', needsPage, async () => {
+  open();
+  const { paretoChart } = await import('../../static/js/charts/pareto.js');
+  const metric = (title) => ({ title, unit: 'h' });
+  // two points are 15 px apart, so that the number of the left one would be under the right one
+  const points = [
+    { x: 0, y: 0 },
+    { x: 50, y: 0.1 },
+    { x: 56.5, y: 0.1 },
+    { x: 100, y: 1 },
+  ];
+  const long = 'Re-planning with all jobs of the future and their prices';
+  const runs = points.map((_, i) => ({ id: i, title: long }));
+  const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [3], runs);
+  const anchors = [...chart.querySelectorAll('.label')].map((label) => [
+    label.textContent,
+    label.getAttribute('text-anchor'),
+  ]);
+  assert.deepEqual(anchors, [
+    ['4', 'start'],
+    ['1', 'start'],
+    ['2', 'end'],
+    ['3', 'start'],
+  ]);
 });

@@ -332,6 +332,7 @@ test('the audit list states times and edits in words', () => {
     'duration 24.1 s, reason no worker, clock 14:00:00',
   );
   assert.equal(detailText({ name: 'lab', scopes: ['read'], since: null }), 'lab, scopes read, since none');
+  assert.equal(detailText({ speed: 59.9981 }), 'speed 60 s per second');
   assert.equal(detailText({ in_place_of: 3, live: 4 }), 'in place of run 3, as live run 4');
   assert.equal(detailText({ map: { run: 'wall', unit_ms: null }, seen: true }), 'map (run wall, unit none), seen yes');
   assert.equal(detailText({ after: { edits: [], seed: 3 } }), 'after: no edits, seed 3', 'nothing is left out');

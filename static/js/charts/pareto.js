@@ -10,6 +10,7 @@ const [WIDE, NARROW] = [420, 340]; // px: about as wide as its place, so that it
 const CHARACTER = 6; // width of one in a name, about
 const MARGIN = 0.06; // of the range, around the points
 const [NEAR, LINE] = [12, 9]; // px: labels at points that are no farther apart would cover each other
+const DOT = 5; // px: the largest radius of a point
 
 /**
  * x, y: metrics, of which lower x and higher y are better; points: {x, y} of each run; front: positions of the points
@@ -48,10 +49,13 @@ export function paretoChart({ x, y, points }, front, runs) {
     const there = near.map((j) => toX(points[j].x)).filter((cx) => cx - toX(points[i].x) < 2 * NEAR);
     return Math.max(toX(points[i].x), ...there);
   };
-  const beside = (cx, cy, words) =>
-    cx + 8 + words.length * CHARACTER > width
-      ? text(cx - 8, cy, words, { 'text-anchor': 'end' })
-      : text(cx + 8, cy, words);
+  const spots = freeSpots(points, toX, toY, width);
+  const labels = [...places.keys()].map((i) => {
+    const words = label(i);
+    const wide = words.length * CHARACTER;
+    const { x: left, y: line, anchor } = spots(toX(points[i].x), toY(points[i].y), endOf(i), wide);
+    return text(left, line, words, { 'text-anchor': anchor, class: `axis label${best.has(i) ? ' best' : ''}` });
+  });
   const beats = front.map((i) => runLabel(runs[i])).join(', ');
   return h(
     'figure',
@@ -77,12 +81,12 @@ export function paretoChart({ x, y, points }, front, runs) {
           { class: best.has(i) ? 'point best' : 'point' },
           s(
             'circle',
-            { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? 5 : 4 },
+            { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? DOT : DOT - 1 },
             s('title', {}, `${runLabel(runs[i])}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`),
           ),
-          places.has(i) ? beside(endOf(i), toY(point.y) + 4, label(i)) : null,
         ),
       ),
+      labels,
     ),
     h(
       'figcaption',
@@ -109,6 +113,32 @@ function scale(values, from, to) {
   if (low === high) return [() => (from + to) / 2, [low]];
   const [least, span] = [low - MARGIN * (high - low), (1 + 2 * MARGIN) * (high - low)];
   return [(value) => from + ((value - least) / span) * (to - from), [low, high]];
+}
+
+/**
+ * Search for a place of a label beside its point, where it covers no point and no label: (x, y, end of the points on
+ * its right, width in px) -> {x, y, anchor}. If there is none, it is on the right, or on the left at the edge.
+ */
+function freeSpots(points, toX, toY, width) {
+  const taken = points.map(({ x, y }) => [toX(x) - DOT, toY(y) - DOT, toX(x) + DOT, toY(y) + DOT]);
+  const isFree = (left, top, right, bottom) =>
+    left >= LEFT &&
+    right <= width &&
+    top >= 0 &&
+    bottom <= HEIGHT - BOTTOM &&
+    taken.every(([l, t, r, b]) => left >= r || right <= l || top >= b || bottom <= t);
+  return (cx, cy, end, wide) => {
+    const spots = [
+      { x: end + 8, y: cy + 4, anchor: 'start', left: end + 8 },
+      { x: cx - 8, y: cy + 4, anchor: 'end', left: cx - 8 - wide },
+      { x: cx, y: cy - 8, anchor: 'middle', left: cx - wide / 2 },
+      { x: cx, y: cy + 16, anchor: 'middle', left: cx - wide / 2 },
+    ];
+    const free = spots.find(({ y, left }) => isFree(left, y - LINE, left + wide, y + 1));
+    const found = free ?? spots[end + 8 + wide > width ? 1 : 0];
+    taken.push([found.left, found.y - LINE, found.left + wide, found.y + 1]);
+    return found;
+  };
 }
 
 /** Positions, those on the line first. */

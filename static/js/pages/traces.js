@@ -62,16 +62,9 @@ function state(trace) {
       h('progress', { max: 1, value: trace.progress }),
       h('span', { class: 'small muted' }, percent(trace.progress)),
     ];
-  return trace.message && trace.message !== trace.status
-    ? [
-        mark,
-        h(
-          'div',
-          { class: trace.status === 'failed' ? 'error small' : 'muted small clamp', title: trace.message },
-          trace.message,
-        ),
-      ]
-    : mark;
+  if (!trace.message || trace.message === trace.status) return mark;
+  const kind = { failed: 'error small', scanned: 'muted small' }[trace.status] ?? 'muted small clamp';
+  return [mark, h('div', { class: kind, title: trace.message }, trace.message)];
 }
 
 function standing(trace) {

@@ -2,6 +2,7 @@
 
 import { modeText } from '../models/titles.js';
 import { endingText } from '../util/alert-words.js';
+import { duration } from '../util/format.js';
 import { editLine } from './edits/edit-conflict.js';
 import { named } from './sweep-axes.js';
 
@@ -31,6 +32,7 @@ function field(key, value, known) {
     return [`${key}: ${lines}`, ...Object.entries(others).map(([name, other]) => field(name, other, known))].join(', ');
   }
   if (key === 'seconds') return `duration ${value} s`;
+  if (key === 'speed') return `speed ${duration(value * 1000)} per second`;
   if (key === 'ending') return `ending: ${endingText(value)}`;
   if (key === 'mode') return `mode ${modeText(value)}`;
   if (key === 'scheduler') return `scheduler ${known?.schedulers.find(({ name }) => name === value)?.title ?? value}`;
