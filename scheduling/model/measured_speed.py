@@ -76,6 +76,11 @@ def fit(settings: Sequence[Setting], gradient_mb: float, cores: int) -> Measured
 
     constants, _ = nnls(rows / times[:, None], np.ones(len(times)))
     fixed_ms, sample_ms, megabyte_ms = constants.tolist()
+    if sample_ms == 0:
+        raise ModelError(
+            "the iteration times do not grow with the batch, so the time per sample is unknown; measure with a larger "
+            "batch, with more iterations or on an idle machine"
+        )
     left, total = times - rows @ constants, times - times.mean()
     found = MeasuredSpeed(
         fixed_ms, sample_ms, megabyte_ms, gradient_mb, max(setting.batch for setting in settings), cores,

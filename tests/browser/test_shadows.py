@@ -47,7 +47,7 @@ def test_a_set_is_computed_and_its_runs_are_opened_and_compared(open_page: Calla
     page.locator("#hours").select_option("1")
     page.get_by_role("button", name="Compute now").click()
     expect(page.locator("#cancel")).to_be_visible()
-    expect(page.locator("#going")).to_have_text(re.compile(r"\d+ of \d+ shadows computed"))
+    expect(page.locator("#going")).to_have_text(re.compile(r"\d+ of \d+ shadows computed"), timeout=60_000)
     pictured(page, "shadows-progress")
     expect(page.locator("#sets")).to_contain_text("Actual durations", timeout=180_000)
     heading = page.get_by_role("heading", name="Durations predicted at submission")

@@ -49,6 +49,7 @@ def test_noise_is_reported_as_error(seed):
         (settings()[:5], "at least 6 settings, got 5"),
         ([Setting(1, 1, 64, 5.0)] * 8, "do not determine the speed"),
         ([row._replace(iteration_ms=0.0) for row in settings()], "finite numbers > 0"),
+        ([row._replace(iteration_ms=100.0 / row.batch) for row in settings()], "do not grow with the batch"),
     ],
 )
 def test_settings_that_give_no_fit_are_refused(rows, message):

@@ -79,7 +79,7 @@ def test_a_real_training_is_measured(tmp_path, capsys):
     """2 workers and 2 parameter servers at most, over loopback; the model learns."""
     file = tmp_path / "speed.json"
     call_command(
-        "measure_speed", "--workers", "2", "--ps", "2", "--batch", "32", "--gradient-mb", "0.1", "--iterations", "8",
+        "measure_speed", "--workers", "2", "--ps", "2", "--batch", "512", "--gradient-mb", "0.1", "--iterations", "8",
         "--out", str(file),
     )  # fmt: skip
     speed = load_speed(file)
