@@ -10,6 +10,8 @@ import { plural, provedShare } from '../util/format.js';
 import { url } from '../ui/address/query.js';
 import { addressOf, changeText, inFull, same, withBase } from './comparison.js';
 
+const MAX_COLUMNS = 6; // of runs on paper; more are wrapped
+
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
 const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };
 
@@ -108,7 +110,11 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
         explained ? h('span', { class: 'help' }, row.definition) : null,
       ),
       h('td', { class: 'muted nowrap way' }, WORDS[row.direction] ?? '–'),
-      row.values.map((cell, i) => comparedCell(cell, row.unit, { isBase: i === 0, best: many })),
+      row.values.map((cell, i) => {
+        const shown = comparedCell(cell, row.unit, { isBase: i === 0, best: many });
+        shown.dataset.run = runLabel(answer.runs[i]); // on paper, where it stands in the cell
+        return shown;
+      }),
     ),
   );
   const none = known.length ? 'All metrics have the same value in all runs.' : 'No run has metrics yet.';
@@ -116,7 +122,7 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
   toolbar(body, { controls: 'button.term', keys: DOWN }); // the terms are one tab stop
   fill(
     element,
-    h('table', { class: 'figures' }, h('thead', {}, head), body),
+    h('table', { class: answer.runs.length > MAX_COLUMNS ? 'figures wrapped' : 'figures' }, h('thead', {}, head), body),
     rows.length ? null : h('p', { class: 'muted' }, none),
   );
   return onlyDifferent ? known.length - different.length : 0;
