@@ -218,11 +218,11 @@ class PdOrs(PriceBased):
         for role in ROLES:
             own = bars[bars[:, ROLE] == role]
             rows, slots = cells_of(own, self.cluster.slot_ms)
+            held, of_bar = np.unique(own[:, JOB], return_inverse=True)
             units = [
-                counted(job.ps if role == Role.PS else job.worker)
-                for job in map(self.jobs.__getitem__, own[:, JOB].tolist())
+                counted(job.ps if role == Role.PS else job.worker) for job in map(self.jobs.__getitem__, held.tolist())
             ]
-            amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES)) * own[:, COUNT, None] * sign
+            amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES))[of_bar] * own[:, COUNT, None] * sign
             self.book.hold(slots, own[rows, SERVER], amounts[rows])
             touched.append(slots)
         self._sort(np.unique(np.concatenate(touched)))

@@ -65,12 +65,14 @@ def test_a_job_that_is_asked_for_makes_its_block_however_often_it_is_asked_for()
     stored = StoredJobs(JobTable.of(rows))
     for _ in range(5_000):
         assert stored[2 * BLOCK] is stored[2 * BLOCK]
-    assert list(stored._blocks) == [2]
+    assert list(stored._kept) == list(range(2 * BLOCK, len(rows)))
     assert stored[2 * BLOCK :] == rows[2 * BLOCK :]
+    assert all(one is other for one, other in zip(stored[BLOCK - 1 :: 2], stored[BLOCK - 1 :: 2], strict=True)), "kept"
+    assert stored[:-BLOCK:3] == rows[:-BLOCK:3]
     assert (stored[-1], stored[0]) == (rows[-1], rows[0])
     assert stored._made is None
     assert list(stored) == rows
-    assert stored._blocks == {}
+    assert stored._kept == {}
     with pytest.raises(IndexError):
         stored[len(rows)]
 

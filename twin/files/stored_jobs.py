@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any, overload
 
@@ -23,7 +23,7 @@ class StoredJobs(Sequence[Job]):
     def __init__(self, table: JobTable) -> None:
         self.table = table
         self._made: list[Job] | None = None
-        self._blocks: dict[int, list[Job]] = {}  # those of single jobs that were asked for
+        self._kept: dict[int, Job] = {}  # jobs that were asked for, with those of their blocks
 
     def __len__(self) -> int:
         return len(self.table)
@@ -35,16 +35,23 @@ class StoredJobs(Sequence[Job]):
     def __getitem__(self, index: int | slice) -> Job | list[Job]:
         if self._made is not None:
             return self._made[index]
-        rows = range(len(self))[index]
+        rows, kept = range(len(self))[index], self._kept
         if isinstance(rows, range):
-            return self.some(rows)
-        block, row = divmod(rows, BLOCK)
-        if block not in self._blocks:
-            self._blocks[block] = self.some(range(block * BLOCK, min((block + 1) * BLOCK, len(self))))
-        return self._blocks[block][row]
+            self._keep(rows)
+            return [kept[row] for row in rows]
+        if rows not in kept:
+            self._keep((rows,))
+        return kept[rows]
 
     def __iter__(self) -> Iterator[Job]:
         return iter(self.made())
+
+    def _keep(self, rows: Iterable[int]) -> None:
+        """Objects of rows that have none yet, and of their blocks; they are kept from now on."""
+        blocks = sorted({row // BLOCK for row in rows if row not in self._kept})
+        missing = [row for block in blocks for row in range(block * BLOCK, min((block + 1) * BLOCK, len(self)))]
+        if missing:
+            self._kept |= dict(zip(missing, self.some(missing), strict=True))
 
     def some(self, rows: Sequence[int]) -> list[Job]:
         """Values of some rows."""
@@ -61,7 +68,7 @@ class StoredJobs(Sequence[Job]):
             if self._made is None:
                 with gc_control.paused():
                     self._made = list(self.table.jobs())
-                self._blocks = {}
+                self._kept = {}
         return self._made
 
 
