@@ -81,6 +81,40 @@ test('a server that is not overbooked is never more than full: each resource is 
   assert.deepEqual(shares(rows, 4), [1, 1, 0.8, 0.8]);
 });
 
+test('shares per pixel are those of the means of each measure over each pixel', () => {
+  let seed = 7;
+  const random = (n) => ((seed = (seed * 16807) % 2147483647), seed % n);
+  for (let round = 0; round < 300; round++) {
+    const [count, width, msPerPx, from, p] = [random(9), 1 + random(12), 1 + random(9), random(40) - 20, random(30)];
+    const draw = (make) => Int32Array.from({ length: count }, make);
+    const bars = { job: draw(() => random(3)), start_ms: draw(() => random(90)), born_ms: draw(() => random(40)) };
+    bars.end_ms = bars.start_ms.map((start) => start + 1 + random(40));
+    bars.died_ms = draw(() => (random(2) ? -1 : random(60)));
+    const [only, shift] = [random(2) ? [1, 0, 1] : null, random(60)];
+    const measures = [2, 5].map((each) => ({
+      amountOf: (bar) => each + bars.job[bar],
+      capacity: [[shift, each * 3], [Infinity, each * 2]], // prettier-ignore
+    }));
+    const what = { bars, sorted: bars.job.map((_, i) => i), low: 0, high: count, measures, p, from, msPerPx, only };
+    const buffers = { diff: new Float64Array(width + 2), most: new Float64Array(width) };
+    const found = [...perPixel(width, what, buffers)];
+    assert.ok(buffers.diff.every((value) => value === 0));
+    found.forEach((share, x) => {
+      const [begin, end] = [from + x * msPerPx, from + (x + 1) * msPerPx];
+      const shares = measures.map(({ amountOf, capacity }) => {
+        let held = 0;
+        for (let bar = 0; bar < count; bar++) {
+          if (only && !only[bars.job[bar]]) continue;
+          if (bars.born_ms[bar] > p || (bars.died_ms[bar] >= 0 && bars.died_ms[bar] <= p)) continue;
+          held += amountOf(bar) * Math.max(0, Math.min(end, bars.end_ms[bar]) - Math.max(begin, bars.start_ms[bar]));
+        }
+        return held / msPerPx / capacity[begin < shift ? 0 : 1][1];
+      });
+      assert.ok(Math.abs(share - Math.max(...shares)) < 1e-9, `${share} for ${shares}`);
+    });
+  }
+});
+
 test('what servers do not run out of is no measure', () => {
   const rows = new Rows(store(), info({ info: { used: [false, true, false, false, false] } }), 'servers');
   const [row] = rows.list.filter(({ kind }) => kind === 'server');

@@ -3,10 +3,11 @@
 import { CLOUD, NEVER } from '../../core/bars.js';
 import { number, percent } from '../../util/format.js';
 import { fullest } from '../../core/held-shares.js';
-import { addInterval, settle } from '../../util/interval-sums.js';
+import { addInterval } from '../../util/interval-sums.js';
 import { LEVEL, Layer } from './layer.js';
 
 const GAP_PX = 6; // rows this high have a gap between them
+const DUST = 1e-9; // sums below come from rounding
 
 export class Occupancy extends Layer {
   constructor(store) {
@@ -89,6 +90,7 @@ class Raster {
       this.words = new Uint32Array(this.image.data.buffer);
     }
     this.words.fill(0);
+    this.diff.fill(0);
     if (this.most.length === width) return;
     this.diff = new Float64Array(width + 2);
     this.most = new Float64Array(width);
@@ -115,24 +117,37 @@ class Raster {
   }
 }
 
-/** Share, for each pixel, that bars hold of the measure of which they hold most: each measure is summed by itself. */
+/**
+ * Share, for each pixel, that bars hold of the measure of which they hold most: each measure is summed by itself, and
+ * only over the pixels that have bars. diff is all 0, before and after.
+ */
 export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
   const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;
   most.fill(0);
+  const shown = [];
+  let [first, last] = [width, 0];
+  for (let i = low; i < high; i++) {
+    const bar = sorted[i];
+    if (only && !only[bars.job[bar]]) continue;
+    if (born[bar] > p || (died[bar] !== NEVER && died[bar] <= p)) continue;
+    const [a, b] = [(start[bar] - from) / msPerPx, (end[bar] - from) / msPerPx];
+    if (b <= Math.max(a, 0) || a >= width) continue;
+    shown.push(bar);
+    first = Math.min(first, Math.max(0, Math.floor(a)));
+    last = Math.max(last, Math.min(width, Math.ceil(b)));
+  }
   for (const { amountOf, capacity } of measures) {
-    diff.fill(0);
-    for (let i = low; i < high; i++) {
-      const bar = sorted[i];
-      if (only && !only[bars.job[bar]]) continue;
-      if (born[bar] > p || (died[bar] !== NEVER && died[bar] <= p)) continue;
-      addInterval(diff, width, from, msPerPx, start[bar], end[bar], amountOf(bar));
-    }
-    settle(diff, width);
-    let step = 0;
-    for (let x = 0; x < width; x++) {
+    for (const bar of shown) addInterval(diff, width, from, msPerPx, start[bar], end[bar], amountOf(bar));
+    let [sum, step] = [0, 0];
+    for (let x = first; x < last; x++) {
+      sum += diff[x];
+      diff[x] = 0;
+      if (sum < DUST) continue;
       while (from + x * msPerPx >= capacity[step][0]) step++;
-      if (diff[x] > 0 && capacity[step][1] > 0) most[x] = Math.max(most[x], diff[x] / capacity[step][1]);
+      const share = capacity[step][1] > 0 ? sum / capacity[step][1] : 0;
+      if (share > most[x]) most[x] = share;
     }
+    diff.fill(0, last, last + 2);
   }
   return most;
 }
