@@ -39,6 +39,26 @@ test('many runs at one place have one label with the range of their numbers', ne
   assert.deepEqual(labels, ['DRF', 'OASiS, 1–3']);
 });
 
+test('a run whose name would fit, but whose point shares the label of another, has a number', needsPage, async () => {
+  open();
+  const { paretoChart } = await import('../../static/js/charts/pareto.js');
+  const metric = (title) => ({ title, unit: 'h' });
+  // the long name of the first leaves no room; the second is above, out of the reach of names, but near the first
+  const points = [
+    { x: 0, y: 0 },
+    { x: 0, y: 6 },
+    { x: 100, y: 100 },
+  ];
+  const runs = ['Re-planning with all jobs of the future and their prices', 'FIFO', 'DRF'].map((title, id) => ({
+    id,
+    title,
+  }));
+  const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [2], runs);
+  const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
+  assert.deepEqual(labels, ['DRF', '1–2']);
+  assert.match(chart.querySelector('figcaption').textContent, / 1: Re-planning.* ·\s0, 2: FIFO ·\s1\.$/);
+});
+
 test('a label has the first place in which it covers no other point', needsPage, async () => {
   open();
   const { paretoChart } = await import('../../static/js/charts/pareto.js');

@@ -34,9 +34,9 @@ export function paretoChart({ x, y, points }, front, runs) {
   );
   const best = new Set(front);
   const named = labelled(points, best, toX, toY, runs, width);
-  const numbered = points.map((_, i) => i).filter((i) => !named.has(i));
-  const numberOf = (i) => numbered.indexOf(i) + 1;
   const places = together(points, best, toX, toY, (i) => (named.has(i) ? runs[i].title.length * CHARACTER : 0));
+  const numbered = points.map((_, i) => i).filter((i) => !named.has(i) || !places.has(i)); // the caption has their names
+  const numberOf = (i) => numbered.indexOf(i) + 1;
   const label = (i) => {
     const others = (places.get(i) ?? []).map(numberOf).filter(Boolean);
     return named.has(i)
