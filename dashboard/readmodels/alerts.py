@@ -35,10 +35,10 @@ def address(rule: str, target: str, run_id: int | None, values: dict[str, Any]) 
 def attention(run: Run) -> list[dict[str, Any]]:
     """[{alert, level, rule, sentence, address, began_at, acknowledged, found}] of a run, the serious ones first.
 
-    They are the open alerts of the run, or of the cluster that it mirrors, with the values that their rules find at its
-    newest time; found is false, and the values are the last ones, where a rule no longer finds what it alerted about.
-    Where nobody watches the run, because it has ended or is no live run, they are what the same rules find at its
-    newest time; alert and began_at are null then.
+    They are the open alerts of the run, or of the cluster that it mirrors, with the values that their rules find at the
+    newest time of the run. If the finding of an alert is absent by then, found is false, and the values are the last
+    ones. The rules are not checked in the background for a run that has ended or is not a live run; the points are then
+    what the same rules find at its newest time, and alert and began_at are null.
     """
     target = targets.of_run(run)
     alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))

@@ -85,6 +85,6 @@ test('a maximum number of jobs per plan that is no number is refused at its fiel
   unreadable(input);
   rule.form.dispatchEvent(new globalThis.window.Event('submit', { bubbles: true, cancelable: true }));
   assert.equal(input.getAttribute('aria-invalid'), 'true');
-  assert.match(shown.textContent, /must be a whole number from 1/);
+  assert.match(shown.textContent, /must be a whole number of at least 1/);
   assert.deepEqual(sent, []);
 });

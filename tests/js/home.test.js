@@ -140,7 +140,7 @@ test('what needs attention leads to its page, the unacknowledged first, and the 
     items.map((one) => [one.className, one.textContent, one.querySelector('a')?.getAttribute('href')]),
     [
       ['serious', 'Server 1', undefined],
-      ['serious', 'Server 0, acknowledged, no longer found', '/runs/1/servers/0/'],
+      ['serious', 'Server 0, acknowledged, no longer the case', '/runs/1/servers/0/'],
     ],
   );
   assert.equal(items[0].title, 'Alert since 2026-11-23 10:00 UTC');

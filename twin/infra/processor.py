@@ -11,7 +11,7 @@ def cores() -> int:
 
 
 def overload() -> float:
-    """Load average of the last minute per core, at least 1: the factor by which a process is slower than alone.
+    """Load average of the last minute per core, at least 1: how many times slower a process is than when it runs alone.
 
     1.0 on systems without a load average.
     """

@@ -27,5 +27,5 @@ def inputs(found: QuerySet[Any], name: str) -> QuerySet[Any]:
 
 
 def is_listed(scenario: Scenario) -> bool:
-    """False for a point of a sweep, a shadow and a record of a live cluster."""
+    """True unless the scenario is a point of a sweep, a shadow or the record of a live cluster."""
     return not scenario.unlisted and scenario.scheduler not in ELSEWHERE

@@ -54,7 +54,7 @@ CERTIFICATE = {
     "slots?": INTEGER,
     "sampled?": noted(INTEGER, "Number of jobs from which the prices were computed, if not from all"),
     "left_out?": INTEGER,
-    "training?": noted(STRING, "Title of the training model, of which there are several; the bound holds for it"),
+    "training?": noted(STRING, "Title of the training model for which the bound holds"),
     "gangs?": BOOLEAN,
     "coarse?": BOOLEAN,
     "edge_only?": {"kind": STRING, "bound": NUMBER, "ratio": NUMBER},
@@ -77,7 +77,7 @@ ALERT = {
     "address": STRING,
     "began_at": nullable(MOMENT),
     "acknowledged": BOOLEAN,
-    "found": noted(BOOLEAN, "False: the rule no longer finds it; the values are the last ones"),
+    "found": noted(BOOLEAN, "False if the finding is absent now; the values are then the last ones"),
 }
 WAITING = {
     "job": INTEGER,

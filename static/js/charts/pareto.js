@@ -35,7 +35,7 @@ export function paretoChart({ x, y, points }, front, runs) {
   const best = new Set(front);
   const named = labelled(points, best, toX, toY, runs, width);
   const places = together(points, best, toX, toY, (i) => (named.has(i) ? runs[i].title.length * CHARACTER : 0));
-  const numbered = points.map((_, i) => i).filter((i) => !named.has(i) || !places.has(i)); // the caption has their names
+  const numbered = points.map((_, i) => i).filter((i) => !named.has(i) || !places.has(i)); // named in the caption
   const numberOf = (i) => numbered.indexOf(i) + 1;
   const label = (i) => {
     const others = (places.get(i) ?? []).map(numberOf).filter(Boolean);
@@ -116,8 +116,9 @@ function scale(values, from, to) {
 }
 
 /**
- * Search for a place of a label beside its point, where it covers no point and no label: (x, y, end of the points on
- * its right, width in px) -> {x, y, anchor}. If there is none, it is on the right, or on the left at the edge.
+ * Function that finds the place of a label beside its point, where it covers no point and no other label: (x, y, end,
+ * width in px) -> {x, y, anchor}; end: x of the last point that shares the label. If there is none, the label is on the
+ * right of it, or at the edge on the left of its point.
  */
 function freeSpots(points, toX, toY, width) {
   const taken = points.map(({ x, y }) => [toX(x) - DOT, toY(y) - DOT, toX(x) + DOT, toY(y) + DOT]);

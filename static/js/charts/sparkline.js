@@ -8,8 +8,8 @@ const drawn = new Map(); // lines that are drawn again in another theme
 onTheme(() => drawn.forEach((given, canvas) => sparkline(canvas, ...given)));
 
 /**
- * Draws a line through values[0 .. count), from 0 to their greatest, in a canvas that shows `total` values. What is
- * not known (NaN) is left out.
+ * Draws a line through values[0 .. count), scaled from 0 to their maximum, on a canvas with room for `total` values.
+ * Unknown values (NaN) are left out.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {ArrayLike<number | null>} values

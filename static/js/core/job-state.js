@@ -117,8 +117,8 @@ function work({ jobs, bars, groups, suspensions }, p) {
 }
 
 /**
- * {state: mean number of jobs in it per bin}, as known at p; the bin of p up to p, bins after it are empty; NaN before
- * the first poll of a real cluster.
+ * {state: mean number of jobs in it per bin}, as known at p. The bin that contains p covers only the time up to p;
+ * later bins are 0. NaN before the first poll of a real cluster.
  *
  * @param {Store} store
  * @param {number} p

@@ -91,7 +91,8 @@ export class Store {
   }
 
   /**
-   * The first poll of a real cluster: of the time before, only jobs that were still open are known. 0 = all is known.
+   * Time of the first poll of a real cluster; of the time before it, only the jobs that were still open are known. 0 if
+   * everything is known.
    */
   get seenFromMs() {
     const [first] = this.gaps;

@@ -17,6 +17,6 @@ export function attentionItems(points) {
 function item({ level, rule, sentence, address, began_at: began, acknowledged, found }) {
   const properties = { class: level, 'data-rule': rule, title: began ? `Alert since ${wall(began)}` : null };
   const text = address ? h('a', { href: address }, sentence) : sentence;
-  const notes = [acknowledged && ', acknowledged', !found && ', no longer found'].filter(Boolean);
+  const notes = [acknowledged && ', acknowledged', !found && ', no longer the case'].filter(Boolean);
   return h('li', properties, text, notes.length ? h('span', { class: 'muted' }, notes.join('')) : null);
 }

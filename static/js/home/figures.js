@@ -22,7 +22,7 @@ export function figuresOf(found, mirrored = false) {
           {
             title: 'Suspended',
             value: number(jobs.suspended, 0),
-            hint: 'Jobs that have started and hold no servers now',
+            hint: 'Jobs that have started, have not ended and do not run now',
           },
         ]
       : []),

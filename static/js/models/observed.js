@@ -35,8 +35,8 @@ export const observed = {
 };
 
 /**
- * Allocated shares; unknown (NaN) before the first poll, and that of CPUs while no job states any: each job holds some,
- * and 0 is wrong.
+ * Allocated shares; NaN (unknown) before the first poll. The share of CPUs is also NaN while no job states its CPUs:
+ * every job holds some, and 0 would be wrong.
  */
 function shares(store, info, p, from, width, bins) {
   const found = slotted.shares(store, info, p, from, width, bins);

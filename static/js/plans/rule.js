@@ -92,7 +92,7 @@ export class Rule {
         event.preventDefault();
         const { level, queues, accounts, max_jobs: most, calibrated } = this.fields;
         const jobs = most.value();
-        if (Number.isNaN(jobs)) return most.say('must be a whole number from 1');
+        if (Number.isNaN(jobs)) return most.say('must be a whole number of at least 1');
         this.#store({
           level: Number(level.input.value),
           queues: listed(queues.input.value),

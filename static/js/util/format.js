@@ -261,7 +261,7 @@ export function timeTicks(from, to, wanted) {
 }
 
 /**
- * The least of 1, 2, 5, 10 ... thousand days that is not below the length.
+ * The smallest of 1, 2, 5, 10, 20, 50 ... days that is not below the length.
  *
  * @param {number} ms
  */

@@ -41,7 +41,7 @@ export function settle(diff, bins) {
 }
 
 /**
- * Makes the bins that begin before a time unknown (NaN), in place.
+ * Sets the bins that begin before the given time to NaN (unknown), in place.
  *
  * @template {Float64Array} T
  * @param {T} values one per bin

@@ -9,7 +9,7 @@ export const EXAMPLE = 'for example 2d 03:15 or 3h 58m';
 const MAX_MS = 2 ** 53; // of the server
 
 /**
- * Whole ms, or null if the text is no time or one that is too large. A plain 0 is a time.
+ * Whole ms, or null if the text is not a time, or is a time that is too large. A plain 0 is a time.
  *
  * @param {string} text
  */
