@@ -229,7 +229,7 @@ test('where a job ran: its servers, the most workers at a time, and how often it
 
 test('how a job ended, or is to end', () => {
   const done = { state: 'completed', completed_ms: 9 * HOUR, jct_ms: 4 * HOUR, utility: 2.5 };
-  assert.deepEqual(endOf(done), ['Completed', 'Completion time (JCT) 4h. It earned a utility of 2.5.', 9 * HOUR]);
+  assert.deepEqual(endOf(done), ['Completed', 'Completion time (JCT) 4h. It earned a utility of 2.50.', 9 * HOUR]);
   assert.equal(endOf(done, 'ended')[0], 'Ended', 'as on a real cluster, where the job may have failed');
   const rejected = {
     state: 'rejected',

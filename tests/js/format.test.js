@@ -5,6 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import {
+  amount,
   alignedText,
   capital,
   clock,
@@ -79,6 +80,15 @@ test('as many digits as separate two values', () => {
   assert.equal(telling([]), 3);
   assert.equal(rounded(179.9912, 7), '179.9912');
   assert.equal(rounded(12345.678, 7), '12,345.68');
+  assert.deepEqual([0, 2.12e-5, 0.0047, -0.001, 0.005, 1234.5, null].map(amount), [
+    '0.00',
+    '2.12e-5',
+    '0.0047',
+    '−0.001',
+    '0.01',
+    '1,234.50',
+    '–',
+  ]);
   assert.equal(significant(12345.678), '12,346');
 });
 

@@ -1,7 +1,7 @@
 // Utility of a job by its completion time: the curve, the marked finish, and the price of its plan as a line.
 
 import { h, s } from '../ui/dom.js';
-import { clock, fixed, number, plural } from '../util/format.js';
+import { amount, clock, number, plural } from '../util/format.js';
 
 const [MAX_WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
 const POINTS = 120;
@@ -38,14 +38,14 @@ export function utilityCurve(worth, { finishMs, kind, price, room = MAX_WIDTH })
   const value = at === null ? null : utilityAt(worth, at);
   const text = (cx, cy, words, properties = {}) => s('text', { x: cx, y: cy, class: 'axis', ...properties }, words);
   const says = [
-    `Utility ${fixed(utilityAt(worth, 0))} for completion in the first slot it may use, half of ` +
-      `${fixed(worth.priority)} ` +
+    `Utility ${amount(utilityAt(worth, 0))} for completion in the first slot it may use, half of ` +
+      `${amount(worth.priority)} ` +
       `for completion ${number(worth.target_slots)} slots later.`,
     at === null
       ? 'No completion is planned.'
       : `${SAYS[kind]} at ${clock(finishMs)}, ${plural(at, 'slot')} ` +
-        `after the first slot it may use: utility ${fixed(value)}.`,
-    price === null ? '' : `Cost of the plan: ${fixed(price)}.`,
+        `after the first slot it may use: utility ${amount(value)}.`,
+    price === null ? '' : `Cost of the plan: ${amount(price)}.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -137,7 +137,16 @@ export function significant(value) {
 }
 
 /**
- * The same with a given number of digits.
+ * Two decimals, or three significant digits of a smaller amount: a payoff of 0.00047 is not 0.00.
+ *
+ * @param {number | null | undefined} value
+ */
+export function amount(value) {
+  return isNumber(value) && value && Math.abs(value) < 0.005 ? significant(value) : fixed(value);
+}
+
+/**
+ * The same as `significant`, with a given number of digits.
  *
  * @param {number | null | undefined} value
  * @param {number} digits

@@ -2,11 +2,8 @@
 
 import { table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
-import { clock, fixed, number, significant } from '../../util/format.js';
+import { amount, clock, fixed, number, significant } from '../../util/format.js';
 import { costly } from './found-schedule.js';
-
-/** Two decimals, or as many as a small amount needs: a payoff of 0.00047 is not 0.00. @param {number} value */
-const amount = (value) => (value && Math.abs(value) < 0.005 ? significant(value) : fixed(value));
 
 /** values: of the decision; paid: whether the job was admitted at this cost; serverOf(index): a link to a server. */
 export function payoffParts(values, info, paid, serverOf) {

@@ -3,7 +3,7 @@
 import { OPEN, WORKER } from '../../core/bars.js';
 import { wallOf, wallText } from '../../core/wall-clock.js';
 import { h } from '../../ui/dom.js';
-import { capital, duration, exactClock, number, plural } from '../../util/format.js';
+import { amount, capital, duration, exactClock, number, plural } from '../../util/format.js';
 
 const AMOUNTS = [
   ['gpu', 'GPU'],
@@ -136,7 +136,7 @@ export const notRunText = ({ state }) =>
 export function endOf(story, word = 'completed') {
   const { state, completed_ms: completed, finish_ms: planned, jct_ms: jct, utility, decisions } = story;
   if (isNumber(completed)) {
-    const earned = isNumber(utility) && utility > 0 ? ` It earned a utility of ${number(utility)}.` : '';
+    const earned = isNumber(utility) && utility > 0 ? ` It earned a utility of ${amount(utility)}.` : '';
     return [capital(word), `Completion time (JCT) ${duration(jct)}.${earned}`, completed];
   }
   if (state === 'rejected') {
