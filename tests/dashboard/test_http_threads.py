@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -31,7 +32,8 @@ def remember(get_response: Any) -> Any:
 
 def note(request: HttpRequest) -> HttpResponse:
     seen.append(("view", threading.get_ident()))
-    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
     return HttpResponse(f"{threading.current_thread().name} {id(connection.connection)}")
 
 
@@ -47,9 +49,12 @@ def prefix(request: HttpRequest) -> HttpResponse:
 
 
 def fail(request: HttpRequest) -> HttpResponse:
+    """The connection of this thread breaks, as that to a server that was restarted."""
     connection.ensure_connection()
-    connection.connection.close()  # as a database that was restarted
+    connection.connection.close()
     connection.errors_occurred = True
+    for name in ("is_usable", "is_in_memory_db"):
+        setattr(connection, name, lambda: False)
     return HttpResponse()
 
 
@@ -89,10 +94,12 @@ async def test_middlewares_and_view_run_in_one_thread_and_keep_its_connection(ha
 
 
 async def test_a_broken_connection_is_replaced_at_the_next_request(handler: PooledHandler) -> None:
+    handler.threads.shutdown()
+    handler.threads = ThreadPoolExecutor(1, "one")  # all three in the thread of the broken connection
     before = await get(handler, "/note")
     await get(handler, "/fail")
     after = await get(handler, "/note")
-    assert (before.split()[0], after.split()[0]) == ("http_0", "http_0")
+    assert (before.split()[0], after.split()[0]) == ("one_0", "one_0")
 
 
 async def test_requests_are_answered_at_the_same_time_and_those_over_the_limit_wait(handler: PooledHandler) -> None:
