@@ -1,1 +1,1 @@
-"""Changes of waiting jobs on real clusters: one actuator per file; base.py lists the kinds of cluster."""
+"""Changes to waiting jobs on real clusters: one actuator per file; base.py lists the kinds of cluster."""
