@@ -111,7 +111,7 @@ def findings_now(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:
 
 
 def found_now(seen: Seen, target: Target, alerts: Sequence[Alert]) -> dict[int, Finding | None]:
-    """Present finding of each open alert, None if it is absent: {alert: finding}. Nothing is stored.
+    """Current finding of each open alert, None if it is absent: {alert: finding}. Nothing is stored.
 
     Alerts whose rules are switched off or cannot be checked are left out.
     """

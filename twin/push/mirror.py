@@ -45,7 +45,7 @@ class Mirror:
         return new, complete
 
     def jobs(self, keys: Iterable[str]) -> list[JobFact]:
-        """The jobs of these keys in the order of submission; those of the same time in the order of their numbers."""
+        """The jobs with these keys in the order of submission; those submitted at the same time by their numbers."""
         found = [
             job
             for key in keys

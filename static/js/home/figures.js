@@ -22,7 +22,7 @@ export function figuresOf(found, mirrored = false) {
           {
             title: 'Suspended',
             value: number(jobs.suspended, 0),
-            hint: 'Jobs that have started, have not ended and do not run now',
+            hint: 'Jobs that have started, have not ended and are not running now',
           },
         ]
       : []),
