@@ -37,8 +37,8 @@ def attention(run: Run) -> list[dict[str, Any]]:
 
     They are the open alerts of the run, or of the cluster that it mirrors, with the values that their rules find at the
     newest time of the run. If the finding of an alert is absent by then, found is false, and the values are the last
-    ones. The rules are not checked in the background for a run that has ended or is not a live run; the points are then
-    what the same rules find at its newest time, and alert and began_at are null.
+    ones. The rules are not checked in the background for a run that has ended or is not a live run:
+    then the rows are what the same rules find at the newest time of the run, and alert and began_at are null.
     """
     target = targets.of_run(run)
     alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))

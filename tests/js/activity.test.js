@@ -17,7 +17,8 @@ function page(answers) {
     if (!answer) throw new TypeError('no network');
     return answer;
   };
-  assert.ok(new Activity(7, stream, (text, bad) => shown.push([text, bad]), world, { get }));
+  const load = (request) => request.catch(({ message }) => void shown.push([message, null]));
+  assert.ok(new Activity(7, stream, (text, bad) => shown.push([text, bad]), world, { get }, { load }));
   const report = (detail) => stream.dispatchEvent(Object.assign(new Event('status'), { detail }));
   return { world, stream, shown, report };
 }
@@ -35,7 +36,12 @@ test('how long a run has waited is asked for every two seconds until it goes on'
   }
   assert.deepEqual(
     shown.map(([text]) => text),
-    ['the database has been locked for 22 s', 'the database has been locked for 24 s', 'resumed after 27 s'],
+    [
+      'the database has been locked for 22 s',
+      'the database has been locked for 24 s',
+      'no network',
+      'resumed after 27 s',
+    ],
   );
   assert.equal(world.timers.size, 0, 'nothing is asked any more');
 });

@@ -24,31 +24,66 @@ test('the overview shows the present, lists runs, and follows what comes on the 
   await until(() => asked.length > before, 'the list is asked for again');
 });
 
-test('the present of a run that the session may not see any more is not asked for again', needsPage, async (t) => {
+/** The overview with one running run, whose current state is answered by `situation`; its timers wait for `tick`. */
+async function withOneRun(t, situation) {
   const ticks = [];
-  const each = globalThis.setInterval;
-  globalThis.setInterval = /** @type {any} */ ((action, ms) => (ms === 1000 ? ticks.push(action) : each(action, ms)));
-  t.after(() => (globalThis.setInterval = each));
+  const later = globalThis.setTimeout;
+  globalThis.setTimeout = /** @type {any} */ (
+    (action, ms) => ([1000, 2000].includes(ms) ? ticks.push(action) : later(action, ms))
+  );
+  t.after(() => (globalThis.setTimeout = later));
   const page = await recorded('/api/runs/?size=50').json();
   const run = { ...page.results.at(-1), status: 'running' };
-  let refused = 0;
   const { window } = await visit('overview', '/', {}, [
     ['/api/runs/?', { ...page, results: [run], count: 1, by_status: { running: 1 }, by_scheduler: {} }],
-    [`/api/runs/${run.id}/situation/`, () => (refused++, refusal(403, 'Nobody is logged in here.'))],
+    [`/api/runs/${run.id}/situation/`, () => situation(run)],
   ]);
-  const tick = async () => {
-    for (const action of ticks) action();
-    let turns = 0;
-    await until(() => turns++ > 1, 'an answer had the time to come');
-  };
-  await until(() => refused === 1, 'it is asked for');
-  for (let i = 0; i < 5; i++) await tick();
-  assert.ok(refused < 3, 'one request may be on its way');
-  const before = refused;
+  const tick = () => ticks.splice(0).forEach((action) => action());
+  return { window, run, tick };
+}
+
+test('the current state that the session may not see any more is not requested again', needsPage, async (t) => {
+  let refused = 0;
+  const { window, tick } = await withOneRun(t, () => (refused++, refusal(403, 'Nobody is logged in here.')));
+  await until(() => /^Not loaded: current state of run \d+\. Nobody/.test(text('#failing-parts')), 'it is told');
+  for (let i = 0; i < 5; i++) tick();
+  assert.equal(refused, 1);
   document.dispatchEvent(new window.Event('visibilitychange'));
-  await tick();
-  assert.equal(refused, before + 1, 'the user may have logged in in another tab');
+  window.dispatchEvent(new window.Event('visibilitychange'));
+  await until(() => refused === 2, 'the user may have logged in in another tab');
 });
+
+test(
+  'a current state that cannot be loaded is named, and old figures are marked, until it is',
+  needsPage,
+  async (t) => {
+    let answers = () => refusal(500, 'The log cannot be read.');
+    const { run, tick } = await withOneRun(t, (one) => answers(one));
+    const earlier = /Nobody is logged in here/; // the pages of a test share their modules
+    const said = () =>
+      $$('#failing-parts p')
+        .map((line) => line.textContent)
+        .filter((line) => !earlier.test(line))
+        .join();
+    const section = $('#present');
+    await until(() => said() === `Not loaded: current state of run ${run.id}. The log cannot be read.`, 'it is told');
+    assert.equal(section.dataset.figures, 'none', 'the headings without content are hidden');
+    answers = ({ id }) => recorded(`/api/runs/${id}/situation/`);
+    tick();
+    await until(() => !said() && section.dataset.figures === '', 'the figures are shown');
+    answers = () => refusal(503, 'The database is locked.');
+    tick();
+    const old = new RegExp(
+      `^Not up to date: current state of run ${run.id} \\(of \\d\\d:\\d\\d:\\d\\d UTC\\)\\. The database is locked\\.$`,
+    );
+    await until(() => old.test(said()), 'the time of the figures is stated');
+    assert.equal(section.dataset.figures, 'old');
+    assert.ok($$('#present-figures .tile').length > 5, 'they are still there');
+    answers = ({ id }) => recorded(`/api/runs/${id}/situation/`);
+    tick();
+    await until(() => !said() && section.dataset.figures === '', 'they are current again');
+  },
+);
 
 test('a run that has just ended is shown without the figures of before', needsPage, async () => {
   const page = await recorded('/api/runs/?size=50').json();

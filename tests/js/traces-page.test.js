@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { needsPage, recorded, sockets, until } from './dom.js';
-import { $, $$, refusal, text, visit } from './visit.js';
+import { $, $$, refusal, text, visit, toldFailure } from './visit.js';
 
 test('traces: the list sorts, a deletion asks first, files that are empty are refused', needsPage, async () => {
   const { window, asked } = await visit('traces', '/traces/', {});
@@ -42,6 +42,8 @@ test('traces: files that wait for a choice are discarded after a question only',
   );
 });
 
+const LIST_FAILED = /list of traces.*does not answer/;
+
 test('traces: a failure to load the list is shown until the list loads', needsPage, async () => {
   let down = true;
   const list = (_, path) => (down ? refusal(503, 'The database does not answer.') : recorded(path));
@@ -50,11 +52,12 @@ test('traces: a failure to load the list is shown until the list loads', needsPa
     ['/api/traces/', list],
     ['/api/workloads/', form],
   ]);
-  await until(() => /does not answer/.test(text('#upload-error')), 'it is shown');
+  await until(() => toldFailure(LIST_FAILED), 'it is shown');
+  assert.equal(text('#list'), '', 'nothing is said to be loading');
   down = false;
   sockets.at(-1).hear({ type: 'snapshot_needed' });
   await until(() => $$('#list tbody tr').length >= 3, 'traces are listed');
-  assert.ok($('#upload-error').hidden);
+  await until(() => !toldFailure(LIST_FAILED), 'it is gone');
 });
 
 test('traces: a failure is forgotten with the next news of an upload', needsPage, async () => {
@@ -66,10 +69,11 @@ test('traces: a failure is forgotten with the next news of an upload', needsPage
   await until(() => /received 4/.test(text('#list')), 'the upload is listed');
   down = true;
   sockets.at(-1).hear({ type: 'snapshot_needed' });
-  await until(() => /does not answer/.test(text('#upload-error')), 'the failure is shown');
+  await until(() => toldFailure(LIST_FAILED), 'the failure is shown');
+  assert.equal($$('#list tbody tr').length, 1, 'the list of before is kept');
   down = false;
   sockets.at(-1).hear({ type: 'trace', trace: { id: trace.id, status: 'uploading', progress: 0.6 } });
-  await until(() => $('#upload-error').hidden, 'it is gone');
+  await until(() => !toldFailure(LIST_FAILED), 'it is gone');
 });
 
 test(

@@ -7,6 +7,8 @@ export const $$ = (selector) => [...document.querySelectorAll(selector)];
 export const text = (selector) => $(selector)?.textContent ?? '';
 /** An answer of the API with an error. */
 export const refusal = (status, detail) => new Response(JSON.stringify({ detail }), { status });
+/** True if the notice of failed requests has a line that matches. */
+export const toldFailure = (pattern) => $$('#failing-parts p').some((line) => pattern.test(line.textContent));
 let visits = 0;
 
 /** Opens a page and runs its script: {window, asked: the requests}. first: answers before the recorded ones. */

@@ -5,7 +5,7 @@ import { redraw } from '../core/render-loop.js';
 import { onTheme } from '../util/colors.js';
 import { fill, h, setText } from '../ui/dom.js';
 import { gestures } from './gestures.js';
-import { inPanel } from '../ui/panel-isolation.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { upperBound } from '../util/binary-search.js';
 import { ColorBar, HeatRows, placeOf, rowAxis } from './layouts/heat-rows.js';
 import { drawTitles, plotsOf, stackedAxes } from './layouts/small-multiples.js';

@@ -117,8 +117,8 @@ function scale(values, from, to) {
 
 /**
  * Function that finds the place of a label beside its point, where it covers no point and no other label: (x, y, end,
- * width in px) -> {x, y, anchor}; end: x of the last point that shares the label. If there is none, the label is on the
- * right of it, or at the edge on the left of its point.
+ * width in px) -> {x, y, anchor}; end: x of the last point that shares the label. If there is no such place, the label
+ * is to the right of that point; at the edge of the chart, it is to the left of its own point.
  */
 function freeSpots(points, toX, toY, width) {
   const taken = points.map(({ x, y }) => [toX(x) - DOT, toY(y) - DOT, toX(x) + DOT, toY(y) + DOT]);

@@ -5,7 +5,7 @@ import { colors, onTheme } from '../util/colors.js';
 import { capacityAt, largest } from '../util/capacity.js';
 import { clock, number, percent, plural } from '../util/format.js';
 import { gestures } from './gestures.js';
-import { inPanel } from '../ui/panel-isolation.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { trueAt } from '../core/bars.js';
 import { applyTheme, syncRange, timeChart } from './time-chart.js';

@@ -5,7 +5,7 @@ import { experimentFigure, figureLegend } from '../charts/experiment-figure.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty, table } from '../ui/data-table.js';
 import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
-import { failureLine } from '../ui/labels/failure-line.js';
+import { failureLine } from '../ui/failures/failure-line.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';

@@ -4,7 +4,7 @@ import { get, post } from '../core/api.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { table } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
-import { failureLine } from '../ui/labels/failure-line.js';
+import { failureLine } from '../ui/failures/failure-line.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 import { checksText, progressText, verdictMark } from './words.js';

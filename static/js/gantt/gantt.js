@@ -8,7 +8,7 @@ import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';
 import { redraw } from '../core/render-loop.js';
 import { trueAt } from '../core/bars.js';
 import { modelsOf } from '../models/index.js';
-import { inPanel } from '../ui/panel-isolation.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { colors, onTheme } from '../util/colors.js';
 import { clock } from '../util/format.js';
 import { byJob } from './bar-colors.js';

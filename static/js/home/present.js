@@ -1,11 +1,11 @@
 // The present on the overview: the servers of one run, its figures, what is next and what needs attention.
 
 import { get } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { inCharge } from '../models/phases.js';
 import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
-import { isRefusal } from '../util/poll.js';
+import { PagePart } from '../ui/failures/page-part.js';
+import { Poll } from '../util/poll.js';
 import { clock, duration, number, percent } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
@@ -35,15 +35,20 @@ export class Present {
     this.run = null;
     this.runs = [];
     this.found = null;
+    this.scale = ''; // the quantities to colour by
     this.table = null; // of the servers, once it is shown
-    this.asking = false;
-    this.refused = false; // asked again when the user returns to the page
+    this.part = new PagePart('');
+    this.poll = new Poll(
+      () => this.#ask(),
+      EACH_MS,
+      (error) => this.#answered(error),
+    );
     this.map = new ServerMap($('#present-servers', section), (i) => {
       location.href = `/runs/${this.run.id}/servers/${i}/`;
     });
     $('#present-by', section).addEventListener('change', ({ target }) => {
       this.map.by = target.value;
-      this.map.set(this.found.load);
+      if (this.found) this.map.set(this.found.load);
     });
     $('#present-run', section).addEventListener('change', ({ target }) => {
       localStorage.setItem(CHOSEN, target.value);
@@ -57,8 +62,6 @@ export class Present {
       this.#paintTable();
       if (!open && this.table) this.table.choice.button.hidden = true;
     });
-    document.addEventListener('visibilitychange', () => (this.refused = false));
-    setInterval(() => this.#isDue() && this.#ask(), EACH_MS);
   }
 
   /** The runs of the overview, newest first, whenever one of them has changed. */
@@ -66,16 +69,25 @@ export class Present {
     this.runs = runs;
     const run = presentOf(runs, Number(localStorage.getItem(CHOSEN)));
     this.section.hidden = !run;
-    if (!run) return;
+    if (!run) return this.#leave();
     const other = run.id !== this.run?.id;
     const turned = other || run.status !== this.run.status;
     this.run = { ...run };
     if (other) {
+      this.#leave();
+      this.part = new PagePart(`current state of run ${run.id}`);
       this.#choices();
       this.#places((place) => (place.style.minHeight = ''));
     }
     this.#head();
-    if (turned) this.#ask();
+    if (turned) this.poll.now();
+  }
+
+  /** The figures of the run before are not shown any more. */
+  #leave() {
+    this.found = null;
+    this.part.forget();
+    this.section.dataset.figures = 'none';
   }
 
   #choices() {
@@ -99,30 +111,27 @@ export class Present {
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
   }
 
-  #isDue() {
-    return !document.hidden && !this.refused && ACTIVE.includes(this.run?.status);
-  }
-
+  /** True if there is more to come. */
   async #ask() {
-    if (this.asking) return;
-    this.asking = true;
     const { id } = this.run;
-    try {
+    if (!document.hidden || !this.found) {
       const found = await get(`/api/runs/${id}/situation/`);
       if (id === this.run.id) this.#paint(found);
-    } catch (error) {
-      this.refused = isRefusal(error);
-      logError(error);
-    } finally {
-      this.asking = false;
     }
+    return ACTIVE.includes(this.run.status);
+  }
+
+  /** An answer has been shown, or the request for it has failed: then the figures shown are old. */
+  #answered(error) {
+    if (error) this.part.failed(error);
+    else if (this.found) this.part.loaded();
+    if (this.found) this.section.dataset.figures = error ? 'old' : '';
   }
 
   #paint(found) {
-    const first = this.found?.load.scale.join() !== found.load.scale.join();
     this.found = found;
     this.#head();
-    if (first) this.#scales(found.load);
+    if (this.scale !== found.load.scale.join()) this.#scales(found.load);
     this.map.set(found.load);
     const tiles = figureTiles(found, this.run.mode === 'mirror');
     fill($('#present-figures', this.section), tiles.nodes);
@@ -148,6 +157,7 @@ export class Present {
 
   #scales({ measure, scale }) {
     const select = $('#present-by', this.section);
+    this.scale = scale.join();
     this.map.by = SCARCEST;
     select.parentElement.hidden = measure !== 'resources';
     fill(

@@ -82,6 +82,7 @@ class Card {
     this.visible = this.asking = false;
     this.found = null;
     this.drawn = ''; // what the picture shows
+    this.problem = ''; // with its newest request
     this.name = h('a', { href: `/runs/${run.id}/` });
     this.state = h('span', { class: 'state' });
     this.canvas = h('canvas', { role: 'img', width: 1, height: 1, 'aria-label': 'Allocation, loading' });
@@ -124,10 +125,14 @@ class Card {
         cells.map(([title, value]) => h('div', {}, h('dt', {}, title), h('dd', {}, value))),
       );
     }
-    const note = run.message || run.activity?.text || '';
+    this.#note();
+    this.#ask();
+  }
+
+  #note() {
+    const note = this.run.message || this.run.activity?.text || this.problem;
     this.note.hidden = !note;
     setText(this.note, note);
-    this.#ask();
   }
 
   show(visible) {
@@ -146,10 +151,14 @@ class Card {
     try {
       this.found = await get(`/api/runs/${this.run.id}/thumbnail/`);
       this.drawn = wanted;
+      this.problem = '';
+      this.#note();
       this.paint();
     } catch (error) {
       this.drawn = wanted; // of a run that was just deleted, or whose log cannot be read
+      this.problem = error.status === 404 ? '' : `The picture of the schedule: ${error.message}`;
       this.canvas.setAttribute('aria-label', error.message);
+      this.#note();
       logError(error);
     } finally {
       this.asking = false;

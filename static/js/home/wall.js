@@ -1,20 +1,20 @@
 // The wall: the present of one run without controls, for a screen that nobody operates.
 
 import { get } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { Present } from './present.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { $, debounce } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 
 const present = new Present($('#present'));
+const list = new PagePart('list of runs');
+const AGAIN_MS = 5000; // after a failure
 let runs = [];
 
 async function load() {
-  try {
-    runs = (await get('/api/runs/?size=50')).results;
-  } catch (error) {
-    return logError(error); // the badge shows a lost server; the next message loads again
-  }
+  const page = await list.load(get('/api/runs/?size=50'));
+  if (!page) return void setTimeout(reload, AGAIN_MS);
+  runs = page.results;
   $('#wall-none').hidden = runs.length > 0;
   present.show(runs);
 }

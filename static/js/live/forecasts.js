@@ -2,6 +2,7 @@
 
 import { get } from '../core/api.js';
 import { h } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { duration, number, percent, plural, wall, wallClock } from '../util/format.js';
 
 const AGAIN_MS = 5000;
@@ -25,6 +26,7 @@ export class Forecasts extends EventTarget {
     this.rows = [];
     this.byJob = new Map();
     this.signature = '';
+    this.part = new PagePart('forecast');
   }
 
   start() {
@@ -45,6 +47,7 @@ export class Forecasts extends EventTarget {
     if (!document.hidden || !this.signature) {
       try {
         const answer = await get(`/api/live/${this.name}/forecast/`);
+        this.part.loaded();
         this.badge?.replaceChildren(badgeOf(this.name, answer.calibration));
         const rows = answer.run === this.runId ? answer.rows : [];
         const signature = `${answer.run} ${answer.made_ms}`;
@@ -55,7 +58,8 @@ export class Forecasts extends EventTarget {
           this.dispatchEvent(new Event('update'));
         }
       } catch (error) {
-        if (error.status === 404) return; // removed
+        if (error.status === 404) return this.part.forget(); // removed
+        this.part.failed(error);
       }
     }
     setTimeout(() => this.#ask(), AGAIN_MS);

@@ -3,6 +3,7 @@
 import { get } from '../core/api.js';
 import { DataTable } from '../ui/data-table.js';
 import { $ } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { columns } from './connections-table.js';
 
 const AGAIN_MS = 5000;
@@ -12,12 +13,13 @@ export class LiveClusters {
   constructor(section) {
     this.section = section;
     this.receivedAt = 0;
+    this.part = new PagePart('live clusters');
     this.table = null;
   }
 
   async start() {
     if (!document.hidden || !this.receivedAt) {
-      const page = await get('/api/connections/?size=50').catch(() => null); // the badge reports a lost server
+      const page = await this.part.load(get('/api/connections/?size=50'));
       if (page) this.#paint(page.results);
     }
     setTimeout(() => this.start(), AGAIN_MS);

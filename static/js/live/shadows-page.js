@@ -6,7 +6,7 @@ import { shadowTable } from './shadow-table.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty } from '../ui/data-table.js';
 import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
-import { failureLine } from '../ui/labels/failure-line.js';
+import { failureLine } from '../ui/failures/failure-line.js';
 import { clock, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 

@@ -55,6 +55,7 @@ class NewRun {
     this.button = h('button', { class: 'primary', id: 'start-run' }, 'Start run');
     this.time = h('span', { class: 'muted small', id: 'f-time' });
     this.error = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    this.unproposed = ''; // sentence why no cluster is selected
     this.proposed = 0; // of clusters; a choice by hand outdates those that are under way
     this.#checkSoon = debounce(() => this.#check(), CHECK_MS);
     this.trace.set(
@@ -93,7 +94,7 @@ class NewRun {
     });
     const cluster = url.choice('cluster', of(this.clusters), '', 'A cluster that suits the trace is selected.');
     if (cluster) this.cluster.value = cluster;
-    else this.#propose().catch(logError);
+    else this.#propose();
     this.#sync();
   }
 
@@ -114,7 +115,7 @@ class NewRun {
 
   #traceChosen() {
     this.#showClusters();
-    this.#propose().catch(logError);
+    this.#propose();
     this.#sync();
   }
 
@@ -132,9 +133,13 @@ class NewRun {
       return;
     }
     const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
-    const answer = await suitability(choices).catch((error) => logError(error));
+    const answer = await suitability(choices).catch((error) => {
+      logError(error);
+      return { cluster: null, problem: `No cluster could be proposed: ${error.message}` };
+    });
     if (mine !== this.proposed) return;
-    this.cluster.value = String(answer?.cluster ?? '');
+    this.cluster.value = String(answer.cluster ?? '');
+    this.unproposed = answer.problem ?? 'The jobs fit on none of the newest clusters.';
     this.#sync();
   }
 
@@ -145,7 +150,7 @@ class NewRun {
     this.options.generated = this.cluster.value === GENERATED;
     fill(
       this.cluster.help,
-      this.cluster.value ? null : 'The jobs fit on none of the newest clusters; choose another one, or generate one.',
+      this.cluster.value || !this.unproposed ? null : `${this.unproposed} Choose another one, or generate one.`,
     );
     this.button.disabled = !chosen.length || !this.cluster.value;
     const many = `Race ${number(chosen.length, 0)} schedulers`;

@@ -11,12 +11,15 @@ const COLUMNS = Math.floor(WIDTH / TILE);
 const MAX_TILES = 2 * COLUMNS; // of a site
 const SHADES = 4;
 
-/** Calls `draw` when the element is first seen. */
-function whenSeen(element, draw) {
+/** Calls `draw` when the element is first seen; if it fails, the line says why. */
+function whenSeen(element, line, draw) {
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
     watch.disconnect();
-    draw().catch(logError);
+    draw().catch((error) => {
+      logError(error);
+      fill(line, `Not loaded: ${error.message}`);
+    });
   });
   watch.observe(element);
 }
@@ -25,7 +28,7 @@ function whenSeen(element, draw) {
 export function arrivals(id) {
   const picture = s('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
   const line = h('span', {}, '\u00a0');
-  whenSeen(picture, async () => {
+  whenSeen(picture, line, async () => {
     const card = await get(`/api/traces/${id}/card/`);
     picture.replaceChildren(s('path', { d: card.picture.bars }));
     fill(line, `${plural(card.jobs, 'job')}, ${arrivalsText(card.span_ms)}`);
@@ -60,7 +63,7 @@ export function tiles({ servers, kinds }) {
 export function servers(id) {
   const picture = h('span', { class: 'site-tiles', 'aria-hidden': 'true' });
   const line = h('span', {}, '\u00a0');
-  whenSeen(picture, async () => {
+  whenSeen(picture, line, async () => {
     const { sites } = await get(`/api/clusters/${id}/card/`);
     fill(picture, sites.map(siteRow));
     const text = (site) => `${number(site.servers, 0)} ${site.site}${site.gpus ? ` (${number(site.gpus)} GPU)` : ''}`;

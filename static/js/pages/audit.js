@@ -7,6 +7,7 @@ import { number } from '../util/format.js';
 import { DataTable, empty, firstRun, rowsOfPage } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = rowsOfPage(50);
@@ -26,6 +27,7 @@ const PAGES = {
   rule: () => '/alerts/#rules',
   plan: (id, { detail }) => `/live/${detail.name}/plans/`,
 }; // subjects with their own page
+const titled = new PagePart('titles of schedulers and edits');
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));
 let turn = 0;
 let known = null; // titles of schedulers and edits
@@ -104,9 +106,8 @@ function wrongDays({ since, until }) {
 
 /** Schedulers and edits with their titles; without them their keys are shown. */
 async function catalogue() {
-  const [schedulers, verbs] = await Promise.all(
-    ['/api/schedulers/', '/api/edits/'].map((path) => get(path).catch((error) => (logError(error), []))),
-  );
+  const paths = ['/api/schedulers/', '/api/edits/'];
+  const [schedulers, verbs] = (await titled.load(Promise.all(paths.map((path) => get(path))))) ?? [[], []];
   return { schedulers, verbs };
 }
 

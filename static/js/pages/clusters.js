@@ -64,7 +64,7 @@ async function leave(cluster) {
   } catch (error) {
     logError(error);
     say('#list-error', error.message);
-    if (error.status === 404) await load().catch(logError); // somebody else has deleted it
+    if (error.status === 404) await load().catch(fail); // somebody else has deleted it
   }
 }
 
@@ -76,7 +76,7 @@ async function show(id) {
   } catch (error) {
     logError(error);
     say('#list-error', error.message);
-    if (error.status === 404) await load().catch(logError);
+    if (error.status === 404) await load().catch(fail);
   }
 }
 

@@ -1,11 +1,13 @@
 // Parts of every page: theme, command palette, toolbars, faults of the twin, and reports of errors to the server.
 
+import { ApiError } from '../core/api.js';
 import { tellUncaught } from '../core/client-errors.js';
 import { drawNow } from '../core/render-loop.js';
 import { themeChanged } from '../util/colors.js';
 import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { tellUnknown } from '../ui/address/query.js';
 import { submitOnce } from '../ui/fields/submit-once.js';
 import { toolbar } from '../ui/toolbar.js';
@@ -73,22 +75,32 @@ if (search) {
 }
 
 const HEALTH_MS = 5000;
+const MAX_POLL_MS = 4000; // of one poll
 const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
+const checks = new PagePart('state of the twin and open alerts');
 
 async function checkHealth() {
   setTimeout(checkHealth, notice.hidden ? HEALTH_MS : FAULTY_MS);
   if (document.hidden) return;
-  try {
-    const response = await fetch('/healthz/shared', { signal: AbortSignal.timeout(HEALTH_MS - 1000) });
-    const health = await response.json();
-    const found = faults(health);
-    countAlerts(health.alerts);
-    notice.replaceChildren(...found.map((text) => h('p', {}, text)));
-    notice.hidden = !found.length;
-  } catch {
-    // The badge reports a lost connection.
-  }
+  const health = await checks.load(askHealth());
+  if (!health) return;
+  const found = faults(health);
+  countAlerts(health.alerts);
+  notice.replaceChildren(...found.map((text) => h('p', {}, text)));
+  notice.hidden = !found.length;
+}
+
+/** The state of the twin; an unhealthy one is answered with the status 503. */
+async function askHealth() {
+  const signal = AbortSignal.timeout(MAX_POLL_MS);
+  const response = await fetch('/healthz/shared', { signal }).catch(() => {
+    const late = `The server has not answered within ${MAX_POLL_MS / 1000} s.`;
+    throw new ApiError(signal.aborted ? late : 'The server cannot be reached.', 0);
+  });
+  return response.json().catch(() => {
+    throw new ApiError(`The server answered ${response.status}.`, response.status);
+  });
 }
 
 /** Number of open alerts beside the link to their page; its place is kept. */

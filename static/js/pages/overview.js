@@ -16,6 +16,7 @@ import { LiveClusters } from '../live/on-overview.js';
 import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
 import { plural } from '../util/format.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { isRefusal } from '../util/poll.js';
 
 const ACTIVE = ['running', 'paused'];
@@ -33,6 +34,8 @@ let runs = [];
 let newest = []; // runs without a filter
 let found = null; // the answer of the list
 const present = new Present($('#present'));
+const figures = new PagePart('figures of active runs');
+const endedFigures = new PagePart('figures of cancelled and failed runs');
 const steps = $('#first-steps') ? new FirstSteps($('#first-steps'), $('#show-steps')) : null;
 const filters = new RunFilters($('#runs-card'), (name) => {
   if (name === 'view') return paint();
@@ -132,18 +135,29 @@ async function ask() {
   const wanted = runs.filter((run) => ACTIVE.includes(run.status)).slice(0, MAX_LIVE);
   const answers = await Promise.allSettled(wanted.map((run) => get(`/api/runs/${run.id}/now/`)));
   live.clear();
-  // no value if the run was just deleted
+  tellFailure(figures, answers);
+  // no value if the run was just deleted, or the request failed
   answers.forEach((/** @type {any} */ { value }, i) => value && live.set(wanted[i].id, value));
   paint();
 }
 
 /** Fetches once those of each listed run that was cancelled or failed; in sequence, because the server reads logs. */
 async function askEnded() {
+  const answers = [];
   for (const run of runs.filter((one) => untilText(one) && !hasMetrics(one) && one.last_seq && !ended.has(one.id))) {
-    const answer = await get(`/api/runs/${run.id}/now/`).catch(() => null); // deleted in between
-    if (answer) ended.set(run.id, answer);
+    const [answer] = await Promise.allSettled([get(`/api/runs/${run.id}/now/`)]);
+    if (answer.status === 'fulfilled') ended.set(run.id, answer.value);
+    answers.push(answer);
   }
+  tellFailure(endedFigures, answers);
   paint();
+}
+
+/** The first failure of the requests of a part; a run that was deleted in between is none. */
+function tellFailure(part, answers) {
+  const failed = answers.find(({ reason }) => reason && reason.status !== 404);
+  if (failed) part.failed(failed.reason);
+  else part.loaded();
 }
 
 let waiting; // timer of the rows of waiting runs
@@ -152,7 +166,14 @@ let asking = 0;
 function watchWaiting() {
   clearTimeout(waiting);
   if (runs.some((run) => run.activity))
-    waiting = setTimeout(() => load().catch((error) => isRefusal(error) || watchWaiting()), WAITING_MS);
+    waiting = setTimeout(
+      () =>
+        load().catch((error) => {
+          say(error.message);
+          if (!isRefusal(error)) watchWaiting();
+        }),
+      WAITING_MS,
+    );
 }
 
 /** Fetches, at most once in FRESH_MS. */

@@ -10,7 +10,7 @@ import { $, fill, setText, wholeDates } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
-import { inPanel } from '../ui/panel-isolation.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { clock, plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';

@@ -1,7 +1,6 @@
 // One scenario: its edits in order, their effects, and its runs.
 
 import { get } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
 import { $, $$, fill, h, setText } from '../ui/dom.js';
 import { lowered, plural } from '../util/format.js';
@@ -18,7 +17,7 @@ import { busiest, loadsOf } from '../scenarios/server-loads.js';
 import { showConflict } from '../scenarios/edits/edit-conflict.js';
 import { paintRuns } from '../scenarios/panels/runs.js';
 import { serversTable } from '../scenarios/panels/servers-table.js';
-import { failureLine } from '../ui/labels/failure-line.js';
+import { failureLine } from '../ui/failures/failure-line.js';
 import { momentText } from '../util/time-text.js';
 
 const id = Number($('main').dataset.scenario);
@@ -98,7 +97,7 @@ function followParent() {
     about(draft.scenario);
     paint();
   };
-  const look = () => get(`/api/scenarios/${id}/`).then(({ parent }) => parent ?? orphaned(), logError);
+  const look = () => get(`/api/scenarios/${id}/`).then(({ parent }) => parent ?? orphaned(), fail);
   watchOverview(({ type, id: run }) => type === 'deleted' && run === draft.scenario.parent && orphaned(), look);
 }
 

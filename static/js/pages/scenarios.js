@@ -124,7 +124,7 @@ async function leave(scenario) {
   } catch (error) {
     logError(error);
     sayAbove(error);
-    if (error.status === 404) await list().catch(logError); // somebody else has deleted it
+    if (error.status === 404) await list().catch(failList); // somebody else has deleted it
   }
 }
 

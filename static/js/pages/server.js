@@ -131,7 +131,10 @@ async function main() {
       );
       prices.update();
     } catch (error) {
+      priced = null; // those of another time would pass for these
+      $('#panel-prices').hidden = false;
       setText($('#prices-note'), error.message);
+      prices.update();
     }
   });
   const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });

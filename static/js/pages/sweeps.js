@@ -66,8 +66,13 @@ async function leave(sweep) {
   } catch (error) {
     logError(error);
     $('#list').before(h('p', { class: 'error', id: 'list-error', role: 'alert' }, error.message));
-    if (error.status === 404) await list().catch(logError); // somebody else has deleted it
+    if (error.status === 404) await list().catch(failList); // somebody else has deleted it
   }
+}
+
+function failList(error) {
+  logError(error);
+  fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
 }
 
 async function form() {
@@ -214,5 +219,5 @@ function axis(n) {
   };
 }
 
-list().catch((error) => fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message)));
+list().catch(failList);
 if (operator) form().catch((error) => fill($('#new'), h('p', { class: 'error' }, error.message)));

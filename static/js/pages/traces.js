@@ -7,7 +7,7 @@ import { get, post, remove } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { bytes, number, percent, plural, wall } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Transfer, unfinished } from '../traces/upload-session.js';
@@ -19,9 +19,9 @@ const ABOUT = 'A trace holds the jobs of a cluster over time; runs replay it.';
 const operator = document.body.dataset.role === 'operator';
 const LABELS = { scanned: 'scanned' };
 const transfers = new Map(); // trace id -> {transfer, row} of this page
+const listed = new PagePart('list of traces');
 let traces = [];
 let total = 0;
-let failing = false; // whether the line of errors shows a failure that has passed once the list loads
 
 const columns = [
   {
@@ -96,15 +96,14 @@ async function leave(trace, open) {
   if (whole && !(await confirmed(`Discard upload ${name}? Its files will be deleted.`, 'Discard upload'))) return;
   transfers.get(trace.id)?.transfer.cancel();
   await (open ? post(`/api/traces/${trace.id}/cancel/`) : remove(`/api/traces/${trace.id}/`)).catch(fail);
-  load().catch(fail);
+  await load();
 }
 
 async function load() {
-  const page = await get('/api/traces/?size=200');
+  const page = await listed.load(get('/api/traces/?size=200'));
+  if (!page) return $('#list > p')?.remove(); // “Loading …”
   traces = page.results;
   total = page.count;
-  if (failing) $('#upload-error').hidden = true;
-  failing = false;
   paint();
 }
 
@@ -122,7 +121,6 @@ function fail(error) {
   logError(error);
   const line = $('#upload-error') ?? fill($('#list'), h('p', { class: 'error' }));
   line.hidden = false;
-  failing = isPassing(error) && line.id === 'upload-error';
   fill(line, error.message);
 }
 
@@ -156,6 +154,7 @@ async function take(files) {
   if (hollow) return fail(new Refusal(`${hollow.name} is empty.`));
   try {
     await load(); // progress of an earlier attempt
+    if (listed.error) throw listed.error;
     const open = unfinished(
       files,
       traces.filter((trace) => !transfers.get(trace.id)?.transfer.active),
@@ -292,14 +291,18 @@ function forget(id) {
   }
 }
 
-const reload = debounce(() => load().catch(fail), 200);
+const reload = debounce(load, 200);
 followOverview((message) => {
   if (message.type !== 'trace') return;
   const known = traces.find((trace) => trace.id === message.trace.id);
-  if (failing || !known || known.status !== message.trace.status) reload();
+  if (listed.error || !known || known.status !== message.trace.status) reload();
   if (known) Object.assign(known, message.trace);
   paint();
 }, reload);
 if (operator) wireUpload();
-load().catch(fail);
-if (operator) generateForm($('#generate'), () => load().catch(fail)).catch(fail);
+load();
+if (operator)
+  generateForm($('#generate'), load).catch((error) => {
+    logError(error);
+    fill($('#generate'), h('p', { class: 'error', role: 'alert' }, error.message));
+  });

@@ -3,6 +3,7 @@
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { fill, h } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { field } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { sentence } from '../util/format.js';
@@ -26,6 +27,7 @@ export class NewPlan {
     );
     const kinds = PLAN_TYPES.map(([value, text]) => h('option', { value }, text));
     this.kind = field('Changes', h('select', { id: 'kind' }, kinds));
+    this.part = new PagePart('schedulers of the form');
     this.button = h('button', { class: 'primary', disabled: true }, 'Make a plan');
     this.problem = h('p', { class: 'error wide', role: 'alert', hidden: true });
     this.note = h('span', { class: 'muted', role: 'status', hidden: true });
@@ -55,7 +57,7 @@ export class NewPlan {
   }
 
   async #list() {
-    const known = await get('/api/schedulers/').catch((error) => (logError(error), []));
+    const known = (await this.part.load(get('/api/schedulers/'))) ?? [];
     const able = known.filter((one) => !one.unavailable);
     this.known = new Map(able.map((one) => [one.name, one]));
     fill(

@@ -2,14 +2,17 @@
 
 import * as http from '../core/api.js';
 import { browser } from '../core/browser.js';
+import { PagePart } from '../ui/failures/page-part.js';
 
 const AGAIN_MS = 2000;
 
 export class Activity {
   /**
-   * stream: of the run; say(text, bad) shows a sentence, '' none. world, api: the browser and the server.
+   * stream: of the run; say(text, bad) shows a sentence, '' none. env, api, part: the browser, the server, and what
+   * tells a failed request.
    */
-  constructor(runId, stream, say, env = browser, api = http) {
+  constructor(runId, stream, say, env = browser, api = http, part = new PagePart('reason why the run waits')) {
+    this.part = part;
     this.runId = runId;
     this.say = say;
     this.env = env;
@@ -25,11 +28,10 @@ export class Activity {
     if (activity) this.timer = this.env.later(AGAIN_MS, () => this.#ask());
   }
 
-  /** The connection badge reports a server that does not answer. */
   async #ask() {
     const again = () => (this.timer = this.env.later(AGAIN_MS, () => this.#ask()));
     const asked = this.timer;
-    const run = await this.api.get(`/api/runs/${this.runId}/`).catch(() => null);
+    const run = await this.part.load(this.api.get(`/api/runs/${this.runId}/`));
     if (asked !== this.timer) return; // a newer status has arrived
     if (run) this.#update(run);
     else again();

@@ -3,6 +3,7 @@
 import { get } from '../core/api.js';
 import { eventTitle } from '../models/titles.js';
 import { $, setText } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { lowered, number } from '../util/format.js';
 import { Later } from '../util/throttle.js';
 import { url } from '../ui/address/query.js';
@@ -19,6 +20,7 @@ export class EventStep {
     this.row = null; // {seq, at_ms, text, id, ...} of the event shown, or of the last one before the time
     this.wanted = null; // requested seq, not yet received: a second step starts from it
     this.turn = 0;
+    this.part = new PagePart('event at the time shown');
     $('#event-back').addEventListener('click', () => this.step(-1));
     $('#event-on').addEventListener('click', () => this.step(1));
     const later = new Later(LOOK_MS, () => this.#refresh()); // a live run moves all the time
@@ -76,14 +78,9 @@ export class EventStep {
   }
 
   async #ask(asked) {
-    try {
-      return (
-        (await get(`/api/runs/${this.runId}/events/table/?${new URLSearchParams({ ...asked, size: 1 })}`)).rows[0] ??
-        null
-      );
-    } catch {
-      return null; // the badge reports a lost connection
-    }
+    const query = new URLSearchParams({ ...asked, size: 1 });
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`));
+    return answer?.rows[0] ?? null;
   }
 
   #paint() {

@@ -4,6 +4,7 @@ import { tick } from '../core/first-steps.js';
 import { confirmed } from '../ui/confirm.js';
 import { get, post } from '../core/api.js';
 import { $, fill, h } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { clock, number } from '../util/format.js';
 
 const ACTIVE = ['queued', 'running', 'paused'];
@@ -53,10 +54,12 @@ export class Family {
     this.onError = onError;
     this.notes = notes;
     this.rows = []; // the family as shown
+    this.part = new PagePart('forks of the run');
   }
 
   async load() {
-    const rows = await get(`/api/runs/${this.runId}/forks/`);
+    const rows = await this.part.load(get(`/api/runs/${this.runId}/forks/`));
+    if (!rows) return;
     this.rows = rows;
     const own = rows.find((row) => row.id === this.runId);
     const parent = rows.find((row) => row.id === own?.parent);

@@ -22,19 +22,19 @@ export class Warnings {
     this.asked = 0;
   }
 
-  /** Shows the warnings of these choices; the answer, or null when a newer check was begun or this one failed. */
+  /** Shows the warnings of these choices, or why they could not be checked; null if a newer check was begun. */
   async check(choices) {
     const mine = ++this.asked;
     const answer = await suitability(choices).catch((error) => {
-      logError(error); // the start of the run refuses wrong choices by itself
-      return null;
+      logError(error);
+      return { warnings: [`The check of these choices failed: ${error.message}`] };
     });
     if (mine !== this.asked) return null;
     fill(
       this.box,
-      (answer?.warnings ?? []).map((line) => h('p', {}, line)),
+      answer.warnings.map((line) => h('p', {}, line)),
     );
-    this.box.hidden = !answer?.warnings.length;
+    this.box.hidden = !answer.warnings.length;
     return answer;
   }
 

@@ -6,7 +6,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { onSubmit } from '../ui/fields/submission.js';
-import { failureLine } from '../ui/labels/failure-line.js';
+import { failureLine } from '../ui/failures/failure-line.js';
 import { wall } from '../util/format.js';
 import { showOnce } from './secret-line.js';
 

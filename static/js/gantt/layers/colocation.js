@@ -5,11 +5,13 @@ import { get } from '../../core/api.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { NEVER } from '../../core/bars.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { LEVEL, Layer } from './layer.js';
 
 const COMP = 1;
 const SUBTASK_PX = 24; // an iteration this wide shows its subtasks
 const MAX_WINDOWS = 60; // cached answers
+const AGAIN_MS = 2000; // after a failure
 const LABEL_PX = 11;
 const CAUSES = {
   cpu: 'limited by the computation of all its jobs',
@@ -29,6 +31,7 @@ export class GroupBands extends Layer {
     this.byServer = new Map(); // server -> bands, in order
     this.newest = new Map(); // group -> its newest band
     this.seen = 0;
+    this.part = new PagePart('subtasks of the groups');
     this.windows = new Map(); // of subtasks: key -> answer, or null while it is loading
   }
 
@@ -261,9 +264,13 @@ export class GroupBands extends Layer {
       get(`/api/runs/${this.info.run.id}/groups/${data.group}/subtasks/?${asked}`)
         .then((answer) => {
           this.windows.set(key, answer);
+          this.part.loaded();
           this.onData();
         })
-        .catch(() => this.windows.delete(key));
+        .catch((error) => {
+          this.part.failed(error);
+          setTimeout(() => this.windows.delete(key) && this.onData(), AGAIN_MS);
+        });
     }
     return this.windows.get(key);
   }

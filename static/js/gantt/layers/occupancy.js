@@ -118,8 +118,8 @@ class Raster {
 }
 
 /**
- * Share, for each pixel, that bars hold of the measure of which they hold most: each measure is summed by itself, and
- * only over the pixels that have bars. diff is all 0, before and after.
+ * For each pixel, the largest of the shares that bars hold of the measures. Each measure is summed separately, and only
+ * over the pixels that have bars. diff is all 0, before and after.
  */
 export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
   const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;

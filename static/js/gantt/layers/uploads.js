@@ -4,6 +4,7 @@
 // job.
 
 import { getColumns } from '../../core/api.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, plural } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
@@ -23,13 +24,13 @@ export class Uploads extends Layer {
     this.delays = delays;
     this.#forget();
     if (delays) return;
-    getColumns(`/api/runs/${info.run.id}/delays/`)
-      .then(({ meta, columns }) => {
-        this.delays = { values: meta.values, width: meta.width, code: columns.code };
-        this.#forget();
-        onData();
-      })
-      .catch(() => {}); // only uploads are missing then
+    new PagePart('uploads of chunks').load(getColumns(`/api/runs/${info.run.id}/delays/`)).then((answer) => {
+      if (!answer) return;
+      const { meta, columns } = answer;
+      this.delays = { values: meta.values, width: meta.width, code: columns.code };
+      this.#forget();
+      onData();
+    });
   }
 
   get any() {

@@ -2,6 +2,7 @@
 
 import { get } from '../../core/api.js';
 import { setText } from '../../ui/dom.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { number, plural } from '../../util/format.js';
 
 /**
@@ -47,6 +48,7 @@ export class RejectionNote {
     this.box = box;
     this.runId = runId;
     this.shown = '';
+    this.part = new PagePart('reason of the rejections');
   }
 
   /** Shows or hides the note; the sentence of the reason is read once for each change. */
@@ -58,7 +60,8 @@ export class RejectionNote {
     this.box.hidden = !found;
     if (!found) return;
     const query = new URLSearchParams({ kind: 'decided', decision: 'rejected', code: found.code, size: '1' });
-    const { rows } = await get(`/api/runs/${this.runId}/events/table/?${query}`);
-    if (key === this.shown) setText(this.box, rejectionText(found, rows[0]));
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`));
+    if (key === this.shown) setText(this.box, rejectionText(found, answer?.rows[0]));
+    if (!answer) this.shown = ''; // asked for again with the next jobs
   }
 }

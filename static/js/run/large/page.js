@@ -9,6 +9,7 @@ import { JobsTable } from '../jobs-table.js';
 import { Raster, cellText } from './raster.js';
 import { moved, within } from './window.js';
 import { DataTable } from '../../ui/data-table.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { $, debounce, fill, setText } from '../../ui/dom.js';
 import { tile } from '../../ui/tile.js';
 import { capital, clock, duration, exactClock, number, plural } from '../../util/format.js';
@@ -134,4 +135,4 @@ $('#raster').addEventListener(
 const [from, to] = ['from', 'to'].map((name) => url.number(name, { instead: 'The whole run is shown.' }));
 if (from !== null && to !== null && to > from) shown = within([from, to], [0, Number.MAX_SAFE_INTEGER]);
 load().catch(failed);
-showMetrics().catch(logError);
+new PagePart('metrics').load(showMetrics());

@@ -4,6 +4,7 @@ import { Curves } from '../../charts/line-panel.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { capital, clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
 
@@ -129,6 +130,7 @@ export function priceCurves(prices, info, slotMs) {
 }
 
 const CANCEL_AFTER_MS = 2_000;
+const AGAIN_MS = 5_000; // after a failure
 const QUEUED = 'The certificate is queued; certificates are computed one at a time.';
 
 export const certificatePanel = {
@@ -144,6 +146,7 @@ class CertificatePanel {
     this.note = note;
     this.prices = null;
     this.seq = -1;
+    this.part = new PagePart('prices of the certificate');
     const slotMs = info.cluster.slot_ms;
     const y = { min: 0, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
     const compute = () => priceCurves(this.prices, info, slotMs);
@@ -211,10 +214,19 @@ class CertificatePanel {
         this.prices = prices;
         for (const part of ['.plot', '.actions', '.legend'])
           this.panel.querySelector(part).hidden = !prices?.curves.length;
+        this.part.loaded();
         this.chart.update();
         this.#say(text);
       })
-      .catch(() => (this.seq = -1)); // retried with the next status
+      .catch((error) => {
+        this.part.failed(error);
+        setTimeout(() => this.seq === certificate?.seq && this.#again(), AGAIN_MS);
+      });
+  }
+
+  #again() {
+    this.seq = -1;
+    this.status(this.newest);
   }
 
   /** An operator can cancel a computation or a wait that takes long. */

@@ -4,7 +4,7 @@
 // which only the chart is needed: update after new data, refresh now and then, moved when another moment is shown,
 // status with the run's status message. `chart` has `table(time)` for the table of its numbers.
 
-import { inPanel } from '../../ui/panel-isolation.js';
+import { inPanel } from '../../ui/failures/panel-isolation.js';
 import { numbersButton } from '../../ui/table-toggle.js';
 import { clock } from '../../util/format.js';
 import { chartSection } from './section.js';

@@ -2,9 +2,11 @@
 // the others.
 
 import { get } from '../../core/api.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { Later } from '../../util/throttle.js';
 
 const REST_MS = 300;
+const NONE = { prices: new Map(), defaultPrices: null };
 
 export class PastPrices {
   /** transport: gives the time; store: has the newest prices; onChange() is called when other prices are shown. */
@@ -14,6 +16,7 @@ export class PastPrices {
     this.store = store;
     this.onChange = onChange;
     this.past = null;
+    this.part = new PagePart('prices at the time shown');
     this.later = new Later(REST_MS, () => this.#load());
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => this.#moved());
   }
@@ -24,6 +27,7 @@ export class PastPrices {
   }
 
   #moved() {
+    if (this.transport.then === null) this.part.forget();
     if (!this.store.prices.size && !this.store.defaultPrices) return;
     if (this.transport.then === null) {
       if (this.past) {
@@ -36,12 +40,14 @@ export class PastPrices {
   async #load() {
     const then = this.transport.then;
     if (then === null) return;
-    const answer = await get(`/api/runs/${this.runId}/prices/?at_ms=${then}`).catch(() => null);
-    if (!answer || this.transport.then === null) return;
-    this.past = {
-      defaultPrices: answer.default_prices,
-      prices: new Map(answer.prices.map(([slot, ...columns]) => [slot, columns])),
-    };
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/prices/?at_ms=${then}`));
+    if (this.transport.then === null) return this.part.forget();
+    this.past = answer // those of another time would pass for these
+      ? {
+          defaultPrices: answer.default_prices,
+          prices: new Map(answer.prices.map(([slot, ...columns]) => [slot, columns])),
+        }
+      : NONE;
     this.onChange();
   }
 }

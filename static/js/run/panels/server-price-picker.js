@@ -68,9 +68,13 @@ export class ServerPrices {
       .then((prices) => {
         if (this.index !== wanted) return;
         this.prices = prices;
+        this.input.setCustomValidity('');
         this.onChange();
       })
       .catch((error) => {
+        if (this.index !== wanted) return;
+        this.prices = null; // those of another time would pass for these
+        this.onChange();
         this.input.setCustomValidity(error.message);
         this.input.reportValidity();
       });

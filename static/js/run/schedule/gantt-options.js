@@ -4,6 +4,7 @@ import { stateWord } from '../../models/index.js';
 import { get } from '../../core/api.js';
 import { colors, onTheme } from '../../util/colors.js';
 import { $, debounce, fill, h, setText } from '../../ui/dom.js';
+import { PagePart } from '../../ui/failures/page-part.js';
 import { number, plural } from '../../util/format.js';
 import { Later } from '../../util/throttle.js';
 import { url } from '../../ui/address/query.js';
@@ -20,6 +21,7 @@ export class ScheduleOptions {
     this.playhead = playhead;
     this.payoffs = new Map();
     this.payoffSeq = 0;
+    this.part = new PagePart('payoffs of the jobs');
     this.orders = {
       servers: 'Servers',
       sites: 'Sites',
@@ -108,7 +110,7 @@ export class ScheduleOptions {
   }
 
   async #loadPayoffs() {
-    const answer = await get(`/api/runs/${this.runId}/payoffs/?after=${this.payoffSeq}`).catch(() => null);
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/payoffs/?after=${this.payoffSeq}`));
     if (!answer) return;
     for (const [job, payoff] of answer.rows) this.payoffs.set(job, payoff);
     this.payoffSeq = answer.last_seq;

@@ -3,6 +3,8 @@
 import { post } from '../../core/api.js';
 import { Refusal } from '../../core/client-errors.js';
 import { debounce } from '../../ui/dom.js';
+import { PagePart } from '../../ui/failures/page-part.js';
+import { isRefusal } from '../../util/poll.js';
 import { History } from './undo-history.js';
 
 const CHECK_MS = 150; // between a change and its check
@@ -12,6 +14,7 @@ export class Draft {
   #answer = null; // the newest check, with `of`: the edits that it is about
   #asked = 0; // checks that were requested
   #typed = null; // {edits, of, curves} of the input in the form, for the list of edits at that time
+  #typedPart = new PagePart('curves with the edit in the form');
   #unchecked = false; // whether the page says why the edits could not be checked
 
   /** onChange: after every change of what is shown; onError: the reason why edits are not checked, or null. */
@@ -23,7 +26,10 @@ export class Draft {
     this.onError = onError;
     this.scenario = found;
     this.checkSoon = debounce(() => this.check(), CHECK_MS);
-    this.typedSoon = debounce((peek) => this.#checkTyped(peek()).catch(() => {}), CHECK_MS); // adding shows errors
+    this.typedSoon = debounce(
+      (peek) => this.#checkTyped(peek()).catch((error) => this.#notCheckedTyped(error)),
+      CHECK_MS,
+    );
     this.history = new History(found.edits, () => {
       onChange();
       this.checkSoon();
@@ -143,7 +149,14 @@ export class Draft {
     const edits = this.#with(given.edits, given.place, () => given.edits[0]);
     const { curves, rows } = await post(this.address, { edits });
     if (mine !== this.#typed) return;
+    this.#typedPart.loaded();
     if (!rows.some(({ error }) => error)) mine.curves = curves;
     this.onChange();
+  }
+
+  /** Input that the server refuses is still being typed: adding it shows the reason. */
+  #notCheckedTyped(error) {
+    if (isRefusal(error)) this.#typedPart.forget();
+    else this.#typedPart.failed(error);
   }
 }

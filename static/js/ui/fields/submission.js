@@ -1,6 +1,6 @@
 // Submission of a form: the button is disabled meanwhile, and a failure is shown in the form.
 
-import { failureLine } from '../labels/failure-line.js';
+import { failureLine } from '../failures/failure-line.js';
 
 /**
  * @param {HTMLElement} form

@@ -1,7 +1,7 @@
 // Isolation of panels: the error of one is shown in its place, in one sentence, and the rest of the page continues.
 
-import { logError } from '../core/client-errors.js';
-import { h, setText } from './dom.js';
+import { logError } from '../../core/client-errors.js';
+import { h, setText } from '../dom.js';
 
 const broken = new WeakMap(); // panel -> Map of the actions that failed last time -> their messages
 
@@ -43,6 +43,7 @@ function show(panel) {
     : panel.nextElementSibling?.closest('.broken');
   panel.toggleAttribute('data-broken', message !== undefined);
   if (message === undefined) return note?.remove();
+  panel.hidden = false; // a panel that waits for its first data
   if (!note) {
     note = h('p', { class: 'broken error', role: 'alert' });
     if (!panel.matches('section')) panel.after(note);

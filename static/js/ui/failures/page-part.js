@@ -1,0 +1,87 @@
+// Parts of a page whose newest request has failed, named in a notice at the top of the page: what is absent or old never
+// passes for current.
+
+import { logError } from '../../core/client-errors.js';
+import { sentence, wallClock } from '../../util/format.js';
+import { $, fill, h } from '../dom.js';
+
+const SHOW_MS = 250; // a page that is being left aborts its requests, and is gone before this notice
+
+/** @type {Set<PagePart>} */
+const failing = new Set();
+
+export class PagePart {
+  /** @param {string} name a noun in lower case, as it is on the page */
+  constructor(name) {
+    this.name = name;
+    this.loadedAt = 0; // wall time of the newest answer
+    /** @type {any} */
+    this.error = null;
+  }
+
+  /**
+   * The answer to a request; null if it failed: the notice names the part until one succeeds.
+   *
+   * @template T
+   * @param {Promise<T>} request
+   * @returns {Promise<T | null>}
+   */
+  async load(request) {
+    try {
+      const answer = await request;
+      this.loaded();
+      return answer;
+    } catch (error) {
+      this.failed(error);
+      return null;
+    }
+  }
+
+  loaded() {
+    this.loadedAt = Date.now();
+    this.forget();
+  }
+
+  /** @param {any} error */
+  failed(error) {
+    logError(error);
+    this.error = error;
+    failing.add(this);
+    setTimeout(show, SHOW_MS);
+  }
+
+  /** The part is not shown any more. */
+  forget() {
+    this.error = null;
+    if (failing.delete(this)) setTimeout(show, SHOW_MS);
+  }
+}
+
+/**
+ * Lines about parts: {loadedAt, name, error} of each. Parts with the same reason share a line.
+ *
+ * @param {Iterable<{ name: string, loadedAt: number, error: any }>} parts
+ */
+export function partLines(parts) {
+  /** @type {Map<string, string[]>} */
+  const lines = new Map();
+  for (const { name, loadedAt, error } of parts) {
+    const key = `${loadedAt ? 'Not up to date' : 'Not loaded'}\n${sentence(error.message)}`;
+    const names = lines.get(key) ?? [];
+    lines.set(key, [...names, loadedAt ? `${name} (of ${wallClock(loadedAt)})` : name]);
+  }
+  return [...lines].map(([key, names]) => {
+    const [what, why] = key.split('\n');
+    return `${what}: ${names.join(', ')}. ${why}`;
+  });
+}
+
+function show() {
+  const box = $('#failing-parts') ?? h('div', { class: 'notice bad', id: 'failing-parts', role: 'status' });
+  if (!box.isConnected) document.body.insertBefore(box, $('#content')?.nextSibling ?? document.body.firstChild);
+  box.hidden = !failing.size;
+  fill(
+    box,
+    partLines(failing).map((line) => h('p', {}, line)),
+  );
+}

@@ -1,0 +1,64 @@
+// Every request that a page makes when it is opened, failing once: the page shows the server's sentence.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { RUNS, needsPage, openPage, serveRecorded, until } from './dom.js';
+import { $$, refusal } from './visit.js';
+
+const run = (name) => ({ 'run.pk': String(RUNS[name]), 'run.status': 'finished', 'run.scenario.name': name });
+
+/** [template, script, address, variables of the template] of each page. */
+const PAGES = [
+  ['overview', 'pages/overview', '/', {}],
+  ['wall', 'home/wall', '/wall/', {}],
+  ['run', 'pages/run', `/runs/${RUNS.slotted}/`, run('slotted')],
+  ['run', 'pages/run', `/runs/${RUNS.slotted}/?colour=payoff&job=0&t=7200000`, run('slotted')],
+  ['run', 'pages/run', `/runs/${RUNS.typed}/`, run('typed')],
+  ['run', 'pages/run', `/runs/${RUNS.groups}/`, run('groups')],
+  ['server', 'pages/server', `/runs/${RUNS.slotted}/servers/0/`, { ...run('slotted'), index: '0' }],
+  ['scenarios', 'pages/scenarios', '/scenarios/', {}],
+  ['sweeps', 'pages/sweeps', '/sweeps/', {}],
+  ['sweep', 'pages/sweep', `/sweeps/${RUNS.sweep}/`, { 'sweep.pk': String(RUNS.sweep) }],
+  ['traces', 'pages/traces', '/traces/', {}],
+  ['clusters', 'pages/clusters', '/clusters/?cluster=1', {}],
+  ['compare', 'pages/compare', `/compare/?runs=${RUNS.slotted},${RUNS.other}`, {}],
+  ['audit', 'pages/audit', '/audit/', {}],
+  ['alerts', 'alerts/page', '/alerts/', {}],
+];
+let visits = 0;
+
+async function visit([template, script, address, names], first = []) {
+  openPage(address, `${template}.html`, names);
+  const asked = serveRecorded(first);
+  await import(`../../static/js/${script}.js?failing${visits++}`);
+  return asked;
+}
+
+/** The requests for data of a page, once it makes no more. */
+async function requestsOf(page) {
+  const asked = await visit(page);
+  let [seen, calm] = [0, 0];
+  await until(() => {
+    calm = asked.length === seen ? calm + 1 : 0;
+    seen = asked.length;
+    return seen > 0 && calm > 80;
+  }, 'the page is loaded');
+  return [...new Set(asked.filter(([method]) => method === 'GET').map(([, path]) => path))];
+}
+
+const shows = (sentence) =>
+  $$('body *').some((one) => one.textContent.includes(sentence) && !one.closest('[hidden]') && !one.children.length);
+
+for (const page of PAGES) {
+  test(`${page[2]}: a request that fails is told`, needsPage, async () => {
+    const silent = [];
+    for (const path of await requestsOf(page)) {
+      const sentence = `Failure ${visits} on purpose.`;
+      const asked = await visit(page, [[path, () => refusal(500, sentence)]]);
+      const cached = () => asked.every(([, one]) => one !== path); // by a module that the pages of a test share
+      await until(() => shows(sentence)).catch(() => cached() || silent.push(path));
+    }
+    assert.deepEqual(silent, []);
+  });
+}
