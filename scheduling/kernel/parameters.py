@@ -91,8 +91,8 @@ def _words(value: str) -> str:
 
 def _amount(bound: float, metadata: Mapping[str, Any]) -> str:
     """A bound with the unit of its parameter; × is no unit."""
-    unit = metadata["unit"]
-    return str(bound) if unit in ("", "×") else f"{bound} {unit}"
+    text, unit = f"{bound:,.0f}" if float(bound).is_integer() else str(bound), metadata["unit"]
+    return text if unit in ("", "×") else f"{text} {unit}"
 
 
 def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:

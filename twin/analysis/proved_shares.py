@@ -123,8 +123,18 @@ def _own(run: Run, first: Run, base: _Claim | None) -> Share:
     if run is first:
         return Share(ratio, what, True)
     if base is None:
-        return Share(ratio, what, False, f"run {first.pk} has no proved share to compare with")
+        return Share(ratio, what, False, _why_no_base(first))
     return Share(ratio, what, False, f"its bound does not hold for run {first.pk}")
+
+
+def _why_no_base(first: Run) -> str:
+    """Reason why no share is compared with that of the first run."""
+    proved: dict[str, Any] = first.whole_certificate if first.status == Run.FINISHED else {}
+    if proved.get("ratio") is None:
+        return f"run {first.pk} has no proved share to compare with"
+    if proved.get("left_out"):
+        return f"the proved share of run {first.pk} does not cover all its jobs"
+    return f"the bound of run {first.pk} holds only for that run"
 
 
 def _why_none(run: Run) -> str:

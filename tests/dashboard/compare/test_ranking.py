@@ -60,6 +60,20 @@ def test_shares_of_different_things_are_not_ranked(viewer, pair):
     assert rows["completed"][1]["ranked"]
 
 
+def test_a_share_that_leaves_out_jobs_is_no_base(viewer, pair):
+    for run in pair:
+        certificate_task.run(run.pk)
+        run.refresh_from_db()
+    Run.objects.filter(pk=pair[0].pk).update(certificate=pair[0].certificate | {"left_out": 1})
+    rows = {row["key"]: row["values"] for row in viewer.get(address(*pair)).json()["metrics"]}
+    first, second = rows["certificate_ratio"]
+    assert first["value"] == pair[0].certificate["ratio"]
+    assert (second["ranked"], second["why"]) == (
+        False,
+        f"the proved share of run {pair[0].pk} does not cover all its jobs",
+    )
+
+
 def test_a_missing_share_has_a_reason(viewer, pair, make_scenario):
     """Not computed yet, given up, or no bound at all; once there is a share, no reason."""
 
