@@ -10,6 +10,7 @@ import { wasPlayed } from '../../static/js/scenarios/edits/edit-list.js';
 import { needsPage, open, openPage, recorded, serve, sockets, until } from './dom.js';
 
 const FORK_MS = 60_200_379; // 16:43:20.379
+const PARENT = { id: 7, status: 'finished', sim_ms: FORK_MS + 1 };
 const KEPT = { verb: 'scale_arrivals', factor: 2, at_ms: 3_600_000 };
 const $ = (selector) => document.querySelector(selector);
 const $$ = (selector) => [...document.querySelectorAll(selector)];
@@ -29,6 +30,7 @@ async function visit(patch = null) {
   serve([
     ['/api/scenarios/1/edits/', edits],
     ['/api/scenarios/1/', { ...body, fork_ms: FORK_MS, parent: 7, edits: [KEPT] }],
+    ['/api/runs/7/', PARENT],
     ['/api/runs/', { results: [] }],
     ['/api/', (_, path) => recorded(path)],
   ]);
@@ -363,4 +365,14 @@ test('only an edit that came with the fork is past: any other can be changed or 
   assert.equal(wasPlayed(fork.edits[1], fork), false, 'off: never played');
   assert.equal(wasPlayed({ ...KEPT, at_ms: FORK_MS }, fork), false);
   assert.equal(wasPlayed(KEPT, { fork_ms: null, edits: [KEPT] }), false);
+});
+
+test('a fork at the end of its run says that no event follows', needsPage, async (t) => {
+  await visit();
+  assert.ok($('#at-the-end').hidden, 'the run has an event after the fork');
+  t.after(() => (PARENT.sim_ms = FORK_MS + 1));
+  PARENT.sim_ms = FORK_MS;
+  await visit();
+  await until(() => !$('#at-the-end').hidden, 'it is said');
+  assert.equal(text('#at-the-end'), 'No event of run 7 follows: it ended at 16:43:20.');
 });

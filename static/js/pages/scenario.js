@@ -3,7 +3,8 @@
 import { get } from '../core/api.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
 import { $, $$, fill, h, setText } from '../ui/dom.js';
-import { lowered, plural } from '../util/format.js';
+import { PagePart } from '../ui/failures/page-part.js';
+import { clock, lowered, plural } from '../util/format.js';
 import { inCharge } from '../models/phases.js';
 import { url } from '../ui/address/query.js';
 import { ServerPicture } from '../charts/server-grid.js';
@@ -68,7 +69,15 @@ async function start() {
     if (servers && verb) form.begin(verb, { servers });
     wire();
   }
-  await Promise.all([draft.preview(), runs(), loads()]);
+  await Promise.all([draft.preview(), runs(), loads(), noteEnd(found)]);
+}
+
+/** A fork at the end of a run has nothing to continue. */
+async function noteEnd({ parent, fork_ms: forkMs }) {
+  const run = parent && (await new PagePart('continued run').load(get(`/api/runs/${parent}/`)));
+  if (!run || run.status !== 'finished' || run.sim_ms > forkMs) return;
+  setText($('#at-the-end'), `No event of run ${parent} follows: it ended at ${clock(run.sim_ms)}.`);
+  $('#at-the-end').hidden = false;
 }
 
 /** Parts of the scenario, and what it continues. */
