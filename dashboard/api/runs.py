@@ -68,7 +68,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     def list(self, request: Request) -> Response:
         """Runs, newest first; by_status and by_scheduler: number of runs with each value under the other filters.
 
-        by_scheduler counts the first scheduler of each run.
+        by_scheduler counts the first scheduler of each run; scheduler_titles has their titles.
         """
         answer = super().list(request)
         asked = self._asked(self.get_queryset()).order_by()
@@ -79,6 +79,9 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         answer.data["by_scheduler"] = dict(
             asked.filter(chosen["status"]).values_list("scenario__scheduler").annotate(Count("pk"))
         )
+        answer.data["scheduler_titles"] = {
+            name: scheduler_history.in_order(name, [])[0].title for name in answer.data["by_scheduler"]
+        }
         return answer
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -163,6 +163,7 @@ def test_lists_are_filtered_by_status_and_scheduler_and_count_what_other_filters
     assert (page["results"][0]["status"], page["results"][0]["scheduler"]) == ("finished", "fifo")
     assert {status: n for status, n in page["by_status"].items() if n} == {"finished": 1, "failed": 1}
     assert page["by_scheduler"] == {"fifo": 1, "drf": 1}
+    assert page["scheduler_titles"] == {"fifo": "FIFO", "drf": "DRF"}
     assert viewer.get("/api/runs/", {"q": "drf", "scheduler": "fifo"}).json()["count"] == 0
 
 

@@ -18,6 +18,7 @@ import {
   telling,
   timeTicks,
 } from '../../static/js/util/format.js';
+import { speedText } from '../../static/js/util/speeds.js';
 
 test('points in time say days only when there are some, and as much as the step needs', () => {
   assert.equal(clock(0), '00:00:00');
@@ -105,4 +106,15 @@ test('a text begins with a capital letter, but vCPU is written as it is', () => 
   assert.equal(capital('vCPU'), 'vCPU');
   assert.equal(capital('GPU'), 'GPU');
   assert.equal(capital(''), '');
+});
+
+test('a speed is simulated time per second, with minutes as min', () => {
+  assert.deepEqual([1, 300, 90, 3600, 5400, 604_800].map(speedText), [
+    '1 s/s',
+    '5 min/s',
+    '1 min 30 s/s',
+    '1 h/s',
+    '1 h 30 min/s',
+    '7 d/s',
+  ]);
 });

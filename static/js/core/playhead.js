@@ -1,16 +1,5 @@
 // Playhead: the time that the page shows. Live: the newest time of the run. Otherwise: a fixed or playing time.
 
-/** @type {[speed: number, title: string][]} */
-export const SPEEDS = [
-  [1, '1 s/s'],
-  [60, '1 min/s'],
-  [600, '10 min/s'],
-  [3600, '1 h/s'],
-  [21600, '6 h/s'],
-  [86400, '1 d/s'],
-  [604800, '7 d/s'],
-]; // simulated time per second
-
 export class Playhead extends EventTarget {
   constructor() {
     super();

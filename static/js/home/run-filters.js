@@ -9,7 +9,7 @@ const NAMES = ['q', 'status', 'scheduler', 'view'];
 const VIEW = 'runs-view'; // in the browser's storage
 
 export class RunFilters {
-  /** section: the card of the runs; titles: name -> title of schedulers; onChange() after another choice. */
+  /** section: the card of the runs; onChange() after another choice. */
   constructor(section, onChange) {
     this.section = section;
     this.onChange = onChange;
@@ -47,8 +47,8 @@ export class RunFilters {
     return String(new URLSearchParams([...asked.map((name) => [name, this.chosen[name]]), ['size', size]]));
   }
 
-  /** Counts of an answer: states as buttons, schedulers as a menu. titles: name -> title. */
-  paint({ by_status: byStatus, by_scheduler: byScheduler }, titles) {
+  /** Counts of an answer: states as buttons, schedulers as a menu. */
+  paint({ by_status: byStatus, by_scheduler: byScheduler, scheduler_titles: titles }) {
     const { status, scheduler } = this.chosen;
     fill(
       $('#runs-by-status', this.section),
@@ -67,7 +67,7 @@ export class RunFilters {
       ),
     );
     const names = [...new Set([...Object.keys(byScheduler), ...(scheduler ? [scheduler] : [])])];
-    const title = (name) => titles.get(name) ?? name;
+    const title = (name) => titles[name] ?? name;
     fill(
       $('#runs-scheduler', this.section),
       h('option', { value: '' }, 'All schedulers'),

@@ -4,16 +4,9 @@ import { wholeNumber } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { fill, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
+import { CLOCK_SPEEDS, speedText } from '../util/speeds.js';
 
 const MINUTE = 60_000;
-const SPEEDS = [
-  [60, '1 min/s'],
-  [600, '10 min/s'],
-  [1800, '30 min/s'],
-  [3600, '1 h/s'],
-  [21600, '6 h/s'],
-  [86400, '1 d/s'],
-];
 const option = (value, text, selected = false) => h('option', { value, selected }, text);
 
 function field(title, control, help) {
@@ -40,7 +33,7 @@ export class Options {
     this.speedSelect = h(
       'select',
       { id: 'f-speed' },
-      SPEEDS.map(([value, text]) => option(value, text, value === 3600)),
+      CLOCK_SPEEDS.map((speed) => option(speed, speedText(speed), speed === 3600)),
     );
     this.serverCount = h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 });
     this.slotInput = h('input', { id: 'f-slot', type: 'number', min: 0.001, step: 'any' });

@@ -27,7 +27,6 @@ const FRESH_MS = 1000;
 const WAITING_MS = 2000; // between two polls of waiting runs
 const live = new Map(); // run id -> its newest metrics
 const ended = new Map(); // run id -> the same of an ended run without stored metrics
-const titles = new Map(); // of schedulers, by name
 let list = null; // the table of runs, once its columns are known
 let size = PAGE;
 let runs = [];
@@ -88,7 +87,6 @@ async function load() {
   found = page;
   runs = page.results;
   newest = (all ?? page).results;
-  for (const { schedulers } of runs) for (const { name, title } of schedulers) titles.set(name, title);
   cards ??= new RunCards($('#cards'), { metrics, tick, figures: moment });
   list ??= new DataTable($('#runs'), {
     name: 'runs',
@@ -105,7 +103,7 @@ function paint() {
   $('#start').hidden = newest.length > 0;
   $('#runs-count').textContent = shown(runs.length, found.count, found.count === 1 ? 'run' : 'runs');
   paintCompare();
-  filters.paint(found, titles);
+  filters.paint(found);
   const table = filters.view === 'table';
   const none = filters.narrow
     ? empty('No matching runs', 'The search and the filters leave out all runs.', ['Show all runs', '/'])

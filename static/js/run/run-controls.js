@@ -4,18 +4,9 @@
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
 import { fill, h } from '../ui/dom.js';
-import { duration } from '../util/format.js';
+import { CLOCK_SPEEDS, speedText } from '../util/speeds.js';
 import { deleteRun } from './delete-run.js';
 
-const SPEEDS = [
-  [1, '1 s'],
-  [60, '1 min'],
-  [600, '10 min'],
-  [1800, '30 min'],
-  [3600, '1 h'],
-  [21600, '6 h'],
-  [86400, '1 d'],
-];
 const ACTIVE = ['queued', 'running', 'paused'];
 
 export class Operate {
@@ -63,10 +54,7 @@ export class Operate {
   }
 
   #speed(current) {
-    const known = SPEEDS.some(([value]) => value === current) || !current;
-    const options = known
-      ? SPEEDS
-      : [...SPEEDS, [current, duration(current * 1000).replace(/(?<=\d)(?=[a-z])/g, ' ')]].sort((a, b) => a[0] - b[0]);
+    const speeds = [...new Set([...CLOCK_SPEEDS, current].filter(Boolean))].sort((a, b) => a - b);
     return h(
       'select',
       {
@@ -74,7 +62,7 @@ export class Operate {
         'aria-label': "Speed of the run's clock",
         onchange: (event) => this.#do('clock', { speed: Number(event.target.value) }),
       },
-      options.map(([value, text]) => h('option', { value, selected: value === current }, `clock ${text}/s`)),
+      speeds.map((speed) => h('option', { value: speed, selected: speed === current }, `clock ${speedText(speed)}`)),
     );
   }
 

@@ -6,7 +6,8 @@ import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, exactClock } from '../util/format.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
-import { SPEEDS, clockAt } from '../core/playhead.js';
+import { clockAt } from '../core/playhead.js';
+import { PLAYBACK_SPEEDS, speedText } from '../util/speeds.js';
 
 export class Transport {
   constructor({ store, view, playhead }) {
@@ -100,7 +101,9 @@ export class Transport {
     );
     fill(
       speed,
-      SPEEDS.map(([value, text]) => h('option', { value, selected: value === playhead.speed }, text)),
+      PLAYBACK_SPEEDS.map((speed) =>
+        h('option', { value: speed, selected: speed === playhead.speed }, speedText(speed)),
+      ),
     );
     play.addEventListener('click', () => {
       if (playhead.playing) playhead.pause();

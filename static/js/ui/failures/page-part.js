@@ -1,5 +1,5 @@
-// Parts of a page whose newest request has failed, named in a notice at the top of the page: what is absent or old never
-// passes for current.
+// Parts of a page whose newest request has failed, named in a notice at the top of the page: what is absent or old
+// never passes for current.
 
 import { logError } from '../../core/client-errors.js';
 import { sentence, wallClock } from '../../util/format.js';
