@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { RUNS, needsPage, openPage, serveRecorded, until } from './dom.js';
-import { $$, refusal } from './visit.js';
+import { RUNS, needsPage, open, openPage, serve, serveRecorded, until } from './dom.js';
+import { $$, refusal, toldFailure } from './visit.js';
 
 const run = (name) => ({ 'run.pk': String(RUNS[name]), 'run.status': 'finished', 'run.scenario.name': name });
 
@@ -62,3 +62,20 @@ for (const page of PAGES) {
     assert.deepEqual(silent, []);
   });
 }
+
+test('every page: a failed check of the twin is told; a check that finds a fault is none', needsPage, async () => {
+  const body = '<span id="content"></span><button id="theme"></button><div id="health" hidden></div>';
+  const part = 'Not loaded: state of the twin and open alerts.';
+  const login = Object.defineProperty(new Response('a page'), 'redirected', { value: true });
+  for (const [answer, told] of [
+    [refusal(500, 'broken'), `${part} The server answered 500.`],
+    [login, `${part} The session has ended; log in again.`],
+    [new Response(JSON.stringify({ broker: false }), { status: 503 }), ''],
+  ]) {
+    open('/', body);
+    serve([['/healthz/shared', answer]]);
+    await import(`../../static/js/pages/common.js?failing${visits++}`);
+    if (told) await until(() => toldFailure(new RegExp(told)), 'it is told');
+    else await until(() => /broker does not respond/.test(document.body.textContent), 'the fault is shown');
+  }
+});

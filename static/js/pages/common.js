@@ -75,6 +75,7 @@ if (search) {
 }
 
 const HEALTH_MS = 5000;
+const FAULTY = 503; // status of the answer during a fault
 const MAX_POLL_MS = 4000; // of one poll
 const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
@@ -91,16 +92,17 @@ async function checkHealth() {
   notice.hidden = !found.length;
 }
 
-/** The state of the twin; an unhealthy one is answered with the status 503. */
+/** The state of the twin. */
 async function askHealth() {
   const signal = AbortSignal.timeout(MAX_POLL_MS);
   const response = await fetch('/healthz/shared', { signal }).catch(() => {
     const late = `The server has not answered within ${MAX_POLL_MS / 1000} s.`;
     throw new ApiError(signal.aborted ? late : 'The server cannot be reached.', 0);
   });
-  return response.json().catch(() => {
-    throw new ApiError(`The server answered ${response.status}.`, response.status);
-  });
+  if (response.redirected) throw new ApiError('The session has ended; log in again.', 401); // to the login page
+  const health = [200, FAULTY].includes(response.status) && (await response.json().catch(() => null));
+  if (!health) throw new ApiError(`The server answered ${response.status}.`, response.status);
+  return health;
 }
 
 /** Number of open alerts beside the link to their page; its place is kept. */
