@@ -67,7 +67,7 @@ test(
         .join();
     const section = $('#present');
     await until(() => said() === `Not loaded: current state of run ${run.id}. The log cannot be read.`, 'it is told');
-    assert.equal(section.dataset.figures, 'none', 'the headings without content are hidden');
+    assert.equal(section.dataset.figures, 'absent', 'the headings without content are hidden');
     answers = ({ id }) => recorded(`/api/runs/${id}/situation/`);
     tick();
     await until(() => !said() && section.dataset.figures === '', 'the figures are shown');

@@ -83,11 +83,11 @@ export class Present {
     if (turned) this.poll.now();
   }
 
-  /** The figures of the run before are not shown any more. */
+  /** Drops the figures of the run before. */
   #leave() {
     this.found = null;
     this.part.forget();
-    this.section.dataset.figures = 'none';
+    this.section.dataset.figures = 'loading';
   }
 
   #choices() {
@@ -111,7 +111,7 @@ export class Present {
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
   }
 
-  /** True if there is more to come. */
+  /** Requests the current state; true if it will change. */
   async #ask() {
     const { id } = this.run;
     if (!document.hidden || !this.found) {
@@ -121,11 +121,12 @@ export class Present {
     return ACTIVE.includes(this.run.status);
   }
 
-  /** An answer has been shown, or the request for it has failed: then the figures shown are old. */
+  /** Marks the figures after a request: with an error, those shown are old. */
   #answered(error) {
     if (error) this.part.failed(error);
     else if (this.found) this.part.loaded();
-    if (this.found) this.section.dataset.figures = error ? 'old' : '';
+    const failed = this.found ? 'old' : 'absent';
+    this.section.dataset.figures = error ? failed : this.found ? '' : 'loading';
   }
 
   #paint(found) {

@@ -131,7 +131,7 @@ async function main() {
       );
       prices.update();
     } catch (error) {
-      priced = null; // those of another time would pass for these
+      priced = null; // not those of another time
       $('#panel-prices').hidden = false;
       setText($('#prices-note'), error.message);
       prices.update();

@@ -42,7 +42,7 @@ export class PastPrices {
     if (then === null) return;
     const answer = await this.part.load(get(`/api/runs/${this.runId}/prices/?at_ms=${then}`));
     if (this.transport.then === null) return this.part.forget();
-    this.past = answer // those of another time would pass for these
+    this.past = answer // not those of another time
       ? {
           defaultPrices: answer.default_prices,
           prices: new Map(answer.prices.map(([slot, ...columns]) => [slot, columns])),

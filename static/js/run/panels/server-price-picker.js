@@ -73,7 +73,7 @@ export class ServerPrices {
       })
       .catch((error) => {
         if (this.index !== wanted) return;
-        this.prices = null; // those of another time would pass for these
+        this.prices = null; // not those of another time
         this.onChange();
         this.input.setCustomValidity(error.message);
         this.input.reportValidity();
