@@ -66,9 +66,10 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         ]
     )
     def list(self, request: Request) -> Response:
-        """Runs, newest first; by_status and by_scheduler: number of runs with each value under the other filters.
+        """Runs, newest first; by_status and by_scheduler: number of runs with each value.
 
-        by_scheduler counts the first scheduler of each run; scheduler_titles has their titles.
+        Each of the two ignores its own filter and applies all others. by_scheduler counts runs by their first
+        scheduler; scheduler_titles: the title of each of these schedulers.
         """
         answer = super().list(request)
         asked = self._asked(self.get_queryset()).order_by()

@@ -36,9 +36,9 @@ def attention(run: Run) -> list[dict[str, Any]]:
     """[{alert, level, rule, sentence, address, began_at, acknowledged, found}] of a run, the serious ones first.
 
     They are the open alerts of the run, or of the cluster that it mirrors, with the values that their rules find at the
-    newest time of the run. If the finding of an alert is absent by then, found is false, and the values are the last
-    ones. The rules are not checked in the background for a run that has ended or is not a live run:
-    then the rows are what the same rules find at the newest time of the run, and alert and began_at are null.
+    newest time of the run. If the finding of an alert is absent at that time, found is false, and the sentence states
+    the last values that were found. For a run that has ended or is not a live run, some rules are not checked in the
+    background: what these find at the newest time of the run is added, with null for alert and began_at.
     """
     target = targets.of_run(run)
     alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))

@@ -49,7 +49,7 @@ def prefix(request: HttpRequest) -> HttpResponse:
 
 
 def fail(request: HttpRequest) -> HttpResponse:
-    """The connection of this thread breaks, as that to a server that was restarted."""
+    """A view that breaks the connection of its thread, as a restart of the database server does."""
     connection.ensure_connection()
     connection.connection.close()
     connection.errors_occurred = True

@@ -51,7 +51,7 @@ const shows = (sentence) =>
   $$('body *').some((one) => one.textContent.includes(sentence) && !one.closest('[hidden]') && !one.children.length);
 
 for (const page of PAGES) {
-  test(`${page[2]}: a request that fails is told`, needsPage, async () => {
+  test(`${page[2]}: a failed request is reported`, needsPage, async () => {
     const silent = [];
     for (const path of await requestsOf(page)) {
       const sentence = `Failure ${visits} on purpose.`;
@@ -63,19 +63,23 @@ for (const page of PAGES) {
   });
 }
 
-test('every page: a failed check of the twin is told; a check that finds a fault is none', needsPage, async () => {
-  const body = '<span id="content"></span><button id="theme"></button><div id="health" hidden></div>';
-  const part = 'Not loaded: state of the twin and open alerts.';
-  const login = Object.defineProperty(new Response('a page'), 'redirected', { value: true });
-  for (const [answer, told] of [
-    [refusal(500, 'broken'), `${part} The server answered 500.`],
-    [login, `${part} The session has ended; log in again.`],
-    [new Response(JSON.stringify({ broker: false }), { status: 503 }), ''],
-  ]) {
-    open('/', body);
-    serve([['/healthz/shared', answer]]);
-    await import(`../../static/js/pages/common.js?failing${visits++}`);
-    if (told) await until(() => toldFailure(new RegExp(told)), 'it is told');
-    else await until(() => /broker does not respond/.test(document.body.textContent), 'the fault is shown');
-  }
-});
+test(
+  'every page: a failed check of the twin is reported; one that finds a fault has not failed',
+  needsPage,
+  async () => {
+    const body = '<span id="content"></span><button id="theme"></button><div id="health" hidden></div>';
+    const part = 'Not loaded: state of the twin and open alerts.';
+    const login = Object.defineProperty(new Response('a page'), 'redirected', { value: true });
+    for (const [answer, told] of [
+      [refusal(500, 'broken'), `${part} The server answered with status 500.`],
+      [login, `${part} The session has ended; log in again.`],
+      [new Response(JSON.stringify({ broker: false }), { status: 503 }), ''],
+    ]) {
+      open('/', body);
+      serve([['/healthz/shared', answer]]);
+      await import(`../../static/js/pages/common.js?failing${visits++}`);
+      if (told) await until(() => toldFailure(new RegExp(told)), 'it is reported');
+      else await until(() => /broker does not respond/.test(document.body.textContent), 'the fault is shown');
+    }
+  },
+);

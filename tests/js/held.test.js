@@ -81,7 +81,7 @@ test('a server that is not overbooked is never more than full: each resource is 
   assert.deepEqual(shares(rows, 4), [1, 1, 0.8, 0.8]);
 });
 
-test('shares per pixel are those of the means of each measure over each pixel', () => {
+test('the share of a pixel is the largest of the mean shares of the measures over that pixel', () => {
   let seed = 7;
   const random = (n) => ((seed = (seed * 16807) % 2147483647), seed % n);
   for (let round = 0; round < 300; round++) {

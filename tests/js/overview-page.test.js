@@ -45,7 +45,7 @@ async function withOneRun(t, situation) {
 test('the current state that the session may not see any more is not requested again', needsPage, async (t) => {
   let refused = 0;
   const { window, tick } = await withOneRun(t, () => (refused++, refusal(403, 'Nobody is logged in here.')));
-  await until(() => /^Not loaded: current state of run \d+\. Nobody/.test(text('#failing-parts')), 'it is told');
+  await until(() => /^Not loaded: current state of run \d+\. Nobody/.test(text('#failing-parts')), 'it is reported');
   for (let i = 0; i < 5; i++) tick();
   assert.equal(refused, 1);
   document.dispatchEvent(new window.Event('visibilitychange'));
@@ -54,7 +54,7 @@ test('the current state that the session may not see any more is not requested a
 });
 
 test(
-  'a current state that cannot be loaded is named, and old figures are marked, until it is',
+  'a current state that cannot be loaded is named, and old figures are marked, until it has been loaded',
   needsPage,
   async (t) => {
     let answers = () => refusal(500, 'The log cannot be read.');
@@ -66,16 +66,18 @@ test(
         .filter((line) => !earlier.test(line))
         .join();
     const section = $('#present');
-    await until(() => said() === `Not loaded: current state of run ${run.id}. The log cannot be read.`, 'it is told');
+    await until(
+      () => said() === `Not loaded: current state of run ${run.id}. The log cannot be read.`,
+      'it is reported',
+    );
     assert.equal(section.dataset.figures, 'absent', 'the headings without content are hidden');
     answers = ({ id }) => recorded(`/api/runs/${id}/situation/`);
     tick();
     await until(() => !said() && section.dataset.figures === '', 'the figures are shown');
     answers = () => refusal(503, 'The database is locked.');
     tick();
-    const old = new RegExp(
-      `^Not up to date: current state of run ${run.id} \\(of \\d\\d:\\d\\d:\\d\\d UTC\\)\\. The database is locked\\.$`,
-    );
+    const time = String.raw`\d\d:\d\d:\d\d UTC`;
+    const old = new RegExp(`^Not up to date: current state of run ${run.id} .as of ${time}.. The database is locked.$`);
     await until(() => old.test(said()), 'the time of the figures is stated');
     assert.equal(section.dataset.figures, 'old');
     assert.ok($$('#present-figures .tile').length > 5, 'they are still there');
@@ -85,7 +87,7 @@ test(
   },
 );
 
-test('a run that has just ended is shown without the figures of before', needsPage, async () => {
+test('a run that has just ended is shown without the previous figures', needsPage, async () => {
   const page = await recorded('/api/runs/?size=50').json();
   const run = { ...page.results.at(-1), status: 'running', metrics: null };
   const jobs = { queued: 0, planned: 0, running: 1, suspended: 0, completed: 2, rejected: 0 };

@@ -32,7 +32,7 @@ function polling(t, ...answers) {
 }
 
 test('a poll goes on after a failure of the server, at growing intervals', async (t) => {
-  const down = new ApiError('The server answered 502.', 502);
+  const down = new ApiError('The server answered with status 502.', 502);
   const { poll, asked, pass } = polling(t, true, down, down, down, true, true);
   await poll.now();
   await pass(5000);

@@ -367,12 +367,15 @@ test('only an edit that came with the fork is past: any other can be changed or 
   assert.equal(wasPlayed(KEPT, { fork_ms: null, edits: [KEPT] }), false);
 });
 
-test('a fork at the end of its run says that no event follows', needsPage, async (t) => {
+test('a fork at the end of its run says that there are no later events', needsPage, async (t) => {
   await visit();
   assert.ok($('#at-the-end').hidden, 'the run has an event after the fork');
   t.after(() => (PARENT.sim_ms = FORK_MS + 1));
   PARENT.sim_ms = FORK_MS;
   await visit();
   await until(() => !$('#at-the-end').hidden, 'it is said');
-  assert.equal(text('#at-the-end'), 'No event of run 7 follows: it ended at 16:43:20.');
+  assert.equal(
+    text('#at-the-end'),
+    'Run 7 ended at 16:43:20. It has no events after the time from which this scenario continues it.',
+  );
 });

@@ -70,7 +70,7 @@ test('traces: a failure is forgotten with the next news of an upload', needsPage
   down = true;
   sockets.at(-1).hear({ type: 'snapshot_needed' });
   await until(() => toldFailure(LIST_FAILED), 'the failure is shown');
-  assert.equal($$('#list tbody tr').length, 1, 'the list of before is kept');
+  assert.equal($$('#list tbody tr').length, 1, 'the previous list is kept');
   down = false;
   sockets.at(-1).hear({ type: 'trace', trace: { id: trace.id, status: 'uploading', progress: 0.6 } });
   await until(() => !toldFailure(LIST_FAILED), 'it is gone');

@@ -112,7 +112,7 @@ test('after the last try it stops, says why, and can go on', async () => {
   await transfer.run();
   assert.deepEqual(
     [transfer.state, transfer.problem],
-    ['stopped', 'The server answered 502. Stopped after 8 attempts.'],
+    ['stopped', 'The server answered with status 502. Stopped after 8 attempts.'],
   );
   await transfer.run();
   assert.equal(transfer.state, 'received');

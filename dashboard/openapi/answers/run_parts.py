@@ -77,7 +77,9 @@ ALERT = {
     "address": STRING,
     "began_at": nullable(MOMENT),
     "acknowledged": BOOLEAN,
-    "found": noted(BOOLEAN, "False if the finding is absent now; the values are then the last ones"),
+    "found": noted(
+        BOOLEAN, "False if the finding is now absent; `sentence` then states the last values that were found"
+    ),
 }
 WAITING = {
     "job": INTEGER,

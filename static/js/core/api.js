@@ -132,7 +132,7 @@ async function failure(response) {
 function sentence(status, body) {
   if (status === 401) return new ApiError('The session has ended; log in again.', status);
   if (typeof body?.detail === 'string') return new ApiError(body.detail, status, fieldsOf(body), body);
-  return new ApiError(`The server answered ${status}.`, status);
+  return new ApiError(`The server answered with status ${status}.`, status);
 }
 
 /**

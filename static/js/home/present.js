@@ -83,7 +83,7 @@ export class Present {
     if (turned) this.poll.now();
   }
 
-  /** Drops the figures of the run before. */
+  /** Drops the figures of the previous run. */
   #leave() {
     this.found = null;
     this.part.forget();

@@ -156,7 +156,7 @@ class Card {
       this.paint();
     } catch (error) {
       this.drawn = wanted; // of a run that was just deleted, or whose log cannot be read
-      this.problem = error.status === 404 ? '' : `Picture of the schedule: ${error.message}`;
+      this.problem = error.status === 404 ? '' : `Not loaded: picture of the schedule. ${error.message}`;
       this.canvas.setAttribute('aria-label', error.message);
       this.#note();
       logError(error);

@@ -47,7 +47,7 @@ export class RunFilters {
     return String(new URLSearchParams([...asked.map((name) => [name, this.chosen[name]]), ['size', size]]));
   }
 
-  /** Counts of an answer: states as buttons, schedulers as a menu. */
+  /** Shows the counts of an answer: states as buttons, schedulers as a menu. */
   paint({ by_status: byStatus, by_scheduler: byScheduler, scheduler_titles: titles }) {
     const { status, scheduler } = this.chosen;
     fill(

@@ -150,7 +150,7 @@ class NewRun {
     this.options.generated = this.cluster.value === GENERATED;
     fill(
       this.cluster.help,
-      this.cluster.value || !this.unproposed ? null : `${this.unproposed} Choose another one, or generate one.`,
+      this.cluster.value || !this.unproposed ? null : `${this.unproposed} Choose a cluster, or generate one.`,
     );
     this.button.disabled = !chosen.length || !this.cluster.value;
     const many = `Race ${number(chosen.length, 0)} schedulers`;

@@ -33,8 +33,8 @@ let runs = [];
 let newest = []; // runs without a filter
 let found = null; // the answer of the list
 const present = new Present($('#present'));
-const figures = new PagePart('figures of active runs');
-const endedFigures = new PagePart('figures of cancelled and failed runs');
+const figures = new PagePart('metrics of active runs');
+const endedFigures = new PagePart('metrics of cancelled and failed runs');
 const steps = $('#first-steps') ? new FirstSteps($('#first-steps'), $('#show-steps')) : null;
 const filters = new RunFilters($('#runs-card'), (name) => {
   if (name === 'view') return paint();
@@ -151,7 +151,7 @@ async function askEnded() {
   paint();
 }
 
-/** The first failure of the requests of a part; a run that was deleted in between is none. */
+/** Reports the first failed request of a part; one for a run that was deleted meanwhile does not count. */
 function tellFailure(part, answers) {
   const failed = answers.find(({ reason }) => reason && reason.status !== 404);
   if (failed) part.failed(failed.reason);

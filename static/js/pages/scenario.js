@@ -72,11 +72,15 @@ async function start() {
   await Promise.all([draft.preview(), runs(), loads(), noteEnd(found)]);
 }
 
-/** A fork at the end of a run has nothing to continue. */
+/** Notice that the continued run has no events after the time of the fork. */
 async function noteEnd({ parent, fork_ms: forkMs }) {
-  const run = parent && (await new PagePart('continued run').load(get(`/api/runs/${parent}/`)));
+  const run = parent && (await new PagePart('run that this scenario continues').load(get(`/api/runs/${parent}/`)));
   if (!run || run.status !== 'finished' || run.sim_ms > forkMs) return;
-  setText($('#at-the-end'), `No event of run ${parent} follows: it ended at ${clock(run.sim_ms)}.`);
+  setText(
+    $('#at-the-end'),
+    `Run ${parent} ended at ${clock(run.sim_ms)}. ` +
+      'It has no events after the time from which this scenario continues it.',
+  );
   $('#at-the-end').hidden = false;
 }
 

@@ -8,8 +8,8 @@ const AGAIN_MS = 2000;
 
 export class Activity {
   /**
-   * stream: of the run; say(text, bad) shows a sentence, '' none. env, api, part: the browser, the server, and what
-   * tells a failed request.
+   * stream: of the run; say(text, bad) shows a sentence, '' none. env, api, part: the browser, the server, and the
+   * part of the page that a notice names if a request fails.
    */
   constructor(runId, stream, say, env = browser, api = http, part = new PagePart('reason why the run waits')) {
     this.part = part;

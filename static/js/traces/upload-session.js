@@ -94,7 +94,9 @@ export class Transfer extends EventTarget {
     else
       this.#change(
         'stopped',
-        status === 401 ? 'The session has ended; log in again.' : (body?.detail ?? `The server answered ${status}.`),
+        status === 401
+          ? 'The session has ended; log in again.'
+          : (body?.detail ?? `The server answered with status ${status}.`),
       );
   }
 
@@ -124,7 +126,7 @@ export class Transfer extends EventTarget {
   }
 
   async #again(n, tries, status, body) {
-    const why = status === 0 ? 'Connection lost' : (body?.detail ?? `The server answered ${status}`);
+    const why = status === 0 ? 'Connection lost' : (body?.detail ?? `The server answered with status ${status}`);
     if (status !== 0 && tries >= WAITS_MS.length)
       return this.#change('stopped', `${why.replace(/\.$/, '')}. Stopped after ${tries + 1} attempts.`);
     this.#change('waiting', `${why.replace(/\.$/, '')}; retrying`);

@@ -6,7 +6,7 @@ export const PLAYBACK_SPEEDS = [1, 60, 600, 3600, 21600, 86400, 604800]; // of t
 export const CLOCK_SPEEDS = [1, 60, 600, 1800, 3600, 21600, 86400]; // of a live run
 
 /**
- * '10 min/s'.
+ * Text of a speed: '10 min/s'.
  *
  * @param {number} speed
  */

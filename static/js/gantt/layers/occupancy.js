@@ -118,8 +118,8 @@ class Raster {
 }
 
 /**
- * For each pixel, the largest of the shares that bars hold of the measures. Each measure is summed separately, and only
- * over the pixels that have bars. diff is all 0, before and after.
+ * Allocated share of the fullest measure at each pixel. Each measure is summed separately, and only over the pixels
+ * that have bars. diff must be all 0, and is all 0 again afterwards.
  */
 export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
   const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;

@@ -48,7 +48,7 @@ export class RejectionNote {
     this.box = box;
     this.runId = runId;
     this.shown = '';
-    this.part = new PagePart('reason of the rejections');
+    this.part = new PagePart('reason for the rejections');
   }
 
   /** Shows or hides the note; the sentence of the reason is read once for each change. */

@@ -154,7 +154,10 @@ export class Draft {
     this.onChange();
   }
 
-  /** Input that the server refuses is still being typed: adding it shows the reason. */
+  /**
+   * A failed check of the edit in the form. A refusal is not shown, because the edit may be incomplete; adding the edit
+   * shows the reason.
+   */
   #notCheckedTyped(error) {
     if (isRefusal(error)) this.#typedPart.forget();
     else this.#typedPart.failed(error);

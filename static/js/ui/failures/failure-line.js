@@ -1,4 +1,4 @@
-// Failures in a line of the page.
+// Errors shown as a line of text on the page.
 
 import { logError } from '../../core/client-errors.js';
 import { errorLine } from '../dom.js';

@@ -50,7 +50,7 @@ export class PagePart {
     setTimeout(show, SHOW_MS);
   }
 
-  /** The part is not shown any more. */
+  /** Removes the part from the notice: it has been loaded, or is no longer shown. */
   forget() {
     this.error = null;
     if (failing.delete(this)) setTimeout(show, SHOW_MS);
@@ -68,7 +68,7 @@ export function partLines(parts) {
   for (const { name, loadedAt, error } of parts) {
     const key = `${loadedAt ? 'Not up to date' : 'Not loaded'}\n${sentence(error.message)}`;
     const names = lines.get(key) ?? [];
-    lines.set(key, [...names, loadedAt ? `${name} (of ${wallClock(loadedAt)})` : name]);
+    lines.set(key, [...names, loadedAt ? `${name} (as of ${wallClock(loadedAt)})` : name]);
   }
   return [...lines].map(([key, names]) => {
     const [what, why] = key.split('\n');

@@ -43,7 +43,7 @@ function show(panel) {
     : panel.nextElementSibling?.closest('.broken');
   panel.toggleAttribute('data-broken', message !== undefined);
   if (message === undefined) return note?.remove();
-  panel.hidden = false; // a panel that waits for its first data
+  panel.hidden = false; // it is hidden until its first data arrive
   if (!note) {
     note = h('p', { class: 'broken error', role: 'alert' });
     if (!panel.matches('section')) panel.after(note);
