@@ -367,7 +367,7 @@ test('only an edit that came with the fork is past: any other can be changed or 
   assert.equal(wasPlayed(KEPT, { fork_ms: null, edits: [KEPT] }), false);
 });
 
-test('a fork at the end of its run says that there are no later events', needsPage, async (t) => {
+test('a scenario that continues a run from its end says that the run has no later events', needsPage, async (t) => {
   await visit();
   assert.ok($('#at-the-end').hidden, 'the run has an event after the fork');
   t.after(() => (PARENT.sim_ms = FORK_MS + 1));

@@ -47,7 +47,7 @@ class StoredJobs(Sequence[Job]):
         return iter(self.made())
 
     def _keep(self, rows: Iterable[int]) -> None:
-        """Objects for the given rows that have none, and for all other rows of their blocks; they are kept."""
+        """Objects of each block with a given row that has no object yet; they are made and kept."""
         blocks = sorted({row // BLOCK for row in rows if row not in self._kept})
         missing = [row for block in blocks for row in range(block * BLOCK, min((block + 1) * BLOCK, len(self)))]
         if missing:

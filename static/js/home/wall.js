@@ -8,13 +8,10 @@ import { PagePart } from '../ui/failures/page-part.js';
 
 const present = new Present($('#present'));
 const list = new PagePart('list of runs');
-const AGAIN_MS = 5000; // after a failure
 let runs = [];
 
 async function load() {
-  const page = await list.load(get('/api/runs/?size=50'));
-  if (!page) return void setTimeout(reload, AGAIN_MS);
-  runs = page.results;
+  runs = (await list.persist(() => get('/api/runs/?size=50'))).results;
   $('#wall-none').hidden = runs.length > 0;
   present.show(runs);
 }

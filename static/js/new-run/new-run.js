@@ -13,7 +13,7 @@ import { ownCluster } from '../scenarios/own-cluster.js';
 import { Warnings, suitability } from '../scenarios/suitability.js';
 import { empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
-import { number, plural } from '../util/format.js';
+import { number, plural, sentence } from '../util/format.js';
 
 const GENERATED = 'generate';
 const CHECK_MS = 150;
@@ -135,7 +135,7 @@ class NewRun {
     const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
     const answer = await suitability(choices).catch((error) => {
       logError(error);
-      return { cluster: null, problem: `No cluster could be proposed: ${error.message}` };
+      return { cluster: null, problem: sentence(`No cluster could be proposed: ${error.message}`) };
     });
     if (mine !== this.proposed) return;
     this.cluster.value = String(answer.cluster ?? '');

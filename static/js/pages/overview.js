@@ -1,10 +1,9 @@
 // Overview: the present of one run, live clusters, and the runs as cards or as a table.
 
 import { get } from '../core/api.js';
-import { logError } from '../core/client-errors.js';
 import { metricTable } from '../core/metric-table.js';
 import { address } from '../compare/comparison.js';
-import { $, debounce, errorLine, h } from '../ui/dom.js';
+import { $, debounce, fill, h } from '../ui/dom.js';
 import { DataTable, empty, firstRun, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { FirstSteps } from '../home/first-steps.js';
@@ -17,13 +16,14 @@ import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
 import { plural } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { isRefusal } from '../util/poll.js';
+import { isPassing, isRefusal } from '../util/poll.js';
 
 const ACTIVE = ['running', 'paused'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
 const NEWEST = 50; // runs that the present may be chosen from
 const FRESH_MS = 1000;
+const AGAIN_MS = 5000; // after a failure to load the list
 const WAITING_MS = 2000; // between two polls of waiting runs
 const live = new Map(); // run id -> its newest metrics
 const ended = new Map(); // run id -> the same of an ended run without stored metrics
@@ -33,6 +33,7 @@ let runs = [];
 let newest = []; // runs without a filter
 let found = null; // the answer of the list
 const present = new Present($('#present'));
+const listed = new PagePart('list of runs');
 const figures = new PagePart('metrics of active runs');
 const endedFigures = new PagePart('metrics of cancelled and failed runs');
 const steps = $('#first-steps') ? new FirstSteps($('#first-steps'), $('#show-steps')) : null;
@@ -83,7 +84,7 @@ async function load() {
     metricTable(),
   ]);
   if (query !== filters.query(size)) return; // another answer is on its way
-  say('');
+  listed.loaded();
   found = page;
   runs = page.results;
   newest = (all ?? page).results;
@@ -158,6 +159,7 @@ function tellFailure(part, answers) {
   else part.loaded();
 }
 
+let retry; // timer of the list
 let waiting; // timer of the rows of waiting runs
 let asking = 0;
 /** The rows of waiting runs state for how long they wait, so they are fetched again. */
@@ -167,7 +169,7 @@ function watchWaiting() {
     waiting = setTimeout(
       () =>
         load().catch((error) => {
-          say(error.message);
+          listed.failed(error);
           if (!isRefusal(error)) watchWaiting();
         }),
       WAITING_MS,
@@ -206,16 +208,19 @@ function onMessage(message) {
   reload();
 }
 
-const say = errorLine($('#runs-error'));
-
 function loadAll() {
   return load()
     .then(ask)
     .then(askEnded)
     .catch((error) => {
       if (error.status === 400 && filters.dropScheduler(error.message)) return;
-      logError(error);
-      say(error.message);
+      listed.failed(error);
+      if (!found) {
+        $('#present').hidden = true;
+        fill($('#cards')); // “Loading …”
+      }
+      clearTimeout(retry);
+      if (isPassing(error)) retry = setTimeout(loadAll, AGAIN_MS);
     });
 }
 

@@ -37,6 +37,7 @@ import { Family, afterTheEnd, drainOf, forkAt } from '../run/forks.js';
 import { ganttLegend } from '../run/schedule/gantt-legend.js';
 import { JobsTable } from '../run/jobs-table.js';
 import { hasMetrics, paintMetrics, untilText } from '../run/figures/metrics-panel.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { printPanel, savePicture } from '../ui/png-button.js';
 import { ScheduleOptions } from '../run/schedule/gantt-options.js';
@@ -78,6 +79,9 @@ const bench = new Workbench($('#bench'), $('#panels'), {
   actions: pictures,
 });
 
+const part = new PagePart(`run ${runId}`);
+/** Requests what the page needs until it comes; before, nothing is shown. */
+const whole = (ask) => part.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
 main().catch((error) => {
   if (isOfLargeRun(error)) return location.reload(); // which shows the page by level of detail
   logError(error);
@@ -85,7 +89,7 @@ main().catch((error) => {
 });
 
 async function main() {
-  const [info, metrics] = await Promise.all([runInfo(runId), metricTable()]);
+  const [info, metrics] = await whole(() => Promise.all([runInfo(runId), metricTable()]));
   setText(
     $('#subtitle'),
     `${inCharge(info.phases)}, ${info.cluster.name}, ` +
@@ -283,7 +287,7 @@ async function main() {
   });
 
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
-  await stream.start();
+  await whole(() => stream.start());
   transport.keepAddress();
   tools?.start();
   await steps.start();

@@ -72,7 +72,7 @@ async function start() {
   await Promise.all([draft.preview(), runs(), loads(), noteEnd(found)]);
 }
 
-/** Notice that the continued run has no events after the time of the fork. */
+/** Shows a notice if the continued run has ended and has no events after the time of the fork. */
 async function noteEnd({ parent, fork_ms: forkMs }) {
   const run = parent && (await new PagePart('run that this scenario continues').load(get(`/api/runs/${parent}/`)));
   if (!run || run.status !== 'finished' || run.sim_ms > forkMs) return;

@@ -29,6 +29,7 @@ import { JobKey, jobsWithin } from '../run/job-key.js';
 import { EventStep } from '../run/event-stepper.js';
 import { forkAt } from '../run/forks.js';
 import { presentOf, sampleTiles } from '../run/figures/sample-tiles.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { tile } from '../ui/tile.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { pictureButton } from '../ui/png-button.js';
@@ -52,10 +53,13 @@ let statusAt = 0; // wall ms at which it came
 let listed; // the bars of the table of jobs
 let failed = false; // later errors do not replace the first
 
+const part = new PagePart(`run ${runId}`);
+/** Requests what the page needs until it comes; before, nothing is shown. */
+const whole = (ask) => part.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
 main().catch(fail);
 
 async function main() {
-  const info = await runInfo(runId);
+  const info = await whole(() => runInfo(runId));
   const self = info.cluster.servers[server];
   const models = modelsOf(info);
   const own = models.reduce((bars, model) => model.barsOn(bars, server, store), ownBars());
@@ -194,7 +198,7 @@ async function main() {
     if ($('#drain')) $('#drain').hidden = true;
   });
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
-  await stream.start();
+  await whole(() => stream.start());
   $('#resources').removeAttribute('data-waits'); // its axes have the times of the run now
   transport.keepAddress();
   await steps.start();

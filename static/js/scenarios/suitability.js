@@ -3,6 +3,7 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { fill, h } from '../ui/dom.js';
+import { sentence } from '../util/format.js';
 
 /**
  * Answer of the check: {cluster, warnings, own_horizon}. Without `cluster`, that of the answer is the newest one on
@@ -27,7 +28,7 @@ export class Warnings {
     const mine = ++this.asked;
     const answer = await suitability(choices).catch((error) => {
       logError(error);
-      return { warnings: [`The check of these choices failed: ${error.message}`] };
+      return { warnings: [sentence(`The check of these choices failed: ${error.message}`)] };
     });
     if (mine !== this.asked) return null;
     fill(

@@ -115,7 +115,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
   function problems({ from_ms: from, to_ms: to, sample, limit, rate }) {
     const wrong = {};
     if (from !== undefined && !(from >= 0)) wrong.from_ms = 'A number, at least 0 h.';
-    if (to !== undefined && !(to > (from || 0))) wrong.to_ms = 'A number greater than “From”.';
+    if (to !== undefined && !(to > (from || 0))) wrong.to_ms = `A number greater than ${from ? '“From”' : '0 h'}.`;
     if (from !== undefined && from >= last)
       wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
     for (const [key, jobs] of Object.entries({ sample, limit }))

@@ -3,8 +3,11 @@
 
 import { logError } from '../../core/client-errors.js';
 import { sentence, wallClock } from '../../util/format.js';
+import { isPassing } from '../../util/poll.js';
 import { $, fill, h } from '../dom.js';
 
+const AGAIN_MS = 2000; // after a failure; each wait is twice as long as the one before
+const MAX_AGAIN_MS = 30_000;
 const SHOW_MS = 250; // a page that is being left aborts its requests, and is gone before this notice
 
 /** @type {Set<PagePart>} */
@@ -37,6 +40,31 @@ export class PagePart {
     }
   }
 
+  /**
+   * The answer of ask(), which is called again while it fails and a later call may succeed.
+   *
+   * @template T
+   * @param {() => Promise<T>} ask
+   * @param {(failed: boolean) => void} onTurn after each call
+   * @returns {Promise<T>}
+   */
+  async persist(ask, onTurn = () => {}) {
+    for (let wait = AGAIN_MS; ; wait = Math.min(2 * wait, MAX_AGAIN_MS)) {
+      try {
+        const answer = await ask();
+        this.loaded();
+        onTurn(false);
+        return answer;
+      } catch (caught) {
+        const error = /** @type {Error & {status?: number}} */ (caught);
+        if (!isPassing(error)) throw error;
+        this.failed(error);
+        onTurn(true);
+        await new Promise((done) => setTimeout(done, wait));
+      }
+    }
+  }
+
   loaded() {
     this.loadedAt = Date.now();
     this.forget();
@@ -50,7 +78,7 @@ export class PagePart {
     setTimeout(show, SHOW_MS);
   }
 
-  /** Removes the part from the notice: it has been loaded, or is no longer shown. */
+  /** Removes the part from the notice, for example when it has been loaded or is no longer shown. */
   forget() {
     this.error = null;
     if (failing.delete(this)) setTimeout(show, SHOW_MS);
