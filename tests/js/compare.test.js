@@ -55,6 +55,7 @@ test('values and deltas carry their unit and their sign', () => {
   assert.equal(deltaText(0.002, 'x'), '≈ 0');
   assert.equal(relativeText(-0.123), '−12 %');
   assert.equal(relativeText(0.05), '+5 %');
+  assert.deepEqual([-0.9981, -0.99999, -1].map(relativeText), ['−99.8 %', '−99.9 %', '−100 %']);
   assert.equal(relativeText(null), '');
   assert.equal(relativeText(0.0004), '');
 });

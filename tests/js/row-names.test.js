@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { inLines, shortHeading } from '../../static/js/gantt/row-names.js';
+import { inLines, sharedDomain, shortHeading } from '../../static/js/gantt/row-names.js';
 
 const ctx = { measureText: (text) => ({ width: text.length * 6 }) };
 const inRoom = (text, characters) => shortHeading(ctx, text, characters * 6);
@@ -29,4 +29,12 @@ test('a name that is too long for a line takes two where its row is high enough'
   assert.deepEqual(inLines(ctx, 'unlimited cloud', 60, 20), ['unlimited cloud']);
   assert.deepEqual(inLines(ctx, 'unlimited cloud', 90, 40), ['unlimited cloud']);
   assert.deepEqual(inLines(ctx, 'production-queue', 60, 40), ['production-queue']);
+});
+
+test('the domain that all servers have in common is the longest one, and no whole name', () => {
+  assert.equal(sharedDomain(['gpu1.rack0.example.org', 'gpu2.rack0.example.org']), '.rack0.example.org');
+  assert.equal(sharedDomain(['gpu1.rack0.example.org', 'gpu1.rack1.example.org']), '.example.org');
+  assert.equal(sharedDomain(['gpu1.example.org', 'gpu2']), '');
+  assert.equal(sharedDomain(['gpu1.example.org']), '');
+  assert.equal(sharedDomain(['.example.org', 'gpu1.example.org']), '.org');
 });

@@ -30,6 +30,8 @@ test('the code of a reason is written in words, with units as units', () => {
 test('without skipped rows, the first jobs are offered only if there are some', needsPage, () => {
   open();
   assert.ok(text(skippedRows({}, true)).includes('Show the first jobs'));
+  const cut = text(skippedRows({ skipped: [], skipped_counts: { held: 1, ended_before: 21 } }, true));
+  assert.match(cut, /^ended before 21 · held 1The trace was not read from a file/);
   assert.ok(!text(skippedRows({}, false)).includes('Show the first jobs'));
 });
 

@@ -26,7 +26,8 @@ export function paintRowNames(ctx, frame, hovered) {
     const fitted = heading || row.kind === 'many' ? shortHeading : shorten;
     const room = area.left - (fitted === shorten ? 14 : 10);
     let lines = plain ? inLines(ctx, label, room, frame.rowPx) : [label];
-    lines = lines.map((line) => fitted(ctx, line, room));
+    const short = (line) => (row.kind === 'server' ? withoutDomain(ctx, line, room, frame.rows.domain) : line);
+    lines = lines.map((line) => fitted(ctx, short(line), room));
     // no bars are beside a heading, which goes on there rather than lose a part of its name
     if (heading && lines[0].endsWith('…') && frame.rowPx > LABEL_PX) lines = [fitted(ctx, label, area.right - 10)];
     lines.forEach((line, i) => ctx.fillText(line, 6, y + (i - (lines.length - 1) / 2) * LINE_PX));
@@ -42,6 +43,21 @@ export function inLines(ctx, text, room, rowPx) {
   const blank = text.lastIndexOf(' ');
   if (blank < 0 || rowPx < 2 * LINE_PX || ctx.measureText(text).width <= room) return [text];
   return [text.slice(0, blank), text.slice(blank + 1)];
+}
+
+/** The ending that all names have in common, from a dot: '.rack0.example.org'; '' without one. @param {string[]} names */
+export function sharedDomain(names) {
+  const [first = '', ...others] = names;
+  for (let dot = first.indexOf('.', 1); dot > 0; dot = first.indexOf('.', dot + 1)) {
+    const domain = first.slice(dot);
+    if (others.length && others.every((name) => name.length > domain.length && name.endsWith(domain))) return domain;
+  }
+  return '';
+}
+
+/** The name of a server; without the domain that all have in common if there is no room for it. */
+function withoutDomain(ctx, name, room, domain) {
+  return domain && ctx.measureText(name).width > room ? name.slice(0, -domain.length) : name;
 }
 
 /** Truncates at the front: names of servers and jobs differ at their ends. */

@@ -4,6 +4,7 @@ import { modelsOf } from '../models/index.js';
 import { plural } from '../util/format.js';
 import { workersOf } from '../core/held-shares.js';
 import { lowerBound } from '../util/binary-search.js';
+import { sharedDomain } from './row-names.js';
 import { giveLanes } from './sub-lanes.js';
 import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';
 
@@ -209,6 +210,14 @@ export class Rows {
     let peak = 0;
     for (const [, change] of steps) peak = Math.max(peak, (now += change));
     return peak;
+  }
+
+  /** Ending that the names of all servers have in common. */
+  get domain() {
+    const { servers } = this.info.cluster;
+    if (this.domainOf?.count !== servers.length)
+      this.domainOf = { count: servers.length, ending: sharedDomain(servers.map(({ name }) => name)) };
+    return this.domainOf.ending;
   }
 
   #serverRows() {

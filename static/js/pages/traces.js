@@ -17,7 +17,6 @@ import { teamChip } from '../settings/team-chip.js';
 
 const ABOUT = 'A trace holds the jobs of a cluster over time; runs replay it.';
 const operator = document.body.dataset.role === 'operator';
-const LABELS = { scanned: 'scanned' };
 const transfers = new Map(); // trace id -> {transfer, row} of this page
 const listed = new PagePart('list of traces');
 let traces = [];
@@ -54,7 +53,7 @@ const columns = [
 const list = new DataTable($('#list'), { name: 'traces', columns });
 
 function state(trace) {
-  const mark = h('span', { class: 'state', 'data-state': trace.status }, LABELS[trace.status] ?? trace.status);
+  const mark = h('span', { class: 'state', 'data-state': trace.status }, trace.status);
   if (trace.status === 'uploading') return [mark, h('div', { class: 'muted small' }, standing(trace))];
   if (trace.status === 'parsing')
     return [
@@ -247,7 +246,7 @@ function uploadRow(transfer) {
     bar.value = trace.progress;
     const texts = {
       queued: 'received; waiting for a worker',
-      parsing: `reading, ${percent(trace.progress)}`,
+      parsing: `parsing, ${percent(trace.progress)}`,
       scanned: trace.message,
       ready: `imported: ${plural(trace.job_count, 'job')}`,
     };

@@ -83,38 +83,44 @@ export const reasonText = (reason) =>
 
 /** Reasons with their counts, then the rows with file and line. jobs: whether the page shows the first ones. */
 export function skippedRows(report, jobs) {
-  const rows = report.skipped ?? [];
-  if (!rows.length)
-    return empty('No skipped rows', 'All rows could be read.', jobs ? ['Show the first jobs', '#first'] : ALL);
-  const severalFiles = new Set(rows.map((row) => row.file)).size > 1;
-  const counts = Object.entries(report.skipped_counts ?? {}).sort((a, b) => b[1] - a[1]);
   const total = skippedTotal(report);
+  if (!total)
+    return empty('No skipped rows', 'All rows could be read.', jobs ? ['Show the first jobs', '#first'] : ALL);
+  const rows = report.skipped ?? [];
+  const listed = Math.min(rows.length, MAX_ROWS);
+  const rest = rows.length
+    ? `${shown(listed, total, 'rows')}; the CSV file of an import has all of them.`
+    : 'The trace was not read from a file, so its rows cannot be listed.';
   return [
-    h(
-      'p',
-      {},
-      counts.map(([reason, count], i) => [
-        i ? ' · ' : '',
-        h('span', { class: 'nowrap' }, `${reasonText(reason)} `, h('b', {}, number(count, 0))),
-      ]),
-    ),
-    table(
-      [
-        ...(severalFiles ? [{ title: 'File', cell: (row) => row.file ?? '' }] : []),
-        { title: 'Line', number: true, cell: (row) => number(row.line, 0) },
-        { title: 'Reason', cell: (row) => reasonText(row.reason) },
-        { title: 'Value', cell: (row) => h('code', {}, row.value ?? '') },
-      ],
-      rows.slice(0, MAX_ROWS),
-    ),
-    total > Math.min(rows.length, MAX_ROWS)
-      ? h(
-          'p',
-          { class: 'muted small' },
-          `${shown(Math.min(rows.length, MAX_ROWS), total, 'rows')}; the CSV file of an import has all of them.`,
-        )
-      : null,
+    reasons(report.skipped_counts ?? {}),
+    rows.length ? skippedTable(rows) : null,
+    total > listed ? h('p', { class: 'muted small' }, rest) : null,
   ];
+}
+
+function reasons(counts) {
+  const found = Object.entries(counts).sort((a, b) => b[1] - a[1]);
+  return h(
+    'p',
+    {},
+    found.map(([reason, count], i) => [
+      i ? ' · ' : '',
+      h('span', { class: 'nowrap' }, `${reasonText(reason)} `, h('b', {}, number(count, 0))),
+    ]),
+  );
+}
+
+function skippedTable(rows) {
+  const severalFiles = new Set(rows.map((row) => row.file)).size > 1;
+  return table(
+    [
+      ...(severalFiles ? [{ title: 'File', cell: (row) => row.file ?? '' }] : []),
+      { title: 'Line', number: true, cell: (row) => number(row.line, 0) },
+      { title: 'Reason', cell: (row) => reasonText(row.reason) },
+      { title: 'Value', cell: (row) => h('code', {}, row.value ?? '') },
+    ],
+    rows.slice(0, MAX_ROWS),
+  );
 }
 
 /** The first jobs; fields that are not in the trace are marked. */
