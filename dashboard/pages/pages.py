@@ -213,7 +213,8 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
     if server >= len(servers):
         raise Http404(f"Run {run_id} has {counted(len(servers), 'server')}; none has the index {server}.")
     readers.mark(run.pk)
-    return _page(request, "server.html", run=run, server=servers[server], index=server)
+    connection = run.connections.first()
+    return _page(request, "server.html", run=run, server=servers[server], index=server, connection=connection)
 
 
 @_looked_at

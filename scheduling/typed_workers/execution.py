@@ -46,6 +46,7 @@ class TypedWorkers(ExecutionModel):
     title = "Typed workers"
     trainings = {name: "typed workers"}
     supports = (name,)
+    uploads_to_servers = True
     no_beliefs = "it places each chunk of a job separately"
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> WorkerLedger:

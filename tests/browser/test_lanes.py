@@ -43,7 +43,7 @@ def drawn(contexts: Contexts, operator_session: StorageState) -> Drawn:
         page.locator("#g-seed").fill("2")
         page.get_by_role("button", name="Generate").click()
         page.locator("#generate").get_by_role("link", name="Use in a scenario").click()
-        expect(page.locator("#f-fit")).to_contain_text("can run all 60 jobs")
+        expect(page.locator("#f-fit")).to_contain_text("all 60 jobs pass the check")
         page.locator("#f-scheduler-a_online").check()
         page.locator("#advanced summary").click()
         expect(page.locator("#parameters .field").first).to_be_visible()

@@ -218,15 +218,15 @@ def test_a_form_and_a_run_tell_of_jobs_that_are_all_rejected(
     trace, cluster = without_samples(twin)
     page = open_page(f"/scenarios/?trace={trace}&cluster={cluster}")
     expect(page.locator("#f-scheduler-oasis")).to_be_checked()
-    expect(page.locator("#f-fit")).to_contain_text("OASiS can run all 80 jobs")
+    expect(page.locator("#f-fit")).to_contain_text("OASiS: all 80 jobs pass the check")
     expect(page.locator("#f-warnings")).to_be_hidden()
     page.locator("#f-scheduler-pd_ors").check()
     expect(page.locator("#f-scheduler-oasis")).not_to_be_checked()
     warnings = page.locator("#f-warnings")
     expect(warnings).to_contain_text("80 of 80 jobs lack num_samples")
     fit = page.locator("#f-fit")
-    expect(fit).to_contain_text("PD-ORS can run 0 of 80 jobs")
-    expect(page.locator("#f-scheduler .choice", has_text="OASiS").first).to_contain_text("Can run all 80 jobs")
+    expect(fit).to_contain_text("PD-ORS: 0 of 80 jobs pass the check")
+    expect(page.locator("#f-scheduler .choice", has_text="OASiS").first).to_contain_text("All 80 jobs pass the check")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         for width in (390, 1280):

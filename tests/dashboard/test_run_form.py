@@ -123,3 +123,28 @@ def test_a_job_that_lacks_a_field_and_fits_nowhere_counts_once(viewer, db):
     scenario = Scenario.objects.create(name="three", cluster=spec, trace=trace, scheduler="fifo")
     fit = asked(viewer, scenario, "fifo", spec.pk)["fit"]
     assert (fit["jobs"], fit["runnable"], fit["schedulers"]["fifo"]) == (3, 1, 1)
+
+
+def test_upload_delays_for_other_servers_are_named_and_the_run_is_refused(viewer, operator, db):
+    """A run would end at once: its scheduler has no delay of a job to some servers."""
+    typed = scenario_of("a-online", "a_online", jobs=6)
+    other = store_cluster(Cluster("gpus", 60_000, (GPU,)), "test").pk
+    servers = [len(store.cluster_of(pk).servers) for pk in (typed.cluster_id, other)]
+    assert servers[0] != servers[1]
+    assert asked(viewer, typed, "a_online", typed.cluster_id)["fit"]["runnable"] == 6
+    answer = asked(viewer, typed, "a_online", other)
+    assert answer["fit"]["runnable"] == answer["fit"]["schedulers"]["srtf"] == 0
+    assert answer["fit"]["schedulers"]["fifo"] == 6
+    assert answer["warnings"][0] == (
+        "6 of 6 jobs have upload delays for another number of servers than this cluster has, which A_online uses; "
+        "the run would be refused."
+    )
+    scenario = Scenario.objects.create(name="off", cluster_id=other, trace=typed.trace, scheduler="a_online")
+    refused = operator.post("/api/runs/", {"scenario": scenario.pk}, content_type="application/json")
+    assert refused.status_code == 400
+    first = jobs_of(typed.trace_id)[0]
+    assert refused.json()["detail"] == (
+        f"job {first.id}: upload_ms must hold one delay per server of the cluster, {servers[1]}, got {servers[0]}; "
+        "choose the cluster of the trace, or another scheduler"
+    )
+    assert not Run.objects.filter(scenario=scenario).exists()

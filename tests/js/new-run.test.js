@@ -43,9 +43,9 @@ test('kinds with one server each do not make a square each', () => {
 
 test('a card says how many jobs its scheduler can run, and why not all', () => {
   const fit = { jobs: 80, schedulers: { fifo: 80, drf: 60, pd_ors: 0 }, reasons: { drf: '20 lack epochs.' } };
-  assert.deepEqual(verdict('fifo', fit), ['Can run all 80 jobs', 'good']);
-  assert.deepEqual(verdict('drf', fit), ['Can run 60 of 80 jobs. 20 lack epochs.', '']);
-  assert.deepEqual(verdict('pd_ors', fit), ['Can run no job.', 'bad']);
+  assert.deepEqual(verdict('fifo', fit), ['All 80 jobs pass the check', 'good']);
+  assert.deepEqual(verdict('drf', fit), ['60 of 80 jobs pass the check. 20 lack epochs.', '']);
+  assert.deepEqual(verdict('pd_ors', fit), ['No job passes the check.', 'bad']);
   assert.deepEqual(verdict('fifo', null), ['', '']);
 });
 

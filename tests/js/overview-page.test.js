@@ -133,3 +133,26 @@ test(
     assert.deepEqual([location.search, text('#runs-count')], ['?scheduler=drf', '0 runs']);
   },
 );
+
+test('the present may be of an active run that many newer runs have pushed off the list', needsPage, async (t) => {
+  const page = await recorded('/api/runs/?size=50').json();
+  const finished = { ...page.results[0], status: 'finished' };
+  const old = { ...page.results.at(-1), id: 700, status: 'running', scenario_name: 'old and running' };
+  const chosen = { ...page.results.at(-1), id: 600, status: 'finished', scenario_name: 'old and chosen' };
+  const answers = [
+    ['/api/runs/?status=running', { ...page, results: [old], count: 1 }],
+    ['/api/runs/?', { ...page, results: [finished], count: 90, by_status: { running: 1, finished: 89 } }],
+    ['/api/runs/600/', chosen],
+    ['/api/runs/700/situation/', await recorded(`/api/runs/${finished.id}/situation/`).json()],
+    ['/api/runs/600/situation/', await recorded(`/api/runs/${finished.id}/situation/`).json()],
+  ];
+  await visit('overview', '/', {}, answers);
+  await until(() => text('#present-name') === 'old and running', 'it is the present');
+  assert.deepEqual($$('#present-run option').length, 2);
+  t.after(() => localStorage.removeItem('present-run'));
+  localStorage.setItem('present-run', '600');
+  await visit('overview', '/', {}, answers);
+  localStorage.setItem('present-run', '600');
+  sockets.at(-1).hear({ type: 'deleted', id: 5 });
+  await until(() => text('#present-name') === 'old and chosen', 'the chosen one is fetched');
+});

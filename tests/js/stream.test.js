@@ -55,7 +55,7 @@ function page(last = 3) {
   const store = new Store();
   const stream = new Stream(7, store, world, server);
   const events = [];
-  for (const name of ['data', 'status', 'connection', 'deleted', 'large']) {
+  for (const name of ['data', 'status', 'connection', 'deleted', 'large', 'next']) {
     stream.addEventListener(name, ({ detail }) => events.push(name === 'connection' ? stream.state : (detail ?? name)));
   }
   return { world, server, store, stream, events };
@@ -86,6 +86,12 @@ test('a page takes the snapshot, then asks for what came after it', async () => 
   assert.equal(store.lastSeq, 5);
   assert.deepEqual(events, [{ status: 'running' }, 'data', 'live', 'data']);
   assert.equal(stream.heardAt, world.wallNow());
+});
+
+test('the time of the next event of a live run is passed on', async () => {
+  const { world, events } = await live();
+  world.socket.hear({ type: 'next', at_ms: 5000 });
+  assert.deepEqual(events, [5000]);
 });
 
 test('a frame after a gap is not folded; the gap is asked for by number, once in 2 s', async () => {

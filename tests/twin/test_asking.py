@@ -52,6 +52,18 @@ def test_a_job_that_fits_beside_displaces_nobody():
     assert (run.last_seq, EventBatch.objects.count(), Checkpoint.objects.count(), AuditEntry.objects.count()) == before
 
 
+def test_the_job_arrives_when_the_clock_says_between_two_events():
+    """The newest event is at 0, the next one at 15 s: the clock of the page is in between."""
+    run = paused("fifo", [job("a", workers=1, slots=4), job("late", 15_000)], 0)
+    assert (run.sim_ms, run.next_event_ms) == (0, 4_000)
+    for clock_ms, now_ms in ((2_500, 2_500), (9_000, 3_999)):
+        Run.objects.filter(pk=run.pk).update(clock_sim_ms=clock_ms)
+        run.refresh_from_db()
+        answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 2}))
+        first_slot = -(-(now_ms + 1) // 1_000) * 1_000
+        assert (answer["at_ms"], answer["start_ms"], answer["finish_ms"]) == (now_ms, first_slot, first_slot + 2_000)
+
+
 def test_a_job_that_goes_first_makes_others_wait():
     """FIFO: `b` arrives a second later and needs both GPUs, so it waits for the job that is asked about."""
     run = paused("fifo", [job("a", workers=1, slots=2), job("b", 2_000, workers=2, slots=1)], 0)
@@ -110,7 +122,7 @@ def test_what_cannot_be_asked_is_said():
         ({"wrkr.gpu": 1}, "changes: unknown field of a job 'wrkr.gpu'; did you mean 'worker'? known: model, "),
         ({"Epochs": 1}, "changes: unknown field of a job 'Epochs'; did you mean 'epochs'? known: model, "),
         ({"worker.gpus": 1}, "changes: unknown field of a job 'worker.gpus'; did you mean 'worker'? known: model, "),
-        ({"arrival_ms": 1.5}, "changes: arrival_ms cannot be changed: the copy arrives at the newest time of the run"),
+        ({"arrival_ms": 1.5}, "changes: arrival_ms cannot be changed: the copy arrives at the present time of the run"),
         ({"id": "mine"}, "changes: id cannot be changed: the copy has an id of its own; omit it"),
         ({"provenance": {}}, "changes: provenance cannot be changed: it follows from the other fields; omit it"),
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -16,7 +16,7 @@ from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
 from twin.scenarios.edits.moments import moment
 
 __all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen",
-           "because", "build", "clock", "names", "newest", "rule_class", "sentence"]  # fmt: skip
+           "because", "build", "names", "newest", "rule_class", "sentence", "since"]  # fmt: skip
 
 # what rules are about: a live cluster, a live run, a run that computes as fast as it can
 CLUSTER, RUN, BATCH = "cluster", "run", "batch"
@@ -108,8 +108,11 @@ _MENU: Menu[Rule] = Menu("alert rule", rules, Rule)
 names, rule_class, build = _MENU.names, _MENU.named, _MENU.build
 
 
-def clock(ms: int) -> str:
-    """A time of the run to the second, as on pages."""
+def since(values: Mapping[str, Any]) -> str:
+    """The time `since_ms` of a finding to the second: of a live cluster in UTC, of a run as on its page."""
+    ms = values["since_ms"]
+    if (epoch_ms := values.get("epoch_ms")) is not None:
+        return f"{datetime.fromtimestamp((epoch_ms + ms) // 1_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     return moment(ms - ms % 1_000)
 
 

@@ -23,7 +23,7 @@ from twin.alerts.hysteresis import settled
 from twin.alerts.seeing import Sight
 from twin.alerts.targets import Target
 from twin.alerts.webhook import outbox
-from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry
+from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry, Run
 from twin.processes import vitals
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ def check(
         try:
             if target.about not in rule_class(rule.rule).about:
                 continue
-            found[rule.rule] = list(build(rule.rule, rule.parameters).check(seen))
+            found[rule.rule] = [_dated(one, target) for one in build(rule.rule, rule.parameters).check(seen)]
         except (DatabaseError, SoftTimeLimitExceeded):
             raise
         except Exception as error:
@@ -101,6 +101,14 @@ def check(
             if rule.error != errors[rule.pk]:  # once, not every few seconds
                 log.exception("the alert rule %s cannot be checked for %s", rule.rule, target.name)
     return found
+
+
+def _dated(finding: Finding, target: Target) -> Finding:
+    """The finding; with the time at which the log of a live cluster begins where it states a time of that log."""
+    run = target.run
+    if "since_ms" not in finding.values or run is None or run.mode != Run.MIRROR or run.clock_wall is None:
+        return finding
+    return finding._replace(values=finding.values | {"epoch_ms": int(run.clock_wall.timestamp() * 1_000)})
 
 
 def findings_now(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:

@@ -18,7 +18,7 @@ from scheduling.model.admission import Room
 from scheduling.model.training_models import needs_of
 from scheduling.model.values import RESOURCES, Cluster, ModelError, Reason
 from scheduling.reporting.reasons import readable
-from twin.files.job_fields import all_present, present
+from twin.files.job_fields import all_present, present, uploads_off
 from twin.files.job_table import JobTable
 from twin.infra.counts import counted
 
@@ -86,11 +86,12 @@ class Judgement(NamedTuple):
     lacking: dict[str, int]  # field -> jobs without it
     without: int  # jobs that lack any needed field
     unfit: Unfit
+    off: int  # jobs whose upload delays are not those of this cluster: the run is refused
 
     @property
     def fine(self) -> bool:
         """True if every job has the fields and fits."""
-        return not self.without and not self.unfit.jobs
+        return not self.without and not self.unfit.jobs and not self.off
 
 
 def judge(scheduler: BaseScheduler, cluster: Cluster, table: JobTable, demands: Demands) -> Judgement:
@@ -104,8 +105,9 @@ def judge(scheduler: BaseScheduler, cluster: Cluster, table: JobTable, demands: 
         complete &= covered
     lacking = {part: count for part, count in lacking.items() if count}
     refused, reason = demands.refused(scheduler, cluster)
-    without, runnable = len(table) - int(complete.sum()), int((complete & ~refused).sum())
-    return Judgement(len(table), runnable, lacking, without, Unfit(int(refused.sum()), reason))
+    off = int(uploads_off(table, len(cluster.servers)).sum()) if scheduler.model.uploads_to_servers else 0
+    without, runnable = len(table) - int(complete.sum()), 0 if off else int((complete & ~refused).sum())
+    return Judgement(len(table), runnable, lacking, without, Unfit(int(refused.sum()), reason), off)
 
 
 def fields_needed(scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
@@ -134,6 +136,12 @@ def warnings(scheduler: BaseScheduler, found: Judgement) -> list[str]:
     """Sentences about the jobs that would be rejected."""
     lines = []
     total = counted(found.jobs, "job")
+    if found.off:
+        has = "has" if found.off == 1 else "have"
+        lines.append(
+            f"{found.off:,} of {total} {has} upload delays for another number of servers than this cluster has, "
+            f"which {scheduler.title} uses; the run would be refused."
+        )
     if found.lacking:
         lines.append(
             f"{_lacking_words(found)}, which {scheduler.title} needs; "

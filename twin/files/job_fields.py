@@ -25,6 +25,14 @@ def present(table: JobTable, part: str) -> np.ndarray:
     return column != MISSING if part in INTEGERS else ~np.isnan(column)
 
 
+def uploads_off(table: JobTable, servers: int) -> np.ndarray:
+    """[job] whether it has upload delays, but not one per server."""
+    if table.uploads is None:
+        return np.zeros(len(table), dtype=bool)
+    delays = np.diff(table.uploads[0])
+    return (delays > 0) & (delays != servers)
+
+
 def all_present(table: JobTable, parts: Iterable[str]) -> np.ndarray:
     """[job] whether all of the fields are there."""
     found = np.ones(len(table), dtype=bool)

@@ -31,6 +31,7 @@ from twin.runs.pools import Watch
 from twin.scenarios import store
 
 log = logging.getLogger(__name__)
+SOON_S = 0.5  # an event that is due sooner needs no announcement of its time
 SLICE_S = 2.0  # then the worker is free for others
 LATE_S = 5.0  # a live run whose next event was due before that, with nobody working on it, was away
 AWAY = "no process worked on it, because the ticker or the workers were stopped or busy"
@@ -172,7 +173,16 @@ def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
             engine.keep(run, of_run)
             if _stopped(run):
                 return False
+            if live:
+                _tell_next(run)
             return not live or run.wanted == Run.PAUSED  # the ticker wakes live runs that are not about to pause
+
+
+def _tell_next(run: Run) -> None:
+    """Publication of the time of the next event, up to which pages show the clock, if it is not due soon."""
+    due = _clock(run).wall_of(run.next_event_ms) if run.next_event_ms is not None else None
+    if due is not None and (due - timezone.now()).total_seconds() >= SOON_S:
+        pubsub.publish(pubsub.run_channel(run.pk), {"type": "next", "at_ms": run.next_event_ms})
 
 
 def _step(run: Run, watch: Watch) -> bool:

@@ -17,6 +17,7 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import RESOURCES, Cluster, Job, ModelError
 from twin.eventlog import additions
 from twin.files.cluster_json import cluster_from_dict, cluster_to_dict
+from twin.files.job_fields import uploads_off
 from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.packed_jobs import pack_jobs, unpack_jobs
@@ -105,8 +106,22 @@ def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
     """Stages as by `stages_of`, after a check that each scheduler can run its cluster."""
     stages = stages_of(scenario, edits)
     for stage in stages:
-        _scheduler(stage.state).check(stage.state.cluster)
+        scheduler, jobs, cluster = _scheduler(stage.state), stage.state.jobs, stage.state.cluster
+        scheduler.check(cluster)
+        if scheduler.model.uploads_to_servers and isinstance(jobs, StoredJobs):
+            _check_uploads(jobs.table, len(cluster.servers))
     return stages
+
+
+def _check_uploads(table: JobTable, servers: int) -> None:
+    off = np.flatnonzero(uploads_off(table, servers))
+    if off.size:
+        assert table.uploads is not None
+        begins = table.uploads[0]
+        raise ModelError(
+            f"job {table.ids[off[0]]}: upload_ms must hold one delay per server of the cluster, {servers:,}, "
+            f"got {begins[off[0] + 1] - begins[off[0]]:,}; choose the cluster of the trace, or another scheduler"
+        )
 
 
 def check_effects(scenario: Scenario, edits: Sequence[Any], kept: Sequence[Any] = ()) -> None:

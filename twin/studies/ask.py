@@ -31,7 +31,7 @@ from twin.files.jobs_jsonl import JOB_KEYS, job_from_dict, job_to_dict
 from twin.infra import gc_control
 from twin.infra.errors import Refused
 from twin.models import Run
-from twin.runs import engine
+from twin.runs import commands, engine
 from twin.scenarios import beliefs, store
 from twin.scenarios.edits import Stage
 from twin.scenarios.store import played
@@ -42,7 +42,7 @@ MAX_ROWS = 20  # listed jobs that it delays or rejects
 WORKER = int(Role.WORKER)
 FIXED = {  # fields that a copy of a job does not take from the request, and why
     "id": "the copy has an id of its own",
-    "arrival_ms": "the copy arrives at the newest time of the run",
+    "arrival_ms": "the copy arrives at the present time of the run",
     "provenance": "it follows from the other fields",
 }
 
@@ -112,7 +112,7 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
         raise Refused(f"run {run.pk} is {run.status}; choose an active run, or fork this one and choose the fork")
     beliefs.refuse(run, "asked about a job")
     stages = store.stages_of(run.scenario, run.edits)
-    now_ms = run.sim_ms
+    now_ms = commands.now_ms(run)
     with_it = _with(stages, now_ms, job)
     servers = [server.name for server in with_it[-1].state.cluster.servers]
     answer = compare_futures(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
@@ -138,7 +138,7 @@ def name_for(taken: set[str]) -> str:
 
 
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
-    """Stages of the run, and one more from the newest time on in which the job arrives 1 ms later."""
+    """Stages of the run, and one more from the present time on in which the job arrives 1 ms later."""
     past = [stage for stage in stages if stage.at_ms <= now_ms]
     from_ms = now_ms + 1 if past[-1].at_ms == now_ms else now_ms  # what is edited at this instant is, or is about to be
     new = replace(job, arrival_ms=from_ms + 1)

@@ -13,7 +13,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, ModelError
 from twin.analysis.comparability import comparable, model_of, named
 from twin.analysis.suitability import able, alternatives_text, fields_needed
-from twin.files.job_fields import all_present, present
+from twin.files.job_fields import all_present, present, uploads_off
 from twin.files.job_table import JobTable
 from twin.files.packed_jobs import unpack_jobs
 from twin.models import Run, Scenario, Trace
@@ -105,6 +105,9 @@ def obstacle(scheduler: BaseScheduler, cluster: Cluster, tables: list[JobTable])
     """Reason why a scheduler cannot run any of these jobs on the cluster; empty if it can run some."""
     if refusal := _refusal(scheduler, cluster):
         return refusal
+    servers = len(cluster.servers)
+    if scheduler.model.uploads_to_servers and any(uploads_off(table, servers).any() for table in tables):
+        return f"the jobs have upload delays for another number of servers than the {servers:,} of the cluster"
     needs = fields_needed(scheduler, cluster)
     lacking = [part for part in needs if not any(present(table, part).any() for table in tables)]
     if lacking:

@@ -109,6 +109,7 @@ SHAPES: dict[str, Shape] = {
         "certificate": noted({"kind?": STRING, "ratio?": nullable(NUMBER)}, "Empty before the run has ended"),
         "states": [STRING],
         "attention": [ALERT],
+        "began_at": noted(nullable(MOMENT), "When the log of a live cluster begins; null for other runs"),
     },
     "RunPrices": {
         "at_ms": INTEGER,

@@ -45,7 +45,11 @@ export function inLines(ctx, text, room, rowPx) {
   return [text.slice(0, blank), text.slice(blank + 1)];
 }
 
-/** The ending that all names have in common, from a dot: '.rack0.example.org'; '' without one. @param {string[]} names */
+/**
+ * The ending that all names have in common, from a dot: '.rack0.example.org'; '' without one.
+ *
+ * @param {string[]} names
+ */
 export function sharedDomain(names) {
   const [first = '', ...others] = names;
   for (let dot = first.indexOf('.', 1); dot > 0; dot = first.indexOf('.', dot + 1)) {

@@ -6,7 +6,7 @@ import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { Poll } from '../util/poll.js';
-import { clock, duration, number, percent } from '../util/format.js';
+import { clock, duration, number, percent, wall } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
 import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/server-map.js';
@@ -27,6 +27,9 @@ export function presentOf(runs, chosen) {
     runs[0]
   );
 }
+
+/** Number of the run that the user of this browser has chosen; 0 without one. */
+export const chosenRun = () => Number(localStorage.getItem(CHOSEN));
 
 export class Present {
   /** section: the element of templates/_present.html. */
@@ -67,7 +70,7 @@ export class Present {
   /** The runs of the overview, newest first, whenever one of them has changed. */
   show(runs) {
     this.runs = runs;
-    const run = presentOf(runs, Number(localStorage.getItem(CHOSEN)));
+    const run = presentOf(runs, chosenRun());
     this.section.hidden = !run;
     if (!run) return this.#leave();
     const other = run.id !== this.run?.id;
@@ -108,7 +111,8 @@ export class Present {
     state.dataset.state = status;
     setText(state, status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
-    setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
+    const since = this.found?.began_at ? ` since ${wall(this.found.began_at)}` : ''; // its times are not of a day
+    setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at) + since);
   }
 
   /** Requests the current state; true if it will change. */

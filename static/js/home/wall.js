@@ -2,6 +2,7 @@
 
 import { get } from '../core/api.js';
 import { Present } from './present.js';
+import { presentRuns } from './present-runs.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { $, debounce } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
@@ -11,7 +12,7 @@ const list = new PagePart('list of runs');
 let runs = [];
 
 async function load() {
-  runs = (await list.persist(() => get('/api/runs/?size=50'))).results;
+  runs = await list.persist(async () => presentRuns(await get('/api/runs/?size=50')));
   $('#wall-none').hidden = runs.length > 0;
   present.show(runs);
 }

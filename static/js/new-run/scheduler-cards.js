@@ -17,8 +17,9 @@ export function verdict(name, fit) {
   const runnable = fit?.schedulers[name];
   if (runnable === undefined) return ['', ''];
   if (runnable === fit.jobs)
-    return [fit.jobs === 1 ? 'Can run the job' : `Can run all ${plural(fit.jobs, 'job')}`, 'good'];
-  const text = runnable ? `Can run ${number(runnable, 0)} of ${plural(fit.jobs, 'job')}` : 'Can run no job';
+    return [fit.jobs === 1 ? 'The job passes the check' : `All ${plural(fit.jobs, 'job')} pass the check`, 'good'];
+  const some = `${number(runnable, 0)} of ${plural(fit.jobs, 'job')} ${runnable === 1 ? 'passes' : 'pass'} the check`;
+  const text = runnable ? some : 'No job passes the check';
   return [`${text}. ${fit.reasons?.[name] ?? ''}`.trim(), runnable ? '' : 'bad'];
 }
 

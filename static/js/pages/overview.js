@@ -8,6 +8,7 @@ import { DataTable, empty, firstRun, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { FirstSteps } from '../home/first-steps.js';
 import { Present } from '../home/present.js';
+import { presentRuns } from '../home/present-runs.js';
 import { RunCards } from '../home/run-cards.js';
 import { RunFilters } from '../home/run-filters.js';
 import { runColumns } from '../home/run-table.js';
@@ -30,7 +31,7 @@ const ended = new Map(); // run id -> the same of an ended run without stored me
 let list = null; // the table of runs, once its columns are known
 let size = PAGE;
 let runs = [];
-let newest = []; // runs without a filter
+let newest = []; // runs without a filter, and those that the present may be of
 let found = null; // the answer of the list
 const present = new Present($('#present'));
 const listed = new PagePart('list of runs');
@@ -83,11 +84,12 @@ async function load() {
     filters.narrow ? get(`/api/runs/?size=${NEWEST}`) : null,
     metricTable(),
   ]);
+  const candidates = await presentRuns(all ?? page);
   if (query !== filters.query(size)) return; // another answer is on its way
   listed.loaded();
   found = page;
   runs = page.results;
-  newest = (all ?? page).results;
+  newest = candidates;
   cards ??= new RunCards($('#cards'), { metrics, tick, figures: moment });
   list ??= new DataTable($('#runs'), {
     name: 'runs',

@@ -277,6 +277,7 @@ async function main() {
     if (drawer.job !== null) drawer.open(drawer.job);
   });
   stream.addEventListener('large', () => location.reload());
+  stream.addEventListener('next', (/** @type {CustomEvent} */ { detail }) => transport.setNext(detail));
   stream.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
     notice(`${detail} This page shows the data that it had already loaded.`, true);
     deleted = true;

@@ -23,6 +23,7 @@ import { Stack } from '../charts/resource-stack.js';
 import { Curves } from '../charts/line-panel.js';
 import { banner } from '../ui/banner.js';
 import { connectionBadge } from '../ui/connection-badge.js';
+import { followOnRunPage } from '../live/on-run-page.js';
 import { Activity } from '../run/activity.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
 import { JobKey, jobsWithin } from '../run/job-key.js';
@@ -191,6 +192,9 @@ async function main() {
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
   });
+  const following = followOnRunPage($('#follow'), { runId, transport, gantt: null, drawer });
+  stream.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => following?.status(detail));
+  stream.addEventListener('next', (/** @type {CustomEvent} */ { detail }) => transport.setNext(detail));
   stream.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
     fail(new Refusal(`${detail} This page shows the data that it had already loaded.`));
     setText($('#status'), stream.state === 'deleted' ? 'deleted' : 'not available');

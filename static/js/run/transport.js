@@ -30,18 +30,28 @@ export class Transport {
     animate(() => this.#live());
   }
 
+  /** Takes the time of the next event of a live run. */
+  setNext(ms) {
+    if (this.status) this.setStatus({ ...this.status, next_event_ms: ms, server_wall_ms: Date.now() + this.skewMs });
+  }
+
   /** Updates the time that the run has reached, also between two events of a live run, and the extent of the axis. */
   reach() {
     const { store, status } = this;
     let ms = store.simMs;
-    if (status?.mode === 'live' && status.status === 'running' && status.wanted === 'running' && !store.finished) {
-      const now = clockAt(status.clock, Date.now() + this.skewMs);
-      if (now !== null)
-        ms = Math.max(ms, status.next_event_ms ? Math.min(now, Math.max(status.next_event_ms, ms)) : now);
-    }
+    const now = this.#clock();
+    if (now !== null) ms = Math.max(ms, status.next_event_ms ? Math.min(now, Math.max(status.next_event_ms, ms)) : now);
     ms = Math.max(ms, this.present() ?? this.seen() ?? 0);
     this.playhead.setLive(ms);
     this.view.setExtent(Math.max(store.horizonMs, ms, this.ahead(ms)));
+  }
+
+  /** Time of the clock of a live run, which stands while the run is paused; null for other runs. */
+  #clock() {
+    const { status, store } = this;
+    if (status?.mode !== 'live' || store.finished || !['running', 'paused'].includes(status.status)) return null;
+    const moves = status.status === 'running' && status.wanted === 'running';
+    return clockAt(moves ? status.clock : { ...status.clock, speed: 0 }, Date.now() + this.skewMs);
   }
 
   /** Moves the playhead to `ms`, and the visible range with it. */

@@ -11,6 +11,10 @@ export function fieldsText(counts) {
   return [...by].map(([jobs, titles]) => `${titles.join(', ')} (${plural(jobs, 'job')})`).join('; ');
 }
 
+const CHECKED =
+  'Checked: the fields that the scheduler needs, and the room for one worker and one parameter server of a job. ' +
+  'Whether all workers of a job fit at once is decided when it arrives.';
+
 export class FitCheck {
   constructor() {
     this.box = h('div', { class: 'fit wide', id: 'f-fit', role: 'status', hidden: true });
@@ -27,9 +31,11 @@ export class FitCheck {
         'p',
         { class: all ? 'good' : 'bad' },
         all
-          ? `${chosen.title} can run ${fit.jobs === 1 ? 'the job' : `all ${plural(fit.jobs, 'job')}`}.`
-          : `${chosen.title} can run ${number(fit.runnable, 0)} of ${plural(fit.jobs, 'job')}.`,
+          ? `${chosen.title}: ${fit.jobs === 1 ? 'the job passes' : `all ${plural(fit.jobs, 'job')} pass`} the check.`
+          : `${chosen.title}: ${number(fit.runnable, 0)} of ${plural(fit.jobs, 'job')} ` +
+              `${fit.runnable === 1 ? 'passes' : 'pass'} the check.`,
       ),
+      h('p', { class: 'muted small' }, CHECKED),
       Object.entries(fit.made)
         .filter(([, counts]) => Object.keys(counts).length)
         .map(([origin, counts]) =>

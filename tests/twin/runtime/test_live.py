@@ -41,6 +41,24 @@ def test_only_what_is_due_happens(run):
     assert run.next_event_ms > first_arrival
 
 
+def test_pages_hear_of_the_next_event_unless_it_is_due_soon(run, monkeypatch):
+    """Between two events a page shows the clock, and its time ends at the next event that it knows."""
+    work()
+    said = []
+    monkeypatch.setattr(runner.pubsub, "publish", lambda channel, message: said.append((channel, message)))
+    turn_to(run, Run.objects.get(pk=run.pk).next_event_ms)
+    runner.advance(run.pk)
+    next_ms = Run.objects.get(pk=run.pk).next_event_ms
+    nexts = [message for _, message in said if isinstance(message, dict) and message.get("type") == "next"]
+    assert nexts == [{"type": "next", "at_ms": next_ms}]
+    Run.objects.filter(pk=run.pk).update(clock_speed=1e9)
+    said.clear()
+    turn_to(run, next_ms)
+    runner.advance(run.pk)
+    assert said
+    assert not any(isinstance(message, dict) and message.get("type") == "next" for _, message in said)
+
+
 def test_a_live_run_ends_with_the_log_of_a_batch_run(run):
     work()
     while Run.objects.get(pk=run.pk).status == Run.RUNNING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from twin.alerts.base import RUN, Finding, Rule, Seen, clock
+from twin.alerts.base import RUN, Finding, Rule, Seen, since
 
 MINUTE_MS = 60_000
 
@@ -65,7 +65,7 @@ class PriceCeiling(Rule):
         resource = {"gpu": "GPU", "cpu": "vCPU"}.get(values["resource"], values["resource"])
         place = "in the cloud" if values["site"] == "cloud" else f"at the {values['site']}"
         return (
-            f"The price of {resource} {place} has been at its ceiling since {clock(values['since_ms'])}; "
+            f"The price of {resource} {place} has been at its ceiling since {since(values)}; "
             f"it is {values['price']:.4g}"
         )
 

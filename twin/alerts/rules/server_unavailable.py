@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from twin.alerts.base import SERIOUS, Finding, Rule, Seen, clock
+from twin.alerts.base import SERIOUS, Finding, Rule, Seen, since
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +38,4 @@ class ServerUnavailable(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        return f"Server {values['name']} ({values['site']}) has been unavailable since {clock(values['since_ms'])}"
+        return f"Server {values['name']} ({values['site']}) has been unavailable since {since(values)}"

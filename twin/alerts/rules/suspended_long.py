@@ -10,7 +10,7 @@ import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.reporting.quantities import duration
-from twin.alerts.base import Finding, Rule, Seen, clock
+from twin.alerts.base import Finding, Rule, Seen, since
 
 HOUR_MS = 3_600_000
 
@@ -44,7 +44,7 @@ class SuspendedLong(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         jobs, most = values["jobs"], duration(values["most_ms"])
-        first = f"{values['id']}, since {clock(values['since_ms'])}"
+        first = f"{values['id']}, since {since(values)}"
         return (
             f"A job has been suspended for more than {most}: {first}"
             if jobs == 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.reporting.quantities import duration
-from twin.alerts.base import Finding, Rule, Seen, clock
+from twin.alerts.base import Finding, Rule, Seen, since
 
 HOUR_MS = 3_600_000
 
@@ -45,7 +45,7 @@ class WaitingLong(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         jobs, most = values["jobs"], duration(values["most_ms"])
-        first = f"{values['id']}, submitted at {clock(values['since_ms'])}"
+        first = f"{values['id']}, submitted at {since(values)}"
         return (
             f"A job has waited for more than {most}: {first}"
             if jobs == 1

@@ -3,7 +3,7 @@
 from twin.infra.errors import Refused
 from twin.runs.commands.audit import audit
 from twin.runs.commands.certificate import cancel_certificate, request_certificate
-from twin.runs.commands.control import clock_of, pause, resume, set_speed, step
+from twin.runs.commands.control import clock_of, now_ms, pause, resume, set_speed, step
 from twin.runs.commands.end import cancel, cancel_all, end_quietly
 from twin.runs.commands.fork import Conflict, discard, edit, fork, fork_and_start, promote
 from twin.runs.commands.remove import delete, delete_all
@@ -24,6 +24,7 @@ __all__ = [
     "end_quietly",
     "fork",
     "fork_and_start",
+    "now_ms",
     "pause",
     "promote",
     "request_certificate",

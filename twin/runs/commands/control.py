@@ -73,6 +73,13 @@ def clock_of(run: Run) -> Clock:
     return Clock(run.clock_sim_ms, run.clock_wall or timezone.now(), run.clock_speed if moving else 0.0)
 
 
+def now_ms(run: Run) -> int:
+    """Time of an active run now: of a live run, that of its clock between two events."""
+    if run.mode != Run.LIVE or run.next_event_ms is None:
+        return run.sim_ms
+    return max(run.sim_ms, min(clock_of(run).now_ms(timezone.now()), run.next_event_ms - 1))
+
+
 def _want(run: Run, wanted: str, user: Any, action: str, **fields: Any) -> Run:
     with transaction.atomic():
         if not Run.objects.filter(pk=run.pk, status__in=Run.ACTIVE).update(wanted=wanted, **fields):

@@ -98,7 +98,8 @@ export class Stream extends EventTarget {
     else if (message.type === 'status') {
       this.#status(message);
       if (message.last_seq > this.store.lastSeq) this.#repair();
-    } else if (message.type === 'deleted') this.#gone(message.message);
+    } else if (message.type === 'next') this.#emit('next', message.at_ms);
+    else if (message.type === 'deleted') this.#gone(message.message);
     else if (message.type === 'snapshot_needed')
       this.snapshot().then(
         () => this.#askAfter(),

@@ -108,7 +108,7 @@ function summary({ calibration, figures }) {
   const { count, share, low, high } = calibration;
   const interval = count
     ? `95 % interval ${percent(low)} to ${percent(high)}, ${plural(count, 'start')}`
-    : 'no scored forecast yet';
+    : 'no forecast with an interval scored yet';
   return [
     tile(
       'Calibration',

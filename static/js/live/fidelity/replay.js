@@ -77,12 +77,14 @@ function tiles(one) {
   ];
 }
 
-function divergence({ first, run, replay, within_ms: within }) {
+function divergence({ first, run, replay, within_ms: within, jobs }) {
   const link = run && replay ? h('a', { href: `/compare/?runs=${run},${replay}` }, 'Compare the runs') : null;
   const text = first
     ? `First divergence: job ${first.job} starts at ${clock(first.simulated_ms)} in the simulation, ` +
       `and started at ${clock(first.real_ms)}. `
-    : `No start differs by more than ${duration(within)}. `;
+    : jobs
+      ? `No start differs by more than ${duration(within)}. `
+      : 'No job completed in both, so no starts are compared. ';
   return h('p', {}, text, link);
 }
 
