@@ -7,7 +7,7 @@ import test from 'node:test';
 
 import { modelOf, modelsOf, statesOf } from '../../static/js/models/index.js';
 import { phaseAt, whileIn } from '../../static/js/models/phases.js';
-import { marksOf } from '../../static/js/run/schedule/gantt-legend.js';
+import { OF_JOBS, marksOf } from '../../static/js/run/schedule/gantt-legend.js';
 
 const ROOT = new URL('../../static/js/', import.meta.url);
 const phases = (...names) => names.map((model, i) => ({ from_ms: i * 100, model }));
@@ -114,7 +114,7 @@ test('a moment and a bin belong to the model in charge then', () => {
 
 test('the legend has each mark once, and those of groups only where they are painted', () => {
   const texts = (order, ...names) => marksOf({ phases: phases(...names) }, order).map(({ text }) => text);
-  assert.deepEqual(texts('jobs', 'slotted'), ['worker', 'parameter server']);
+  assert.deepEqual(texts('jobs', 'slotted'), ['worker', 'parameter server', 'waiting', 'rejected']);
   assert.equal(texts('servers', 'slotted', 'typed_workers').filter((text) => text === 'worker').length, 1);
   assert.ok(texts('jobs', 'colocation').includes('suspended'));
   assert.ok(!texts('servers', 'colocation').includes('suspended'));
@@ -123,6 +123,6 @@ test('the legend has each mark once, and those of groups only where they are pai
 
 test('every mark of a legend has a style', () => {
   const css = readFileSync(new URL('../css/run.css', ROOT), 'utf8');
-  const marks = EVERY.flatMap((name) => modelOf(name).legend.map(({ mark }) => mark));
+  const marks = [...EVERY.flatMap((name) => modelOf(name).legend), ...OF_JOBS].map(({ mark }) => mark);
   for (const mark of new Set(marks)) assert.match(css, new RegExp(`\\.${mark}\\b`), mark);
 });

@@ -76,7 +76,7 @@ export class Spread {
     x.afterBuildTicks = (axis) => {
       const found = log
         ? logTicks(axis.min, axis.max, this.unit)
-        : this.unit === 'ms' && timeTicks(axis.min, axis.max, MAX_TICKS - 2).ticks;
+        : this.unit === 'ms' && timeTicks(axis.min, axis.max, MAX_TICKS - 1).ticks;
       if (found) axis.ticks = found.map((value) => ({ value }));
     };
     const c = colors();

@@ -4,6 +4,7 @@
 import { JOB_COLORS } from '../util/colors.js';
 import { fill, h, s } from '../ui/dom.js';
 
+const INTERVALS = 4; // of the axis of values, at most one more at each end
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
 /**
@@ -20,6 +21,8 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   let [y0, y1] = [Math.min(...lows), Math.max(...highs)];
   if (y0 === y1) [y0, y1] = [y0 - Math.abs(y0) * 0.1 - 1e-9, y1 + Math.abs(y1) * 0.1 + 1e-9];
+  const step = roundStep((y1 - y0) / INTERVALS);
+  [y0, y1] = [Math.floor(y0 / step) * step, Math.ceil(y1 / step) * step];
   const px = (x) => LEFT + ((x - x0) / Math.max(x1 - x0, 1e-12)) * (width - LEFT - RIGHT);
   const py = (y) => TOP + ((y1 - y) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
   const drawn = s('svg', {
@@ -29,8 +32,9 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     role: 'img',
     'aria-label': `${title} over ${xTitle}; the table above has the same values`,
   });
-  for (let i = 0; i <= 4; i++) {
-    const y = y0 + ((y1 - y0) * i) / 4;
+  const intervals = Math.round((y1 - y0) / step);
+  for (let i = 0; i <= intervals; i++) {
+    const y = y0 + i * step;
     drawn.append(
       s('line', { x1: LEFT, x2: width - RIGHT, y1: py(y), y2: py(y), class: 'grid' }),
       s('text', { x: LEFT - 6, y: py(y) + 4, 'text-anchor': 'end' }, text(y)),
@@ -67,6 +71,12 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   const about = `${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`;
   legend.append(curves[0].title ? h('span', { class: 'of' }, about) : about);
   return fill(element, drawn, legend);
+}
+
+/** The smallest of 1, 2, 5, 10, 20 ... times a power of ten that is not below the length. @param {number} length */
+function roundStep(length) {
+  const unit = 10 ** Math.floor(Math.log10(length));
+  return ([1, 2, 5].find((times) => times * unit >= length) ?? 10) * unit;
 }
 
 /** Meaning of the bands for the seeds; only a complete sweep can show that results do not depend on them. */

@@ -26,6 +26,9 @@ export class RowGrid extends Layer {
         if (!span) continue;
         ctx.fillStyle = c.line;
         ctx.fillRect(span[0], y + 1, span[1] - span[0], Math.max(1, rowPx - 2));
+        if (rowPx < LINE_PX) continue;
+        ctx.fillStyle = c.muted; // the fill alone hardly differs from the background
+        for (const edge of [y + 1, y + rowPx - 2]) ctx.fillRect(span[0], Math.round(edge), span[1] - span[0], 1);
       }
     }
   }
