@@ -96,7 +96,7 @@ class EventsView(IngestView):
         return Response({
             "accepted": accepted,
             "duplicate": len(facts) - accepted,
-            "rejected": [{"index": index, "error": str(found)}
+            "rejected": [{"index": index, "error": str(found).replace("\n", "\\n").replace("\r", "\\r")}
                          for index, found in enumerate(read) if isinstance(found, EventError)],
             "ignored": sum(found == [] for found in read),
             "cursor": cursor,

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import settings as quick
 from hypothesis import strategies as st
 
@@ -352,6 +352,7 @@ nearly = st.builds(
 
 @quick(max_examples=cases(25, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(strange | nearly, max_size=20), st.sampled_from([BATCH, "application/json"]))
+@example([SUBMITTED | {"data": {"\n": None}}], BATCH)
 def test_any_json_is_answered_event_by_event(sender, items, media_type):
     answer = sender.post(items, media_type)
     assert answer.status_code == 200, answer.content

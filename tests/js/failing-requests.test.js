@@ -83,3 +83,33 @@ test(
     }
   },
 );
+
+test('alerts: why an alert could not be acknowledged stays until one is', needsPage, async () => {
+  const alert = {
+    id: 7,
+    rule: 'drift',
+    title: 'Drift',
+    level: 'serious',
+    target: 'run 1',
+    subject: '',
+    sentence: 'It drifts',
+    address: '/runs/1/',
+    began_at: '2026-01-01T00:00:00Z',
+    acknowledged_at: null,
+  };
+  const asked = await visit(
+    ['alerts', 'alerts/page', '/alerts/', {}],
+    [
+      ['/api/alerts/7/acknowledge/', () => refusal(503, 'The database is locked.')],
+      ['/api/alerts/?state=open', { count: 1, results: [alert] }],
+    ],
+  );
+  const polls = () => asked.filter(([, path]) => path.startsWith('/api/alerts/?state=open')).length;
+  const button = await until(() => $$('#open button').find((one) => one.textContent === 'Acknowledge'), 'it is listed');
+  const before = polls();
+  button.click();
+  await until(() => polls() > before, 'the list is requested again');
+  let turns = 0;
+  await until(() => turns++ > 5, 'its answer is shown');
+  assert.ok(shows('The database is locked.'));
+});

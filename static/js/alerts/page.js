@@ -6,13 +6,15 @@ import { connectionBadge } from '../ui/connection-badge.js';
 import { shown } from '../ui/data-table.js';
 import { $, errorLine, fill, h, setText } from '../ui/dom.js';
 import { evaluationText, webhookLines } from '../util/alert-words.js';
-import { Poll, pollError } from '../util/poll.js';
+import { PagePart } from '../ui/failures/page-part.js';
+import { Poll } from '../util/poll.js';
 import { History } from './history.js';
 import { OpenAlerts } from './open-alerts.js';
 import { Rules } from './rules.js';
 
 const AGAIN_MS = 3000;
 const MAX_OPEN = 200;
+const part = new PagePart('open alerts');
 const operator = document.body.dataset.role === 'operator';
 const say = errorLine($('#open-error'));
 const sayRule = errorLine($('#rules-error'));
@@ -40,7 +42,7 @@ async function load() {
   return true;
 }
 
-const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
+const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
 connectionBadge($('#connection'), poll, 'change');
 const listed = rules.load().catch((error) => {
   logError(error);

@@ -7,6 +7,7 @@ import { connectionBadge } from '../ui/connection-badge.js';
 import { empty } from '../ui/data-table.js';
 import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
 import { failureLine } from '../ui/failures/failure-line.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { clock, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 
@@ -138,13 +139,17 @@ function paintProgress({ progress, failed }) {
 
 function act(path, body) {
   return post(path, body).then(
-    () => poll.now(),
+    () => {
+      fail(null);
+      return poll.now();
+    },
     (error) => fail(error),
   );
 }
 
 const fail = failureLine($('#error'));
-const poll = new Poll(load, IDLE_MS, fail);
+const part = new PagePart('shadows');
+const poll = new Poll(load, IDLE_MS, (error) => part.turn(error));
 connectionBadge($('#connection'), poll, 'change');
 $('#start')?.addEventListener('click', () => act(`/api/live/${name}/shadows/`, { hours: Number($('#hours').value) }));
 $('#cancel')?.addEventListener('click', () => act(`/api/live/${name}/shadows/cancel/`));

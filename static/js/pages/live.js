@@ -6,11 +6,13 @@ import { columns } from '../live/connections-table.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, errorLine, h } from '../ui/dom.js';
-import { Poll, pollError } from '../util/poll.js';
+import { PagePart } from '../ui/failures/page-part.js';
+import { Poll } from '../util/poll.js';
 
 const ABOUT =
   'A connector reads Slurm, Kubernetes or posted events and shows the cluster here; it changes nothing on the cluster.';
 const AGAIN_MS = 2000;
+const part = new PagePart('live clusters');
 const say = errorLine($('#list-error'));
 const operator = document.body.dataset.role === 'operator';
 let heardAt = 0;
@@ -51,6 +53,6 @@ async function load() {
   return true;
 }
 
-const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
+const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
 connectionBadge($('#connection'), poll, 'change');
 poll.now();

@@ -8,6 +8,7 @@ import { logError } from '../core/client-errors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, alignedText, telling } from '../util/format.js';
 import { rowsOfPage, table } from '../ui/data-table.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { pager } from '../ui/pager.js';
 import { Poll } from '../util/poll.js';
 import { Later } from '../util/throttle.js';
@@ -165,7 +166,12 @@ function wire() {
   });
   addEventListener('resize', paint);
   for (const verb of ['cancel', 'resume'])
-    $(`#${verb}`)?.addEventListener('click', () => post(`/api/sweeps/${id}/${verb}/`).then(() => poll.now(), fail));
+    $(`#${verb}`)?.addEventListener('click', () =>
+      post(`/api/sweeps/${id}/${verb}/`).then(() => {
+        fail(null);
+        return poll.now();
+      }, fail),
+    );
 }
 
 function fail(error) {
@@ -178,7 +184,11 @@ function fail(error) {
   for (const selector of ['#csv', '#cancel', '#resume']) if ($(selector)) $(selector).hidden = true;
 }
 
-const poll = new Poll(load, AGAIN_MS, fail);
+const part = new PagePart('points of the sweep');
+const poll = new Poll(load, AGAIN_MS, (/** @type {any} */ error) => {
+  if (error?.status === 404) return fail(error);
+  part.turn(error);
+});
 connectionBadge($('#connection'), poll, 'change');
 const again = new Later(AGAIN_MS, () => poll.now());
 // what has ended is not polled: it tells of deletions

@@ -3,8 +3,9 @@
 import { get } from '../core/api.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty } from '../ui/data-table.js';
-import { $, errorLine, fill } from '../ui/dom.js';
-import { Poll, pollError } from '../util/poll.js';
+import { $, fill } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
+import { Poll } from '../util/poll.js';
 import { NewPlan } from './new-plan.js';
 import { PlanCard } from './plan-card.js';
 import { Rule } from './rule.js';
@@ -13,7 +14,7 @@ const ABOUT =
   'A plan lists changes and commands for the waiting jobs; nothing is sent to the cluster without an approval.';
 const AGAIN_MS = 2000;
 const name = $('main').dataset.connection;
-const say = errorLine($('#list-error'));
+const part = new PagePart('plans');
 const operator = document.body.dataset.role === 'operator';
 const approver = document.body.dataset.approver === 'yes';
 const rule = new Rule($('#rule'), $('#rule-actions'), { name, operator, approver, onChange: () => poll.now() });
@@ -38,6 +39,6 @@ async function load() {
   return true;
 }
 
-const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
+const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
 connectionBadge($('#connection'), poll, 'change');
 poll.now();

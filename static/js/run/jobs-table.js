@@ -7,7 +7,7 @@ import { logError } from '../core/client-errors.js';
 import { tellRefused, url } from '../ui/address/query.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
-import { $, debounce, fill, h } from '../ui/dom.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { capital, clock, duration, number, plural } from '../util/format.js';
 
 const PAGE_SIZE = rowsOfPage(25);
@@ -120,6 +120,8 @@ export class JobsTable {
     } catch (error) {
       if (error.status === 400 && this.table.page > 1) return this.#first(error);
       logError(error);
+      setText($('#jobs-count'), ''); // it was that of another answer
+      fill($('#jobs-pager'));
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
     } finally {
       this.loading = false;

@@ -20,6 +20,7 @@ export class Operate {
   /** status: the newest status message. */
   paint(status) {
     const signature = [status.status, status.wanted, status.mode, status.clock?.speed].join();
+    this.newest = status;
     if (!this.element || signature === this.signature) return;
     this.signature = signature;
     // a mirrored run is controlled by its follow line
@@ -71,6 +72,8 @@ export class Operate {
       await post(`/api/runs/${this.runId}/${verb}/`, body);
     } catch (error) {
       this.onError(error);
+      this.signature = null;
+      this.paint(this.newest); // a choice that was refused shows its value again
     }
     this.signature = null;
   }

@@ -87,10 +87,3 @@ export const isPassing = ({ status }) => status === 0 || status === TOO_MANY || 
  * @param {Error & {status?: number}} error
  */
 export const isRefusal = (error) => error.status !== undefined && !isPassing(error);
-
-/**
- * The error of a Poll as a sentence; '' after a success, and while the server cannot be reached: the badge shows that.
- *
- * @param {(Error & {status?: number}) | null} error
- */
-export const pollError = (error) => (error && error.status !== 0 ? error.message : '');

@@ -5,7 +5,8 @@ import { table } from '../../ui/data-table.js';
 import { $, $$, errorLine, fill, h, setText } from '../../ui/dom.js';
 import { connectionBadge } from '../../ui/connection-badge.js';
 import { duration, number, percent, plural } from '../../util/format.js';
-import { Poll, pollError } from '../../util/poll.js';
+import { PagePart } from '../../ui/failures/page-part.js';
+import { Poll } from '../../util/poll.js';
 import { STATES, calibrationText } from '../forecasts.js';
 import { progressText, replaySection } from './replay.js';
 
@@ -153,7 +154,10 @@ function paintReplay(replay) {
 
 function act(path, body) {
   return post(path, body).then(
-    () => poll.now(),
+    () => {
+      say('');
+      return poll.now();
+    },
     (error) => say(error.message),
   );
 }
@@ -173,8 +177,9 @@ async function load() {
   return true;
 }
 
+const part = new PagePart('fidelity of the twin');
 const say = errorLine($('#error'));
-const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
+const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
 connectionBadge($('#connection'), poll, 'change');
 $('#start')?.addEventListener('click', () => act(`/api/live/${name}/replay/`, { hours: Number($('#hours').value) }));
 $('#cancel')?.addEventListener('click', () => act(`/api/live/${name}/replay/cancel/`));

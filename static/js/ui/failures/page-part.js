@@ -70,6 +70,12 @@ export class PagePart {
     this.forget();
   }
 
+  /** Takes the outcome of a request: its error, or null after a success. @param {any} error */
+  turn(error) {
+    if (error) this.failed(error);
+    else this.loaded();
+  }
+
   /** @param {any} error */
   failed(error) {
     logError(error);
