@@ -11,7 +11,7 @@ from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES, SITES, ZERO, Server
 from twin.analysis.comparison import side_of
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
-from twin.analysis.situation import load
+from twin.analysis.situation import load, present_ms
 from twin.eventlog.fold import DIED, NEVER, UTILITY
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
@@ -34,7 +34,7 @@ def now(run: Run) -> dict[str, Any]:
     """
     with Newest(run) as state:
         cluster, jobs = store.of_run(run)
-        at_ms = max(state.sim_ms, run.sim_ms)
+        at_ms = max(state.sim_ms, present_ms(run))
         codes = job_states(state, at_ms)
         counts = np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist()
         done = codes == STATES.index("completed")

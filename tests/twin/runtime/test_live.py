@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from tests.twin.runtime.builders import undisturbed
 from twin import ticker
+from twin.analysis.situation import situation
 from twin.eventlog import event_log
 from twin.models import AuditEntry, Run
 from twin.runs import commands, engine, runner
@@ -39,6 +40,21 @@ def test_only_what_is_due_happens(run):
     run.refresh_from_db()
     assert run.sim_ms == first_arrival
     assert run.next_event_ms > first_arrival
+
+
+def test_the_situation_between_two_events_is_that_of_the_clock(run):
+    """In steps of a second of real time, so that its readers share it; never beyond the next event."""
+    work()
+    turn_to(run, Run.objects.get(pk=run.pk).next_event_ms)
+    runner.advance(run.pk)
+    run.refresh_from_db()
+    assert run.next_event_ms - run.sim_ms > 60_000
+    Run.objects.filter(pk=run.pk).update(wanted=Run.PAUSED, clock_speed=10.0)
+    for past_ms, step_ms in ((9_999, 0), (25_000, 20_000)):
+        turn_to(run, run.sim_ms + past_ms)
+        assert situation(Run.objects.get(pk=run.pk)).shown["sim_ms"] == run.sim_ms + step_ms
+    turn_to(run, run.next_event_ms + HOUR_MS)
+    assert run.next_event_ms - 10_000 <= situation(Run.objects.get(pk=run.pk)).shown["sim_ms"] < run.next_event_ms
 
 
 def test_pages_hear_of_the_next_event_unless_it_is_due_soon(run, monkeypatch):

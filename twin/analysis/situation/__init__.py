@@ -1,6 +1,7 @@
 """The situation of a run at its newest time: load, queue, next events, reasons; for the overview and for alerts.
 
-The newest time of a live cluster is that of its last poll. The situation is computed once per event, and once per poll.
+The newest time of a live cluster is that of its last poll, and that of a live run the time of its clock: planned bars
+start and end between two events. The situation is computed once per event, poll, or second of a clock.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from twin.mirror.reached import reached_ms
 from twin.mirror.stored import first_ms
 from twin.models import Run
 from twin.runs import scheduler_history
+from twin.runs.commands.control import now_ms
 from twin.scenarios import store
 
 HOUR_MS = 3_600_000
@@ -58,15 +60,23 @@ class Situation(NamedTuple):
 
 def situation(run: Run) -> Situation:
     """The situation at the newest time."""
-    now_ms = reached_ms(run) if run.mode == Run.MIRROR else run.sim_ms
+    at_ms = present_ms(run)
     certified = run.certificate.get("seq")  # that of the end comes after the end
-    key, at = ("situation", run.pk), (run.last_seq, now_ms, run.status, certified)
+    key, at = ("situation", run.pk), (run.last_seq, at_ms, run.status, certified)
     with KEPT.lock(key):
         kept: tuple[Any, Situation] | None = KEPT.take(key)
         if kept is None or kept[0] != at:
-            kept = at, _situation(run, now_ms)
+            kept = at, _situation(run, at_ms)
         KEPT.put(key, kept)
         return kept[1]
+
+
+def present_ms(run: Run) -> int:
+    """Newest time of a run: of a live cluster, of its last poll; of a live run, of its clock, in steps of a second."""
+    if run.mode == Run.MIRROR:
+        return reached_ms(run)
+    step_ms = max(1, int(run.clock_speed * 1_000))
+    return run.sim_ms + (now_ms(run) - run.sim_ms) // step_ms * step_ms
 
 
 def window_ms(run: Run, slot_ms: int) -> int:
@@ -74,10 +84,10 @@ def window_ms(run: Run, slot_ms: int) -> int:
     return HOUR_MS if run.mode == Run.MIRROR else max(HOUR_MS, WINDOW_SLOTS * slot_ms)
 
 
-def _situation(run: Run, now_ms: int) -> Situation:
+def _situation(run: Run, now: int) -> Situation:
     with Newest(run) as state:
         _, jobs = store.of_run(run)
-        at_ms = max(state.sim_ms, now_ms)
+        at_ms = max(state.sim_ms, now)
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]  # as edits have left it by now
         codes = job_states(state, at_ms)
         window = window_ms(run, cluster.slot_ms)

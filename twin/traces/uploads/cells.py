@@ -19,6 +19,7 @@ from twin.traces.importing.reading import AS_STATED, Reading
 from twin.traces.uploads.tables import as_floats
 
 DECIMAL_COMMA = re.compile(r"([+-]?)(\d{1,3}(?:\.\d{3})+|\d*),(\d+)")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 CLOCK = re.compile(r"(?:(\d{1,6})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:[.,]\d*)?)")
 DAYS = re.compile(r"(\d{1,6}) days?")
 SPELLED = re.compile(r"(?=.)(?:(\d+)d)?\s?(?:(\d+)h)?\s?(?:(\d+)m(?:in)?)?\s?(?:(\d+(?:\.\d*)?)s)?", re.IGNORECASE)
@@ -51,8 +52,9 @@ def numbers(cells: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _comma_number(text: str) -> float:
+    """A number with a decimal comma; NaN of 1,000, which may as well be a thousand."""
     found = DECIMAL_COMMA.fullmatch(text.strip())
-    if not found:
+    if not found or THOUSANDS.fullmatch(text.strip()):
         return math.nan
     return float(f"{found[1]}{found[2].replace('.', '') or '0'}.{found[3]}")
 
