@@ -18,7 +18,8 @@ def alike(found, wanted) -> bool:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1.5", 1.5), ("1,5", 1.5), ("-,25", -0.25), ("1.234,5", 1234.5), ("x", None), ("", None), ("1e400", None),
+    [("1.5", 1.5), ("1,5", 1.5), ("1,000", None), ("-12,345", None), ("0,125", 0.125), ("1234,567", 1234.567),
+     ("-,25", -0.25), ("1.234,5", 1234.5), ("x", None), ("", None), ("1e400", None),
      ("nan", None), ("inf", None), ("1,2,3", None)],
 )  # fmt: skip
 def test_numbers_may_have_a_decimal_comma(text, value):
