@@ -79,17 +79,26 @@ const FAULTY = 503; // status of the answer during a fault
 const MAX_POLL_MS = 4000; // of one poll
 const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
+let missed = 0; // polls without an answer, one after the other
 const checks = new PagePart('state of the twin and open alerts');
 
 async function checkHealth() {
   setTimeout(checkHealth, notice.hidden ? HEALTH_MS : FAULTY_MS);
   if (document.hidden) return;
-  const health = await checks.load(askHealth());
+  const health = await askHealth().catch(missedHealth);
   if (!health) return;
+  missed = 0;
+  checks.loaded();
   const found = faults(health);
   countAlerts(health.alerts);
   notice.replaceChildren(...found.map((text) => h('p', {}, text)));
   notice.hidden = !found.length;
+}
+
+/** A single poll without an answer is not reported: the machine may be busy for some seconds. @param {any} error */
+function missedHealth(error) {
+  missed++;
+  if (error.status !== 0 || missed > 1) checks.failed(error);
 }
 
 /** The state of the twin. */
