@@ -35,6 +35,7 @@ const operator = document.body.dataset.role === 'operator';
 const formats = $$('option', $('#formats').content).map((option) => [option.value, option.textContent]);
 const WORDS = { uploading: 'Receiving', queued: 'Waiting for a worker', parsing: 'Reading', cancelled: 'Cancelled' };
 const charts = { arrivals: null, sizes: null };
+const OF_DURATIONS = ['actual', 'limit', 'assumed', 'predicted']; // origins in a trace cut from a live cluster
 const FORMS = ['scanned', 'ready']; // states whose page has forms, which stay while an error is shown
 let painted = '';
 let failing = false; // whether the page shows a failure that has passed once the trace loads
@@ -291,6 +292,8 @@ function paintReady(trace) {
       : null,
   );
   fill($('#provenance'), provenance(report));
+  const origins = Object.values(report.provenance ?? {}).flatMap(Object.keys);
+  $('#of-durations').hidden = !origins.some((origin) => OF_DURATIONS.includes(origin));
   $('#outside').hidden = !Object.keys(report.clamped ?? {}).length;
   rows(
     report,

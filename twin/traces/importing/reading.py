@@ -70,7 +70,7 @@ class Reading:
     def clock_note(self) -> str:
         """The rule of times without an offset, as the beginning of a sentence."""
         if self.time_zone is None:
-            return "Times have no time zone and are used unchanged"
+            return "Times without a time zone are used unchanged"
         return f"Times are those of {self.time_zone}; of an hour that occurs twice, the first is meant"
 
     def utc_mark(self) -> str:
