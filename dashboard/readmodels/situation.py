@@ -15,7 +15,7 @@ from twin.models import Run
 def situation(run: Run) -> dict[str, Any]:
     """{sim_ms, window_ms, jobs, load, queue, next, rejected, attention, began_at, ...}; times in ms of the run's log.
 
-    began_at: when the log of a live cluster begins, by its clock; null for other runs.
+    began_at: time at which the log of a live cluster begins, by the clock of the cluster; null for other runs.
     """
     began_at = run.clock_wall if run.mode == Run.MIRROR else None
     return of_run(run).shown | {"attention": attention(run), "began_at": began_at}

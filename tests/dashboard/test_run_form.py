@@ -125,8 +125,8 @@ def test_a_job_that_lacks_a_field_and_fits_nowhere_counts_once(viewer, db):
     assert (fit["jobs"], fit["runnable"], fit["schedulers"]["fifo"]) == (3, 1, 1)
 
 
-def test_upload_delays_for_other_servers_are_named_and_the_run_is_refused(viewer, operator, db):
-    """A run would end at once: its scheduler has no delay of a job to some servers."""
+def test_upload_times_for_other_servers_are_named_and_the_run_is_refused(viewer, operator, db):
+    """Such a run would fail at once: the number of upload times of a job differs from the number of servers."""
     typed = scenario_of("a-online", "a_online", jobs=6)
     other = store_cluster(Cluster("gpus", 60_000, (GPU,)), "test").pk
     servers = [len(store.cluster_of(pk).servers) for pk in (typed.cluster_id, other)]
@@ -136,7 +136,7 @@ def test_upload_delays_for_other_servers_are_named_and_the_run_is_refused(viewer
     assert answer["fit"]["runnable"] == answer["fit"]["schedulers"]["srtf"] == 0
     assert answer["fit"]["schedulers"]["fifo"] == 6
     assert answer["warnings"][0] == (
-        "6 of 6 jobs have upload delays for another number of servers than this cluster has, which A_online uses; "
+        "A_online uses upload times, and those of 6 of 6 jobs are for another number of servers than this cluster has; "
         "the run would be refused."
     )
     scenario = Scenario.objects.create(name="off", cluster_id=other, trace=typed.trace, scheduler="a_online")
@@ -144,7 +144,7 @@ def test_upload_delays_for_other_servers_are_named_and_the_run_is_refused(viewer
     assert refused.status_code == 400
     first = jobs_of(typed.trace_id)[0]
     assert refused.json()["detail"] == (
-        f"job {first.id}: upload_ms must hold one delay per server of the cluster, {servers[1]}, got {servers[0]}; "
-        "choose the cluster of the trace, or another scheduler"
+        f"job {first.id}: upload_ms must hold one delay for each of the {servers[1]} servers of the cluster, "
+        f"got {servers[0]}; choose the cluster of the trace, or another scheduler"
     )
     assert not Run.objects.filter(scenario=scenario).exists()

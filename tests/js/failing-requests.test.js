@@ -84,7 +84,7 @@ test(
   },
 );
 
-test('alerts: why an alert could not be acknowledged stays until one is', needsPage, async () => {
+test('alerts: the error of a failed acknowledgement stays until an acknowledgement succeeds', needsPage, async () => {
   const alert = {
     id: 7,
     rule: 'drift',

@@ -134,7 +134,7 @@ test(
   },
 );
 
-test('the present may be of an active run that many newer runs have pushed off the list', needsPage, async (t) => {
+test('the current state may be that of an active run that is no longer among the newest runs', needsPage, async (t) => {
   const page = await recorded('/api/runs/?size=50').json();
   const finished = { ...page.results[0], status: 'finished' };
   const old = { ...page.results.at(-1), id: 700, status: 'running', scenario_name: 'old and running' };

@@ -104,7 +104,7 @@ def check(
 
 
 def _dated(finding: Finding, target: Target) -> Finding:
-    """The finding; with the time at which the log of a live cluster begins where it states a time of that log."""
+    """The finding; if it states a time of the log of a live cluster, with the time at which that log begins."""
     run = target.run
     if "since_ms" not in finding.values or run is None or run.mode != Run.MIRROR or run.clock_wall is None:
         return finding

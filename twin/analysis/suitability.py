@@ -86,7 +86,7 @@ class Judgement(NamedTuple):
     lacking: dict[str, int]  # field -> jobs without it
     without: int  # jobs that lack any needed field
     unfit: Unfit
-    off: int  # jobs whose upload delays are not those of this cluster: the run is refused
+    off: int  # jobs with upload times for another number of servers: the run is refused
 
     @property
     def fine(self) -> bool:
@@ -137,10 +137,9 @@ def warnings(scheduler: BaseScheduler, found: Judgement) -> list[str]:
     lines = []
     total = counted(found.jobs, "job")
     if found.off:
-        has = "has" if found.off == 1 else "have"
         lines.append(
-            f"{found.off:,} of {total} {has} upload delays for another number of servers than this cluster has, "
-            f"which {scheduler.title} uses; the run would be refused."
+            f"{scheduler.title} uses upload times, and those of {found.off:,} of {total} are for another number of "
+            "servers than this cluster has; the run would be refused."
         )
     if found.lacking:
         lines.append(

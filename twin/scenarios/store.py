@@ -119,8 +119,8 @@ def _check_uploads(table: JobTable, servers: int) -> None:
         assert table.uploads is not None
         begins = table.uploads[0]
         raise ModelError(
-            f"job {table.ids[off[0]]}: upload_ms must hold one delay per server of the cluster, {servers:,}, "
-            f"got {begins[off[0] + 1] - begins[off[0]]:,}; choose the cluster of the trace, or another scheduler"
+            f"job {table.ids[off[0]]}: upload_ms must hold one delay for each of the {servers:,} servers of the "
+            f"cluster, got {begins[off[0] + 1] - begins[off[0]]:,}; choose the cluster of the trace, or another scheduler"
         )
 
 

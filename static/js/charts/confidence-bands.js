@@ -4,7 +4,7 @@
 import { JOB_COLORS } from '../util/colors.js';
 import { fill, h, s } from '../ui/dom.js';
 
-const INTERVALS = 4; // of the axis of values, at most one more at each end
+const INTERVALS = 4; // at most, in the range of the values; rounding its ends can add one
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
 /**
@@ -73,7 +73,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   return fill(element, drawn, legend);
 }
 
-/** The smallest of 1, 2, 5, 10, 20 ... times a power of ten that is not below the length. @param {number} length */
+/** The smallest number that is at least the length and is 1, 2 or 5 times a power of ten. @param {number} length */
 function roundStep(length) {
   const unit = 10 ** Math.floor(Math.log10(length));
   return ([1, 2, 5].find((times) => times * unit >= length) ?? 10) * unit;

@@ -85,7 +85,8 @@ export function relativeText(relative) {
   const share = Math.abs(relative ?? 0) * 100;
   if (share < 0.05) return '';
   if (share > 9999) return 'more than 100 times';
-  if (relative < 0 && share > 99.5 && share < 100) return `−${number(Math.min(share, 99.9), 1)} %`; // not all of it
+  // −100 % would mean that nothing is left
+  if (relative < 0 && share > 99.5 && share < 100) return `−${number(Math.min(share, 99.9), 1)} %`;
   return `${relative > 0 ? '+' : '−'}${number(share, share < 10 ? 1 : 0)} %`;
 }
 

@@ -111,7 +111,7 @@ export class Present {
     state.dataset.state = status;
     setText(state, status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
-    const since = this.found?.began_at ? ` since ${wall(this.found.began_at)}` : ''; // its times are not of a day
+    const since = this.found?.began_at ? ` counted from ${wall(this.found.began_at)}` : ''; // no time of day
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at) + since);
   }
 

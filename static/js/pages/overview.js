@@ -22,7 +22,7 @@ import { isPassing, isRefusal } from '../util/poll.js';
 const ACTIVE = ['running', 'paused'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
-const NEWEST = 50; // runs that the present may be chosen from
+const NEWEST = 50; // runs, without a filter
 const FRESH_MS = 1000;
 const AGAIN_MS = 5000; // after a failure to load the list
 const WAITING_MS = 2000; // between two polls of waiting runs
@@ -31,7 +31,7 @@ const ended = new Map(); // run id -> the same of an ended run without stored me
 let list = null; // the table of runs, once its columns are known
 let size = PAGE;
 let runs = [];
-let newest = []; // runs without a filter, and those that the present may be of
+let newest = []; // regardless of the filters, with all active runs and the chosen one; one of them is the present
 let found = null; // the answer of the list
 const present = new Present($('#present'));
 const listed = new PagePart('list of runs');
@@ -219,7 +219,7 @@ function loadAll() {
       listed.failed(error);
       if (!found) {
         $('#present').hidden = true;
-        fill($('#cards')); // “Loading …”
+        fill($('#cards')); // removes “Loading …”
       }
       clearTimeout(retry);
       if (isPassing(error)) retry = setTimeout(loadAll, AGAIN_MS);

@@ -80,7 +80,10 @@ const bench = new Workbench($('#bench'), $('#panels'), {
 });
 
 const part = new PagePart(`run ${runId}`);
-/** Requests what the page needs until it comes; before, nothing is shown. */
+/**
+ * Requests what the page needs, again after a passing failure. From a failure until a success only the heading and the
+ * notice are shown.
+ */
 const whole = (ask) => part.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
 main().catch((error) => {
   if (isOfLargeRun(error)) return location.reload(); // which shows the page by level of detail

@@ -55,7 +55,10 @@ let listed; // the bars of the table of jobs
 let failed = false; // later errors do not replace the first
 
 const part = new PagePart(`run ${runId}`);
-/** Requests what the page needs until it comes; before, nothing is shown. */
+/**
+ * Requests what the page needs, again after a passing failure. From a failure until a success only the heading and the
+ * notice are shown.
+ */
 const whole = (ask) => part.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
 main().catch(fail);
 

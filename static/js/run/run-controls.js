@@ -73,7 +73,7 @@ export class Operate {
     } catch (error) {
       this.onError(error);
       this.signature = null;
-      this.paint(this.newest); // a choice that was refused shows its value again
+      this.paint(this.newest); // after a refusal the menu shows the speed of the run again
     }
     this.signature = null;
   }

@@ -12,8 +12,8 @@ export function fieldsText(counts) {
 }
 
 const CHECKED =
-  'Checked: the fields that the scheduler needs, and the room for one worker and one parameter server of a job. ' +
-  'Whether all workers of a job fit at once is decided when it arrives.';
+  'Checked: the fields that the scheduler needs, the number of upload times if it uses them, and the room for one ' +
+  'worker and one parameter server of a job. Whether all workers of a job fit at once is decided when it arrives.';
 
 export class FitCheck {
   constructor() {

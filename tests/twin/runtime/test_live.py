@@ -58,7 +58,7 @@ def test_the_situation_between_two_events_is_that_of_the_clock(run):
 
 
 def test_pages_hear_of_the_next_event_unless_it_is_due_soon(run, monkeypatch):
-    """Between two events a page shows the clock, and its time ends at the next event that it knows."""
+    """Between two events a page shows the time of the clock, but no time after the next event that the page knows."""
     work()
     said = []
     monkeypatch.setattr(runner.pubsub, "publish", lambda channel, message: said.append((channel, message)))

@@ -109,7 +109,7 @@ function summary({ calibration, figures }) {
   const { count, share, low, high } = calibration;
   const interval = count
     ? `95 % interval ${percent(low)} to ${percent(high)}, ${plural(count, 'start')}`
-    : 'no forecast with an interval scored yet';
+    : 'no forecast with a band has been scored yet';
   return [
     tile(
       'Calibration',

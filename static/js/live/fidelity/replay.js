@@ -84,7 +84,7 @@ function divergence({ first, run, replay, within_ms: within, jobs }) {
       `and started at ${clock(first.real_ms)}. `
     : jobs
       ? `No start differs by more than ${duration(within)}. `
-      : 'No job completed in both, so no starts are compared. ';
+      : 'No job completed both on the cluster and in the replay, so no starts are compared. ';
   return h('p', {}, text, link);
 }
 
