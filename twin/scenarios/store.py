@@ -120,7 +120,8 @@ def _check_uploads(table: JobTable, servers: int) -> None:
         begins = table.uploads[0]
         raise ModelError(
             f"job {table.ids[off[0]]}: upload_ms must hold one delay for each of the {servers:,} servers of the "
-            f"cluster, got {begins[off[0] + 1] - begins[off[0]]:,}; choose the cluster of the trace, or another scheduler"
+            f"cluster, got {begins[off[0] + 1] - begins[off[0]]:,}; choose the cluster of the trace, or another "
+            "scheduler"
         )
 
 
