@@ -124,6 +124,7 @@ function paint() {
     });
   }
   const rows = points.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+  $('#points-card').hidden = false; // once the height above it is known
   setText($('#count'), plural(points.length, 'point'));
   const go = (to) => {
     page = to;
