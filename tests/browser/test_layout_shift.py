@@ -21,7 +21,7 @@ SHIFT = """() => new Promise((resolve) => new PerformanceObserver((list) => reso
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_a_page_keeps_its_places_while_it_loads(
-    open_page: Callable[..., Page], finished_run: int, live_run: int, width: int
+    open_page: Callable[..., Page], finished_run: int, live_run: int, followed: str, width: int
 ) -> None:
     page = open_page("/", viewport={"width": width, "height": 800})
     moved = {}

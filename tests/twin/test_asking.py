@@ -53,7 +53,7 @@ def test_a_job_that_fits_beside_displaces_nobody():
 
 
 def test_the_job_arrives_when_the_clock_says_between_two_events():
-    """The newest event is at 0 and the next one at 4 s: it arrives by the clock, at the latest 1 ms before that."""
+    """The newest event is at 0 and the next one at 4 s: the job arrives by the clock, before the next event."""
     run = paused("fifo", [job("a", workers=1, slots=4), job("late", 15_000)], 0)
     assert (run.sim_ms, run.next_event_ms) == (0, 4_000)
     for clock_ms, now_ms in ((2_500, 2_500), (9_000, 3_999)):

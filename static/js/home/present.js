@@ -103,7 +103,7 @@ export class Present {
   }
 
   #head() {
-    const { id, scenario_name: name, status, schedulers, sim_ms: at } = this.run;
+    const { id, scenario_name: name, status, schedulers, mode, sim_ms: at } = this.run;
     const link = $('#present-name', this.section);
     setText(link, name);
     for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
@@ -111,8 +111,10 @@ export class Present {
     state.dataset.state = status;
     setText(state, status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
-    const since = this.found?.began_at ? ` counted from ${wall(this.found.began_at)}` : ''; // no time of day
-    setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at) + since);
+    setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
+    const since = $('#present-since', this.section); // the times of a live cluster are offsets, not times of day
+    since.hidden = mode !== 'mirror';
+    setText(since, this.found?.began_at ? `Times are counted from ${wall(this.found.began_at)}.` : '\u00a0');
   }
 
   /** Requests the current state; true if it will change. */

@@ -1,7 +1,8 @@
 """The situation of a run at its newest time: load, queue, next events, reasons; for the overview and for alerts.
 
 The newest time of a live cluster is that of its last poll, and that of a live run the time of its clock: planned bars
-start and end between two events. The situation is computed once per event, poll, or second of a clock.
+start and end between two events. The situation is computed at most once per event, per poll, or, between the events
+of a live run, per second of real time.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def situation(run: Run) -> Situation:
 
 
 def present_ms(run: Run) -> int:
-    """Newest time of a run: of a live cluster, of its last poll; of a live run, of its clock, in steps of a second."""
+    """Newest time of a run: of a live cluster, of its last poll; of a live run, of its clock, by real seconds."""
     if run.mode == Run.MIRROR:
         return reached_ms(run)
     step_ms = max(1, int(run.clock_speed * 1_000))
