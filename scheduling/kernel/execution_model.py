@@ -43,7 +43,7 @@ class ExecutionModel(ABC):
     trainings: Mapping[str, str]  # {name: as printed in comparisons} of the models by which its jobs train (`training`)
     supports: tuple[str, ...]  # those of them that a scheduler of this model can be asked for
     records: bool = False  # whether its runs record what was decided elsewhere, and cannot be simulated
-    uploads_to_servers: bool = False  # whether jobs upload data: one delay per server of the cluster
+    uploads_to_servers: bool = False  # whether a job states its upload time to each server of the cluster
     no_beliefs: str = (
         ""  # why its schedulers cannot run on beliefs, behind "cannot run on predicted run times, because "
     )

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from django.utils import timezone
-
 from twin.alerts.base import Data
 from twin.alerts.targets import Target
 from twin.analysis import situation
@@ -18,7 +16,7 @@ from twin.models import Connection, Forecasting, Run
 from twin.processes import vitals
 from twin.processes.vitals import Vitals
 from twin.runs.activity import activity
-from twin.runs.commands.control import clock_of
+from twin.runs.commands.control import now_ms
 
 T = TypeVar("T")
 
@@ -38,7 +36,7 @@ class Sight:
             return 0
         if self.connection:
             return reached_ms(self.run, self._connection.health)
-        return max(self.run.sim_ms, _clock_ms(self.run))
+        return now_ms(self.run)
 
     @property
     def situation(self) -> situation.Situation | None:
@@ -92,8 +90,3 @@ class Sight:
                 raise
         found: T = self._found[name]
         return found
-
-
-def _clock_ms(run: Run) -> int:
-    """Present time of a live run; of another one, that of its last event."""
-    return clock_of(run).now_ms(timezone.now()) if run.mode == Run.LIVE and run.status in Run.ACTIVE else run.sim_ms

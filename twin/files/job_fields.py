@@ -26,7 +26,7 @@ def present(table: JobTable, part: str) -> np.ndarray:
 
 
 def uploads_off(table: JobTable, servers: int) -> np.ndarray:
-    """[job] whether it has upload delays, but not one per server."""
+    """[job] whether it has upload times, but not one per server."""
     if table.uploads is None:
         return np.zeros(len(table), dtype=bool)
     delays = np.diff(table.uploads[0])

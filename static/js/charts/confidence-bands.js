@@ -3,6 +3,7 @@
 
 import { JOB_COLORS } from '../util/colors.js';
 import { fill, h, s } from '../ui/dom.js';
+import { roundStep } from '../util/format.js';
 
 const INTERVALS = 4; // at most, in the range of the values; rounding its ends can add one
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
@@ -71,12 +72,6 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   const about = `${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`;
   legend.append(curves[0].title ? h('span', { class: 'of' }, about) : about);
   return fill(element, drawn, legend);
-}
-
-/** The smallest number that is at least the length and is 1, 2 or 5 times a power of ten. @param {number} length */
-function roundStep(length) {
-  const unit = 10 ** Math.floor(Math.log10(length));
-  return ([1, 2, 5].find((times) => times * unit >= length) ?? 10) * unit;
 }
 
 /** Meaning of the bands for the seeds; only a complete sweep can show that results do not depend on them. */

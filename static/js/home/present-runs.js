@@ -1,9 +1,8 @@
 // Runs of which one is shown as the present: the newest ones, and each active one and the chosen one, however old.
 
 import { get } from '../core/api.js';
-import { chosenRun } from './present.js';
+import { ACTIVE, chosenRun } from './present.js';
 
-const ACTIVE = ['running', 'paused'];
 const MAX = 500; // of a page of the list
 
 /**

@@ -11,7 +11,7 @@ import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
 import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/server-map.js';
 
-const ACTIVE = ['running', 'paused'];
+export const ACTIVE = ['running', 'paused'];
 const EACH_MS = 1000;
 const CHOSEN = 'present-run'; // in the browser's storage: the run that its user has chosen
 // Their content comes and goes: they keep the height of the most that they have held.

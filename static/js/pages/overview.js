@@ -7,7 +7,7 @@ import { $, debounce, fill, h } from '../ui/dom.js';
 import { DataTable, empty, firstRun, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { FirstSteps } from '../home/first-steps.js';
-import { Present } from '../home/present.js';
+import { ACTIVE, Present } from '../home/present.js';
 import { presentRuns } from '../home/present-runs.js';
 import { RunCards } from '../home/run-cards.js';
 import { RunFilters } from '../home/run-filters.js';
@@ -19,7 +19,6 @@ import { plural } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { isPassing, isRefusal } from '../util/poll.js';
 
-const ACTIVE = ['running', 'paused'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
 const NEWEST = 50; // runs, without a filter

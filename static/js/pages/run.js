@@ -80,11 +80,6 @@ const bench = new Workbench($('#bench'), $('#panels'), {
 });
 
 const part = new PagePart(`run ${runId}`);
-/**
- * Requests what the page needs, again after a passing failure. From a failure until a success only the heading and the
- * notice are shown.
- */
-const whole = (ask) => part.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
 main().catch((error) => {
   if (isOfLargeRun(error)) return location.reload(); // which shows the page by level of detail
   logError(error);
@@ -92,7 +87,7 @@ main().catch((error) => {
 });
 
 async function main() {
-  const [info, metrics] = await whole(() => Promise.all([runInfo(runId), metricTable()]));
+  const [info, metrics] = await part.need(() => Promise.all([runInfo(runId), metricTable()]));
   setText(
     $('#subtitle'),
     `${inCharge(info.phases)}, ${info.cluster.name}, ` +
@@ -291,7 +286,7 @@ async function main() {
   });
 
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
-  await whole(() => stream.start());
+  await part.need(() => stream.start());
   transport.keepAddress();
   tools?.start();
   await steps.start();

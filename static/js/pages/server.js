@@ -55,15 +55,10 @@ let listed; // the bars of the table of jobs
 let failed = false; // later errors do not replace the first
 
 const part = new PagePart(`run ${runId}`);
-/**
- * Requests what the page needs, again after a passing failure. From a failure until a success only the heading and the
- * notice are shown.
- */
-const whole = (ask) => part.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
 main().catch(fail);
 
 async function main() {
-  const info = await whole(() => runInfo(runId));
+  const info = await part.need(() => runInfo(runId));
   const self = info.cluster.servers[server];
   const models = modelsOf(info);
   const own = models.reduce((bars, model) => model.barsOn(bars, server, store), ownBars());
@@ -205,7 +200,7 @@ async function main() {
     if ($('#drain')) $('#drain').hidden = true;
   });
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
-  await whole(() => stream.start());
+  await part.need(() => stream.start());
   $('#resources').removeAttribute('data-waits'); // its axes have the times of the run now
   transport.keepAddress();
   await steps.start();

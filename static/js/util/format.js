@@ -263,20 +263,20 @@ export function wallClock(ms) {
  */
 export function timeTicks(from, to, wanted) {
   const rough = (to - from) / Math.max(1, wanted);
-  const step = STEPS.find((s) => s >= rough) ?? longStep(rough);
+  const step = STEPS.find((s) => s >= rough) ?? roundStep(rough / DAY) * DAY;
   const ticks = [];
   for (let t = Math.ceil(from / step) * step; t <= to && ticks.length < 200; t += step) ticks.push(t);
   return { step, ticks };
 }
 
 /**
- * The smallest of 1, 2, 5, 10, 20, 50 ... days that is not below the length.
+ * The smallest number that is at least the length and is 1, 2 or 5 times a power of ten.
  *
- * @param {number} ms
+ * @param {number} length
  */
-function longStep(ms) {
-  const unit = 10 ** Math.floor(Math.log10(ms / DAY)) * DAY;
-  return ([1, 2, 5].find((times) => times * unit >= ms) ?? 10) * unit;
+export function roundStep(length) {
+  const unit = 10 ** Math.floor(Math.log10(length));
+  return ([1, 2, 5].find((times) => times * unit >= length) ?? 10) * unit;
 }
 
 /**

@@ -65,6 +65,18 @@ export class PagePart {
     }
   }
 
+  /**
+   * The answer that the whole page needs, as of persist(): from a failure until a success only the heading and the
+   * notice are shown.
+   *
+   * @template T
+   * @param {() => Promise<T>} ask
+   * @returns {Promise<T>}
+   */
+  need(ask) {
+    return this.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
+  }
+
   loaded() {
     this.loadedAt = Date.now();
     this.forget();
