@@ -38,8 +38,9 @@ def attention(run: Run) -> list[dict[str, Any]]:
     They are the open alerts of the run, or of the cluster that it mirrors, with the values that their rules find at the
     newest time of the run. If the finding of an alert is absent at that time, found is false, and the sentence states
     the last values that were found. If its rule is switched off or cannot be checked, the sentence also states the
-    last values, but found is true. For a run that has ended or is not a live run, some rules are not checked in the
-    background: what these find at the newest time of the run is added, with null for alert and began_at.
+    last values, but found is true. For a run that has ended or is not a live run, the findings at its newest time of
+    the rules that are not checked for it in the background are added, unless they have an open alert, with null for
+    alert and began_at.
     """
     target = targets.of_run(run)
     alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))

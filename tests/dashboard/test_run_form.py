@@ -136,8 +136,8 @@ def test_upload_times_for_other_servers_are_named_and_the_run_is_refused(viewer,
     assert answer["fit"]["runnable"] == answer["fit"]["schedulers"]["srtf"] == 0
     assert answer["fit"]["schedulers"]["fifo"] == 6
     assert answer["warnings"][0] == (
-        "A_online uses upload times, and those of 6 of 6 jobs are for another number of servers than this cluster has; "
-        "the run would be refused."
+        "A_online uses upload times, and those of 6 of 6 jobs are for a different number of servers than this "
+        "cluster has; the run would be refused."
     )
     scenario = Scenario.objects.create(name="off", cluster_id=other, trace=typed.trace, scheduler="a_online")
     refused = operator.post("/api/runs/", {"scenario": scenario.pk}, content_type="application/json")

@@ -17,6 +17,7 @@ import {
   significant,
   telling,
   timeTicks,
+  wallSeconds,
 } from '../../static/js/util/format.js';
 import { speedText } from '../../static/js/util/speeds.js';
 
@@ -117,4 +118,8 @@ test('a speed is simulated time per second, with minutes as min', () => {
     '1 h 30 min/s',
     '7 d/s',
   ]);
+});
+
+test('a time from which others are counted has seconds', () => {
+  assert.equal(wallSeconds('2026-01-01T10:15:42.250Z'), '2026-01-01 10:15:42 UTC');
 });

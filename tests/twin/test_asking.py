@@ -1,4 +1,4 @@
-"""Ask before you submit: the scheduler's own answer, whom it displaces, and nothing is kept."""
+"""Preview of a job: the scheduler's own answer, the jobs that would be displaced, and that nothing is stored."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_job_arrives_when_the_clock_says_between_two_events():
 
 
 def test_a_job_that_goes_first_makes_others_wait():
-    """FIFO: `b` arrives a second later and needs both GPUs, so it waits for the job that is asked about."""
+    """FIFO: `b` arrives at 2 s, after the job that is asked about, and needs both GPUs, so it waits for that job."""
     run = paused("fifo", [job("a", workers=1, slots=2), job("b", 2_000, workers=2, slots=1)], 0)
     answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 6}))
     assert answer["finish_ms"] == 7_000
@@ -79,7 +79,7 @@ def test_a_job_that_goes_first_makes_others_wait():
 
 
 def test_a_rejection_of_another_job_is_no_delay():
-    """The horizon is near: with the job that is asked about `late` no longer fits, and OASiS rejects it."""
+    """The horizon is near: with the job that is asked about, `late` no longer fits, and OASiS rejects it."""
     run = paused("oasis", [job("a", workers=1, slots=1), job("late", 3_000, workers=2, slots=12)], 0)
     answer = ask.ask(run, ask.job_of(run, "a", {"num_chunks": 2, "requested_workers": 2, "minibatches_per_chunk": 8}))
     assert answer["verdict"] == "admitted"
@@ -89,7 +89,9 @@ def test_a_rejection_of_another_job_is_no_delay():
 
 
 def test_every_job_that_it_does_something_to_is_counted_once():
-    """By hand: b is rejected, c ends 3 ms later, d has no end by then, e ends earlier, f is rejected either way."""
+    """By hand: b is rejected, c ends 3 ms later, d has no end when the preview stops, e ends earlier, f is rejected
+    either way.
+    """
     others, mine = ask.Played(), ask.Played()
     others.plans = {"b": (0, 9), "c": (0, 5), "d": (0, 7), "e": (0, 8)}
     mine.plans = {"b": (0, -1), "c": (0, 5), "d": (0, -1), "e": (0, 6), "asked": (0, 4)}

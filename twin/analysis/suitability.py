@@ -1,5 +1,6 @@
 """Suitability of a trace for a scheduler on a cluster: jobs that it would reject because they lack a field, or because
-one of their units fits on no server.
+one of their units fits on no server; and jobs whose upload times are for a different number of servers, for which the
+run is refused.
 
 Computed from the columns of the job table, so that a form can ask for it before each start.
 """
@@ -82,20 +83,22 @@ class Judgement(NamedTuple):
     """Jobs of a trace that a scheduler cannot run, by cause."""
 
     jobs: int
-    runnable: int  # jobs that have the fields and fit
+    runnable: int  # jobs that have the fields and fit; 0 if the run would be refused
     lacking: dict[str, int]  # field -> jobs without it
     without: int  # jobs that lack any needed field
     unfit: Unfit
-    off: int  # jobs with upload times for another number of servers: the run is refused
+    off: int  # jobs with upload times for a different number of servers: the run is refused
 
     @property
     def fine(self) -> bool:
-        """True if every job has the fields and fits."""
+        """True if every job has the fields and fits, and the run would not be refused for its upload times."""
         return not self.without and not self.unfit.jobs and not self.off
 
 
 def judge(scheduler: BaseScheduler, cluster: Cluster, table: JobTable, demands: Demands) -> Judgement:
-    """Jobs of the table that the scheduler would reject on the empty cluster for lack of a field or of room."""
+    """Jobs of the table that the scheduler would reject on the empty cluster for lack of a field or of room, and those
+    with upload times for a different number of servers.
+    """
     needs = fields_needed(scheduler, cluster)
     complete = all_present(table, needs)
     lacking = {part: len(table) - int(present(table, part).sum()) for part in needs}
@@ -133,13 +136,13 @@ def alternatives_text(scheduler: BaseScheduler) -> str:
 
 
 def warnings(scheduler: BaseScheduler, found: Judgement) -> list[str]:
-    """Sentences about the jobs that would be rejected."""
+    """Sentences about the jobs that would be rejected, or for which the run would be refused."""
     lines = []
     total = counted(found.jobs, "job")
     if found.off:
         lines.append(
-            f"{scheduler.title} uses upload times, and those of {found.off:,} of {total} are for another number of "
-            "servers than this cluster has; the run would be refused."
+            f"{scheduler.title} uses upload times, and those of {found.off:,} of {total} are for a different number "
+            "of servers than this cluster has; the run would be refused."
         )
     if found.lacking:
         lines.append(

@@ -103,7 +103,9 @@ def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
 
 
 def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
-    """Stages as by `stages_of`, after a check that each scheduler can run its cluster."""
+    """Stages as by `stages_of`, after a check that each scheduler can run on its cluster and that the upload times, if
+    it uses them, are one per server.
+    """
     stages = stages_of(scenario, edits)
     for stage in stages:
         scheduler, jobs, cluster = _scheduler(stage.state), stage.state.jobs, stage.state.cluster

@@ -107,7 +107,7 @@ def obstacle(scheduler: BaseScheduler, cluster: Cluster, tables: list[JobTable])
         return refusal
     servers = len(cluster.servers)
     if scheduler.model.uploads_to_servers and any(uploads_off(table, servers).any() for table in tables):
-        return f"at least one job has upload times for another number of servers than the {servers:,} of the cluster"
+        return f"the upload times of at least one job are not for the {servers:,} servers of the cluster"
     needs = fields_needed(scheduler, cluster)
     lacking = [part for part in needs if not any(present(table, part).any() for table in tables)]
     if lacking:

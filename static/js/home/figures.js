@@ -1,4 +1,4 @@
-// The figures of the present: what is allocated, what waits and for how long, what was rejected, with their last while.
+// The figures of the present: what is allocated, what waits and for how long, what was rejected, each with its recent course.
 
 import { h } from '../ui/dom.js';
 import { sparkline } from '../charts/sparkline.js';

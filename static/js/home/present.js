@@ -6,7 +6,7 @@ import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { Poll } from '../util/poll.js';
-import { clock, duration, number, percent, wall } from '../util/format.js';
+import { clock, duration, number, percent, wallSeconds } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
 import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/server-map.js';
@@ -67,7 +67,7 @@ export class Present {
     });
   }
 
-  /** The runs of the overview, newest first, whenever one of them has changed. */
+  /** Takes the runs of which one is shown: the newest first, then older active ones and the chosen one. */
   show(runs) {
     this.runs = runs;
     const run = presentOf(runs, chosenRun());
@@ -114,7 +114,7 @@ export class Present {
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
     const since = $('#present-since', this.section); // the times of a live cluster are offsets, not times of day
     since.hidden = mode !== 'mirror';
-    setText(since, this.found?.began_at ? `Times are counted from ${wall(this.found.began_at)}.` : '\u00a0');
+    setText(since, this.found?.began_at ? `Times are counted from ${wallSeconds(this.found.began_at)}.` : '\u00a0');
   }
 
   /** Requests the current state; true if it will change. */

@@ -79,7 +79,7 @@ const FAULTY = 503; // status of the answer during a fault
 const MAX_POLL_MS = 4000; // of one poll
 const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
-let missed = 0; // polls without an answer, one after the other
+let missed = 0; // failed polls in a row
 const checks = new PagePart('state of the twin and open alerts');
 
 async function checkHealth() {
@@ -95,7 +95,7 @@ async function checkHealth() {
   notice.hidden = !found.length;
 }
 
-/** A single poll without an answer is not reported: the machine may be busy for some seconds. @param {any} error */
+/** Report of a failed poll; a single one without an answer is ignored: the machine may be busy. @param {any} error */
 function missedHealth(error) {
   missed++;
   if (error.status !== 0 || missed > 1) checks.failed(error);

@@ -21,7 +21,7 @@ import { isPassing, isRefusal } from '../util/poll.js';
 
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
-const NEWEST = 50; // runs, without a filter
+const NEWEST = 50; // runs that are requested besides those of the filters
 const FRESH_MS = 1000;
 const AGAIN_MS = 5000; // after a failure to load the list
 const WAITING_MS = 2000; // between two polls of waiting runs
@@ -30,7 +30,7 @@ const ended = new Map(); // run id -> the same of an ended run without stored me
 let list = null; // the table of runs, once its columns are known
 let size = PAGE;
 let runs = [];
-let newest = []; // regardless of the filters, with all active runs and the chosen one; one of them is the present
+let newest = []; // the newest runs regardless of the filters, all active ones and the chosen one: one is shown on top
 let found = null; // the answer of the list
 const present = new Present($('#present'));
 const listed = new PagePart('list of runs');

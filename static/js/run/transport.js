@@ -46,7 +46,7 @@ export class Transport {
     this.view.setExtent(Math.max(store.horizonMs, ms, this.ahead(ms)));
   }
 
-  /** Time of the clock of an active live run, which stands while the run is paused; otherwise null. */
+  /** Time of the clock of an active live run (it stands still while the run is paused); null for other runs. */
   #clock() {
     const { status, store } = this;
     if (status?.mode !== 'live' || store.finished || !['running', 'paused'].includes(status.status)) return null;

@@ -246,6 +246,15 @@ export function wall(iso) {
 }
 
 /**
+ * The same with seconds, for a time from which others are counted.
+ *
+ * @param {string} iso
+ */
+export function wallSeconds(iso) {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/**
  * The time of day of a Date.now(), in UTC.
  *
  * @param {number} ms

@@ -43,7 +43,9 @@ def test_only_what_is_due_happens(run):
 
 
 def test_the_situation_between_two_events_is_that_of_the_clock(run):
-    """In steps of a second of real time, so that its readers share it; never beyond the next event."""
+    """The time of the situation moves in steps of a second of real time, so that its readers share one result, and
+    never reaches the next event.
+    """
     work()
     turn_to(run, Run.objects.get(pk=run.pk).next_event_ms)
     runner.advance(run.pk)

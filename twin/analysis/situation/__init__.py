@@ -73,7 +73,9 @@ def situation(run: Run) -> Situation:
 
 
 def present_ms(run: Run) -> int:
-    """Newest time of a run: of a live cluster, of its last poll; of a live run, of its clock, by real seconds."""
+    """Newest time of a run: for a live cluster that of its last poll, for a live run that of its clock, in steps of a
+    second of real time.
+    """
     if run.mode == Run.MIRROR:
         return reached_ms(run)
     step_ms = max(1, int(run.clock_speed * 1_000))

@@ -52,7 +52,7 @@ def numbers(cells: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _comma_number(text: str) -> float:
-    """A number with a decimal comma; NaN for other texts, and for 1,000, which may mean one or a thousand."""
+    """A number with a decimal comma; NaN for other texts and for those like 1,000, which may be one or a thousand."""
     found = DECIMAL_COMMA.fullmatch(text.strip())
     if not found or THOUSANDS.fullmatch(text.strip()):
         return math.nan

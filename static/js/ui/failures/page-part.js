@@ -66,8 +66,8 @@ export class PagePart {
   }
 
   /**
-   * The answer that the whole page needs, as of persist(): from a failure until a success only the heading and the
-   * notice are shown.
+   * The answer that the whole page needs, obtained as by persist(): from a failure until a success, only the heading
+   * and the notice are shown.
    *
    * @template T
    * @param {() => Promise<T>} ask

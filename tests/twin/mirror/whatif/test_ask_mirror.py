@@ -1,4 +1,4 @@
-"""Ask before you submit, on a real cluster."""
+"""Preview of a job on a real cluster."""
 
 from __future__ import annotations
 
