@@ -6,7 +6,7 @@ import test from 'node:test';
 import { holdersOf } from '../../static/js/core/ranges/holders.js';
 import { Store } from '../../static/js/core/store.js';
 import { endsOf, placeOf, shades } from '../../static/js/charts/layouts/heat-rows.js';
-import { inside, plotsOf, stackedAxes } from '../../static/js/charts/layouts/small-multiples.js';
+import { labelled, plotsOf, stackedAxes } from '../../static/js/charts/layouts/small-multiples.js';
 import { frame, plan } from './builders.js';
 import { needsPage, open } from './dom.js';
 
@@ -105,17 +105,18 @@ test('small multiples: one value axis for each title, the first on top', () => {
   );
 });
 
-test('labels at the edge of a plot are left out, as they would overlap those of the next', () => {
+test('labels that would overlap each other or those of the next plot are left out', () => {
+  const labels = (axis, values) =>
+    labelled(
+      axis,
+      values.map((value) => ({ value })),
+    ).map(({ value }) => value);
   const linear = { type: 'linear', min: 0, max: 10 };
-  assert.deepEqual(
-    [0, 1, 5, 9, 9.5].filter((value) => inside(linear, value)),
-    [1, 5, 9],
-  );
+  assert.deepEqual(labels(linear, [0, 1, 5, 9, 9.5]), [1, 5, 9]);
+  assert.deepEqual(labels(linear, [6, 3, 2, 4.9]), [2, 4.9]);
   const log = { type: 'logarithmic', min: 0.01, max: 100 };
-  assert.deepEqual(
-    [0.01, 0.1, 1, 10, 100].filter((value) => inside(log, value)),
-    [0.1, 1, 10],
-  );
+  assert.deepEqual(labels(log, [0.01, 0.1, 1, 10, 100]), [0.1, 1, 10]);
+  assert.deepEqual(labels({ type: 'logarithmic', min: 0.003, max: 0.006 }, [0.0033, 0.0037, 0.0045]), [0.0033, 0.0045]);
 });
 
 test(

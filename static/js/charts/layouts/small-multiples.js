@@ -2,7 +2,9 @@
 
 import { colors } from '../../util/colors.js';
 
-const EDGE = 0.1; // of the height of a plot: a label nearer to its edge would overlap one of the next plot
+// shares of the height of a plot
+const EDGE = 0.1; // a label nearer to the edge would overlap one of the next plot
+const MIN_GAP = 0.22; // labels nearer to each other would overlap
 
 /**
  * The plots of the curves: {of: Map of key -> id of the value axis, titles: {id: title}}, in the order of the curves.
@@ -41,7 +43,7 @@ export function stackedAxes(titles, y) {
         weight: ids.length - place, // Chart.js puts the heaviest on top
         ticks: { ...y.ticks, maxTicksLimit: 4 },
         afterBuildTicks: (/** @type {any} */ axis) => {
-          axis.ticks = axis.ticks.filter((/** @type {{value: number}} */ { value }) => inside(axis, value));
+          axis.ticks = labelled(axis, axis.ticks);
         },
       },
     ]),
@@ -49,15 +51,23 @@ export function stackedAxes(titles, y) {
 }
 
 /**
- * True if a label of the axis is far enough from both ends.
+ * The ticks of an axis that have room for a label, from the lowest to the highest.
  *
+ * @template {{value: number}} T
  * @param {{type: string, min: number, max: number}} axis
- * @param {number} value
+ * @param {T[]} ticks
  */
-export function inside({ type, min, max }, value) {
+export function labelled({ type, min, max }, ticks) {
   const place = type === 'logarithmic' ? Math.log : Number;
-  const share = (place(value) - place(min)) / (place(max) - place(min));
-  return share >= EDGE && share <= 1 - EDGE;
+  let last = -Infinity;
+  return [...ticks]
+    .sort((a, b) => a.value - b.value)
+    .filter(({ value }) => {
+      const share = (place(value) - place(min)) / (place(max) - place(min));
+      if (share < EDGE || share > 1 - EDGE || share - last < MIN_GAP) return false;
+      last = share;
+      return true;
+    });
 }
 
 /**
