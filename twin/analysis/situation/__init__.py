@@ -24,7 +24,7 @@ from twin.mirror.reached import reached_ms
 from twin.mirror.stored import first_ms
 from twin.models import Run
 from twin.runs import scheduler_history
-from twin.runs.commands.control import now_ms
+from twin.runs.commands.control import clock_of, now_ms
 from twin.scenarios import store
 
 HOUR_MS = 3_600_000
@@ -74,11 +74,11 @@ def situation(run: Run) -> Situation:
 
 def present_ms(run: Run) -> int:
     """Newest time of a run: for a live cluster that of its last poll, for a live run that of its clock, in steps of a
-    second of real time.
+    second of real time while it moves.
     """
     if run.mode == Run.MIRROR:
         return reached_ms(run)
-    step_ms = max(1, int(run.clock_speed * 1_000))
+    step_ms = max(1, int(clock_of(run).speed * 1_000))
     return run.sim_ms + (now_ms(run) - run.sim_ms) // step_ms * step_ms
 
 
