@@ -17,6 +17,7 @@ import {
   offsetText,
   remedyParts,
 } from '../../static/js/live/condition.js';
+import { UnseenTimes } from '../../static/js/core/ranges/unseen-times.js';
 import { NowLine, Reservations, Unseen } from '../../static/js/gantt/layers/observation.js';
 
 const condition = (changes = {}) => ({
@@ -105,14 +106,15 @@ test('sites add up, and the example posts to the source', () => {
 });
 
 test('what was not seen is found in the tooltip, also while it goes on', () => {
-  const layer = new Unseen({ gaps: [[1000, 2000, 'slurmctld does not answer']] });
+  const times = new UnseenTimes({ gaps: [[1000, 2000, 'slurmctld does not answer']] });
+  const layer = new Unseen(times);
   const frame = { at: (x) => ({ t: x }) };
   assert.equal(layer.hit(500, 0, frame), null);
   const text = (x) => layer.describe(layer.hit(x, 0, frame))[0][1];
   assert.equal(text(1500), 'not seen from 00:00:01 to 00:00:02: slurmctld does not answer');
-  layer.update(5000, 9000, 'Following is paused.');
+  times.update(5000, 9000, 'Following is paused.');
   assert.equal(text(6000), 'not seen from 00:00:05 to now. Following is paused.');
-  layer.update(5000, 9000, '');
+  times.update(5000, 9000, '');
   assert.equal(layer.hit(6000, 0, frame), null);
   const now = new NowLine();
   const plot = { area: {}, xOf: (ms) => ms };

@@ -9,7 +9,14 @@ import { Curves } from './line-panel.js';
 
 const OVER = ['completed', 'rejected', 'unfinished']; // cumulative counts: hidden at first
 // distinguishable without colour, too
-const DASHES = { completed: [5, 3], rejected: [2, 2], unfinished: [1, 3], profiling: [1, 2], moving: [6, 2] };
+const DASHES = {
+  suspended: [8, 2],
+  completed: [5, 3],
+  rejected: [2, 2],
+  unfinished: [1, 3],
+  profiling: [1, 2],
+  moving: [6, 2],
+};
 
 export function queueChart(canvas, { store, info, view, playhead, legend }) {
   const states = statesOf(info);

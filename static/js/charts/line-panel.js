@@ -9,7 +9,7 @@ import { inPanel } from '../ui/failures/panel-isolation.js';
 import { upperBound } from '../util/binary-search.js';
 import { ColorBar, HeatRows, placeOf, rowAxis } from './layouts/heat-rows.js';
 import { drawTitles, plotsOf, stackedAxes } from './layouts/small-multiples.js';
-import { applyTheme, syncRange, timeChart, valueAxis } from './time-chart.js';
+import { applyTheme, syncRange, timeChart, unseenBands, valueAxis } from './time-chart.js';
 import { CurveRaster } from './step-raster.js';
 
 const SLOW_MS = 6; // a longer computation is not done in every frame of a zoom
@@ -74,7 +74,12 @@ export class Curves {
       type: 'line',
       data: { datasets: [] },
       y,
-      plugins: [long, { id: 'titles', afterDatasetsDraw: (chart) => this.#titles(chart) }, ...plugins],
+      plugins: [
+        unseenBands(view, playhead),
+        long,
+        { id: 'titles', afterDatasetsDraw: (chart) => this.#titles(chart) },
+        ...plugins,
+      ],
       xTicks,
     });
     const click = onClick && ((x, y) => this.#clicked(x, y));
@@ -265,7 +270,9 @@ export class Curves {
 
   #legend() {
     const heat = Boolean(this.layout?.heat);
-    const signature = this.curves.map((curve) => curve.key + curve.color).join() + [...this.hidden].join() + heat;
+    const unseen = Boolean(this.view.unseen?.spans.length);
+    const curves = this.curves.map((curve) => curve.key + curve.color);
+    const signature = [...curves, ...this.hidden, heat, unseen].join();
     if (signature === this.signature) return;
     this.signature = signature;
     this.values = new Map();
@@ -308,6 +315,7 @@ export class Curves {
           value,
         );
       }),
+      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'blind' }), 'cluster not seen') : null,
     );
   }
 

@@ -8,7 +8,7 @@ import { gestures } from './gestures.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { trueAt } from '../core/bars.js';
-import { applyTheme, syncRange, timeChart } from './time-chart.js';
+import { applyTheme, syncRange, timeChart, unseenBands } from './time-chart.js';
 
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
 const BIN_PX = 2;
@@ -83,7 +83,7 @@ export class Stack {
       type: 'scatter',
       data: { datasets: [{ data: [] }] },
       y,
-      plugins: [{ id: 'stack', beforeDatasetsDraw: (chart) => this.#paint(chart) }],
+      plugins: [unseenBands(view, playhead), { id: 'stack', beforeDatasetsDraw: (chart) => this.#paint(chart) }],
     });
     gestures(canvas, view, () => this.chart.chartArea, {
       click: (x, yPx) => this.#pick(x, yPx),

@@ -1,6 +1,7 @@
 // Base of the page's time charts: one time axis, aligned plots, crosshair and playhead lines.
 
 import { Chart } from './chartjs.js';
+import { paintUnseen } from '../core/ranges/unseen-times.js';
 import { colors } from '../util/colors.js';
 import { clock, timeTicks } from '../util/format.js';
 
@@ -87,6 +88,21 @@ export function xOf(chart, ms) {
   const { left, right } = chart.chartArea;
   const { min, max } = chart.scales.x;
   return left + ((ms - min) / (max - min)) * (right - left);
+}
+
+/** Shades the times in which a real cluster was not seen, up to the playhead, below the curves of a chart. */
+export function unseenBands(view, playhead) {
+  return {
+    id: 'unseen',
+    beforeDatasetsDraw(chart) {
+      const { ctx, chartArea: area } = chart;
+      for (const [from, until] of view.unseen?.spans ?? []) {
+        if (from > playhead.ms || until < view.from || from > view.to) continue;
+        const [x, right] = [Math.max(xOf(chart, from), area.left), Math.min(xOf(chart, until), area.right)];
+        paintUnseen(ctx, area, x, Math.max(right, x + 1), colors().muted);
+      }
+    },
+  };
 }
 
 function overlay(view, playhead) {

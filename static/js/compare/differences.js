@@ -7,6 +7,7 @@ import { DIFFERENCE_TYPES, KIND_COLORS, accountText, deltaText, kindText, nothin
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
+import { stateMark } from '../ui/labels/state-mark.js';
 import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = rowsOfPage(25);
@@ -214,7 +215,7 @@ function columnsOf(base, other, span, real) {
 export function state({ state: name, start_ms: start, finish_ms: finish }, real) {
   const times = start === null ? null : `${clock(start)} – ${finish === null ? 'open' : clock(finish)}`;
   return [
-    h('span', { class: 'state', 'data-state': name }, real && name === 'completed' ? 'ended' : name),
+    stateMark(real && name === 'completed' ? 'ended' : name),
     times ? h('span', { class: 'why small' }, times) : null,
   ];
 }

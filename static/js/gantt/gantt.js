@@ -66,7 +66,7 @@ export class Gantt {
     this.shown = ''; // both, of the last drawing
     this.frame = new Frame(this);
     this.draw = inPanel(canvas, () => this.#draw());
-    const context = { store, info, redraw: () => redraw(this.draw) };
+    const context = { store, info, view, redraw: () => redraw(this.draw) };
     const layers = [...commonLayers(context), ...modelsOf(info).flatMap((model) => model.layers(context))];
     this.layers = layers.sort((a, b) => a.level - b.level);
     const y = {

@@ -6,7 +6,7 @@ import { Forecasts } from './forecasts.js';
 const MIN_AHEAD_MS = 3_600_000; // of forecasts that the schedule shows, beside a quarter of the time before
 
 /** Wires the line; null on the page of any other run. */
-export function followOnRunPage(element, { runId, transport, gantt, drawer }) {
+export function followOnRunPage(element, { runId, view, transport, gantt, drawer }) {
   if (!element?.dataset.connection) return null;
   const line = new FollowLine(element, { runId });
   let epochMs = null; // the cluster's time at which the log begins
@@ -16,7 +16,7 @@ export function followOnRunPage(element, { runId, transport, gantt, drawer }) {
   const paint = () => {
     if (!own()) return;
     transport.reach();
-    gantt?.layer('unseen')?.update(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
+    view.unseen.update(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
     gantt?.layer('now')?.update(line.presentMs(epochMs) ?? line.seenMs(epochMs), line.connection.wanted === 'paused');
     gantt?.update();
   };

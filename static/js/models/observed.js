@@ -1,6 +1,7 @@
 // Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
 
 import { observedCurves } from '../charts/allocated-used.js';
+import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { NowLine, Reservations, Unseen } from '../gantt/layers/observation.js';
 import { ForecastLayer } from '../gantt/layers/forecast.js';
 import { blankBefore } from '../util/interval-sums.js';
@@ -30,7 +31,12 @@ export const observed = {
     { mark: 'now', text: 'now' },
     { mark: 'ahead', text: 'forecast' },
   ],
-  layers: ({ store }) => [new Reservations(store), new Unseen(store), new ForecastLayer(), new NowLine()],
+  layers: ({ store, view }) => [
+    new Reservations(store),
+    new Unseen(view.unseen ?? new UnseenTimes(store)),
+    new ForecastLayer(),
+    new NowLine(),
+  ],
   stacks,
 };
 

@@ -8,6 +8,7 @@ import { tellRefused, url } from '../ui/address/query.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { stateMark } from '../ui/labels/state-mark.js';
 import { capital, clock, duration, number, plural } from '../util/format.js';
 
 const PAGE_SIZE = rowsOfPage(25);
@@ -15,7 +16,7 @@ const PAGE_SIZE = rowsOfPage(25);
 const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'Ended', 'JCT', 'Reason']);
 const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => row.id },
-  { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, stateWord(info, row.state)) },
+  { title: 'State', cell: (row) => stateMark(stateWord(info, row.state)) },
 ];
 const FORMATS = { text: (value) => value ?? '–', number: (value) => number(value), clock, duration };
 const OUTCOME = [

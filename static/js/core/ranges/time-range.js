@@ -16,6 +16,8 @@ export class View extends EventTarget {
     this.selected = null; // range that was drawn over a chart
     /** @type {(() => void) | null} */
     this.back = null; // shows what was shown before the first selection
+    /** @type {import('./unseen-times.js').UnseenTimes | null} */
+    this.unseen = null; // of the run that all charts show
   }
 
   /**

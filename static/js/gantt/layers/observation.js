@@ -1,62 +1,40 @@
 // Observation of a real cluster: bands over its reservations and the times in which it was not seen, and a line at the
 // current time.
 
+import { paintUnseen } from '../../core/ranges/unseen-times.js';
 import { clock } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
 const HEAD_PX = 14;
-const STRIPE_PX = 6;
 const NEAR_PX = 4;
 const LABEL_PX = 10; // rows this high have the label of a reservation
 const PAD_PX = 4;
 
 /** Times without a poll of the cluster: starts and ends in them are known only as intervals. */
 export class Unseen extends Layer {
-  constructor(store) {
+  /** @param {import('../../core/ranges/unseen-times.js').UnseenTimes} times */
+  constructor(times) {
     super('unseen', LEVEL.GROUPS);
-    this.store = store;
-    this.open = null; // [fromMs, untilMs, reason] in progress
-  }
-
-  /** The cluster was seen up to seenMs; why: it is not seen since then, '' while it is. */
-  update(seenMs, presentMs, why) {
-    this.open = why && seenMs !== null && presentMs !== null && presentMs > seenMs ? [seenMs, presentMs, why] : null;
-  }
-
-  get spans() {
-    return this.open ? [...this.store.gaps, this.open] : this.store.gaps;
+    this.times = times;
   }
 
   paint(ctx, frame) {
-    const { area, c } = frame;
-    for (const [from, until] of this.spans) {
+    for (const [from, until] of this.times.spans) {
       const span = from <= frame.p && frame.spanOf(from, until);
-      if (!span) continue;
-      const [x, right] = [span[0], Math.max(span[1], span[0] + 1)];
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(x, area.top, right - x, area.bottom - area.top);
-      ctx.clip();
-      ctx.globalAlpha = 0.16;
-      ctx.fillStyle = c.muted;
-      ctx.fillRect(x, area.top, right - x, area.bottom - area.top);
-      ctx.globalAlpha = 0.3;
-      ctx.strokeStyle = c.muted;
-      ctx.lineWidth = 1;
-      stripes(ctx, x, right, area);
-      ctx.restore();
+      if (span) paintUnseen(ctx, frame.area, span[0], Math.max(span[1], span[0] + 1), frame.c.muted);
     }
   }
 
   hit(x, y, frame) {
     const point = frame.at(x, y);
-    const place = point ? this.spans.findIndex(([from, until]) => from <= point.t && point.t < until) : -1;
+    const place = point ? this.times.spans.findIndex(([from, until]) => from <= point.t && point.t < until) : -1;
     return place < 0 ? null : { place };
   }
 
   describe({ place }) {
-    const [from, until, reason] = this.spans[place];
-    const to = place === this.store.gaps.length ? 'now' : clock(until);
+    const span = this.times.spans[place];
+    const [from, until, reason] = span;
+    const to = span === this.times.open ? 'now' : clock(until);
     return [['', `not seen from ${clock(from)} to ${to}${/^[A-Z]/.test(reason) ? '.' : ':'} ${reason}`]];
   }
 }
@@ -158,16 +136,6 @@ export class NowLine extends Layer {
   describe() {
     return [['', this.text === 'now' ? 'current time of the cluster' : 'the last poll of the cluster']];
   }
-}
-
-function stripes(ctx, x, right, { top, bottom }) {
-  const height = bottom - top;
-  ctx.beginPath();
-  for (let at = x - height - ((x - height) % STRIPE_PX); at < right; at += STRIPE_PX) {
-    ctx.moveTo(at, bottom);
-    ctx.lineTo(at + height, top);
-  }
-  ctx.stroke();
 }
 
 function band(ctx, { c, rowPx }, x, right, y) {

@@ -13,6 +13,7 @@ import { decisionList } from './decisions.js';
 import { fieldsTable } from './fields-table.js';
 import { finishOf, finishSentence } from './found-schedule.js';
 import { finder } from '../../ui/focus.js';
+import { stateMark } from '../../ui/labels/state-mark.js';
 import { membership } from './memberships.js';
 import { payoffParts } from './payoff.js';
 import { askedText, endOf, moment, notRunText, ranText, whereItRan } from './story.js';
@@ -137,7 +138,7 @@ export class Drawer {
       'header',
       {},
       h('h1', {}, swatch, title),
-      state ? h('span', { class: 'state', 'data-state': state }, stateWord(this.info, state)) : null,
+      state ? stateMark(stateWord(this.info, state)) : null,
       h(
         'button',
         {

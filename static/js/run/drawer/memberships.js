@@ -3,6 +3,7 @@
 import { h } from '../../ui/dom.js';
 import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { shown, table } from '../../ui/data-table.js';
+import { stateMark } from '../../ui/labels/state-mark.js';
 
 const MAX_ROWS = 60;
 
@@ -42,7 +43,7 @@ export function membership(stretches) {
       { class: 'scroll' },
       table(
         [
-          { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, row.state) },
+          { title: 'State', cell: (row) => stateMark(row.state) },
           { title: 'From', number: true, cell: (row) => clock(row.from_ms) },
           { title: 'Until', number: true, cell: (row) => (row.until_ms === null ? '–' : clock(row.until_ms)) },
           { title: 'Group', number: true, cell: (row) => (row.group === undefined ? '–' : number(row.group, 0)) },
