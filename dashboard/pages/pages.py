@@ -43,6 +43,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     return _page(
         request, "overview.html",
         started=started,
+        followed=_followed(request),
         templates=() if started else gallery.cards(),
         notice=growth.notice() if is_operator(request.user) else "",
     )  # fmt: skip
@@ -51,7 +52,12 @@ def overview(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def wall(request: HttpRequest) -> HttpResponse:
     """The present without controls, for a screen on a wall."""
-    return _page(request, "wall.html")
+    return _page(request, "wall.html", followed=_followed(request))
+
+
+def _followed(request: HttpRequest) -> list[str]:
+    """Names of the live clusters that the user may see: the page keeps their places before it has loaded them."""
+    return list(visible(Connection.objects.order_by("name"), request.user).values_list("name", flat=True))
 
 
 @_looked_at

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.conftest import posted
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAX_SHIFT = 0.05
 PATHS = (
@@ -24,12 +26,21 @@ def test_a_page_keeps_its_places_while_it_loads(
     open_page: Callable[..., Page], finished_run: int, live_run: int, followed: str, width: int
 ) -> None:
     page = open_page("/", viewport={"width": width, "height": 800})
+    axes = [{"parameter": "floor_scale", "values": [0.5, 1]}]
+    sweep = posted(page, "/api/sweeps/", {"scenario": 1, "axes": axes, "seeds": [0]})
+    assert "id" in sweep, sweep
+    followers = {
+        f"/runs/{finished_run}/": "#jobs tr[data-job]",
+        f"/runs/{live_run}/": "#jobs tr[data-job]",
+        f"/runs/{finished_run}/servers/0/": "main:not([data-waits]) #jobs :is(table, .empty)",
+        f"/live/{followed}/": ".follow-facts",
+    }  # pages that stay connected, with what stands there once they are complete
     moved = {}
-    for path in (*PATHS, f"/runs/{finished_run}/", f"/runs/{live_run}/"):
+    for path in (*PATHS, f"/sweeps/{sweep['id']}/", *followers):
         page.goto(path)
-        if path.startswith("/runs/"):
+        if path in followers:
             page.wait_for_function("() => window.twin?.store.lastSeq > 0")
-            page.locator("#jobs tr[data-job]").first.wait_for()
+            page.locator(followers[path]).first.wait_for()
         else:
             page.wait_for_load_state("networkidle")
         moved[path] = page.evaluate(SHIFT)

@@ -16,6 +16,7 @@ import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
 import { View } from '../core/ranges/time-range.js';
+import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { hold } from '../ui/address/hash-target.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
@@ -68,6 +69,7 @@ const playhead = new Playhead();
 let deleted = false; // whether the run was deleted while the page shows it
 let shown = null; // the moment that table and drawer show; null = the newest
 const transport = new Transport({ store, view, playhead });
+view.unseen = new UnseenTimes(store);
 const refused = (error) => informed(error.message); // a dialog, so that a refusal is not overlooked
 const charts = new ChartPanels($('[data-column="main"]'), PANELS);
 const bench = new Workbench($('#bench'), $('#panels'), {
@@ -149,7 +151,7 @@ async function main() {
     numbersButton('jct', () => made.table());
     return made;
   });
-  const following = followOnRunPage($('#follow'), { runId, transport, gantt, drawer });
+  const following = followOnRunPage($('#follow'), { runId, view, transport, gantt, drawer });
   const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));

@@ -12,6 +12,7 @@ import { modelsOf } from '../models/index.js';
 import { phaseAt } from '../models/phases.js';
 import { runInfo } from '../core/run-info.js';
 import { View } from '../core/ranges/time-range.js';
+import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { OPEN, trueAt } from '../core/bars.js';
@@ -48,6 +49,7 @@ const store = new Store();
 const view = new View();
 const playhead = new Playhead();
 const transport = new Transport({ store, view, playhead });
+view.unseen = new UnseenTimes(store);
 
 let status = null; // newest status message of the run
 let statusAt = 0; // wall ms at which it came
@@ -100,7 +102,6 @@ async function main() {
         }),
     ),
   );
-  $('#loading').remove();
   let priced = null;
   const prices = new Curves($('#prices'), {
     view,
@@ -141,12 +142,13 @@ async function main() {
     }
   });
   const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });
-  const refresh = atMost(REFRESH_MS, () => {
+  const paint = () => {
     const { bars, rows } = own();
     key.paint(jobsWithin(bars, rows, view.from, view.to, playhead.ms));
     tiles(measures, own(), info);
     jobTable(info, own(), pick);
-  });
+  };
+  const refresh = atMost(REFRESH_MS, paint);
   const refreshDrawer = new Later(PRICES_MS, async () => {
     if (drawer.job !== null) await drawer.open(drawer.job);
   });
@@ -190,7 +192,7 @@ async function main() {
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
   });
-  const following = followOnRunPage($('#follow'), { runId, transport, gantt: null, drawer });
+  const following = followOnRunPage($('#follow'), { runId, view, transport, gantt: null, drawer });
   stream.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => following?.status(detail));
   stream.addEventListener('next', (/** @type {CustomEvent} */ { detail }) => transport.setNext(detail));
   stream.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
@@ -201,7 +203,8 @@ async function main() {
   });
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
   await part.need(() => stream.start());
-  $('#resources').removeAttribute('data-waits'); // its axes have the times of the run now
+  paint();
+  reveal(); // its axes have the times of the run now
   transport.keepAddress();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
@@ -371,9 +374,15 @@ function chooser(info) {
 
 function fail(error) {
   logError(error);
-  $('#loading')?.remove();
+  reveal();
   say(error.message, true);
   failed = true;
+}
+
+/** Shows the charts and the tables. */
+function reveal() {
+  $('#loading')?.remove();
+  $('main').removeAttribute('data-waits');
 }
 
 function say(text, bad) {
