@@ -147,12 +147,17 @@ def test_equal_runs_never_part(stored):
 def test_runs_that_go_on_are_compared_up_to_the_instant_that_both_have_reached(stored):
     """At 275 x runs in the base and is suspended in the other; the base's z is rejected, the other's runs since 200."""
     first = stored([event for event in BASE if event.at_ms <= 200])
-    first.status = Run.RUNNING
+    first.status, first.next_event_ms = Run.RUNNING, 250
     other = stored([event for event in OTHER if event.at_ms <= 300], trace=first.scenario.trace, status=Run.RUNNING)
+    other.next_event_ms = 350
     finished = stored(OTHER, trace=first.scenario.trace)
     assert common_instant([first, other, finished]) == 200
     assert common_instant([other, finished]) == 300
     assert common_instant([finished]) == FOREVER
+    other.next_event_ms = 300  # more happens at 300
+    assert common_instant([other, finished]) == 299
+    other.status, other.next_event_ms = Run.CANCELLED, None
+    assert common_instant([other, finished]) == 299
     found = compared(stored(BASE, trace=first.scenario.trace), other, until_ms=275)
     states = [[STATES[code] for code in side.outcomes.states] for side in found.sides]
     assert states == [["running", "completed", "rejected"], ["suspended", "completed", "running"]]

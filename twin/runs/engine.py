@@ -43,7 +43,7 @@ class Engine:
     setup_s: float = 0.0  # processor time that bringing it to the end of the log took
 
     def batch(self, limit_ms: int | None) -> list[Event]:
-        """Next events up to `limit_ms`: whole instants, about BATCH_EVENTS events or BATCH_S of work."""
+        """Next events up to `limit_ms`: about BATCH_EVENTS events or BATCH_S of work, up to any step of an instant."""
         until = time.monotonic() + BATCH_S
         events: list[Event] = []
         with gc_control.paused():
@@ -56,10 +56,10 @@ class Engine:
         return events
 
     def step(self) -> list[Event]:
-        """Next instant with events; empty at the end."""
+        """All events of the next instant that has some; empty at the end."""
         events: list[Event] = []
-        while not events and self.simulation.next_ms is not None:
-            events = self.simulation.run_until(self.simulation.next_ms, 1)
+        while (at_ms := self.simulation.next_ms) is not None and (not events or at_ms == events[-1].at_ms):
+            events += self.simulation.run_until(at_ms)
         self._published(events)
         return events
 

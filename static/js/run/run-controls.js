@@ -33,7 +33,7 @@ export class Operate {
     fill(
       this.element,
       paused ? button('Resume run', 'resume', { class: 'primary' }) : button('Pause run', 'pause'),
-      live && paused ? button('Step', 'step', { title: 'Process the next event' }) : null,
+      live && paused ? button('Step', 'step', { title: 'Process all events of the next instant' }) : null,
       live ? this.#speed(status.clock?.speed) : null,
       h('button', { type: 'button', class: 'danger', id: 'run-cancel', onclick: () => this.#cancel() }, 'Cancel run'),
     );

@@ -1,16 +1,19 @@
 """Live runs: the clock says what is due, the ticker asks for it, operators pause, pace and step."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from scheduling.workloads import generate
 from tests.twin.runtime.builders import undisturbed
 from twin import ticker
 from twin.analysis.situation import situation
 from twin.eventlog import event_log
-from twin.models import AuditEntry, Run
+from twin.models import AuditEntry, Run, Scenario
 from twin.runs import commands, engine, runner
+from twin.scenarios import store
 
 from .conftest import messages, work
 
@@ -209,6 +212,24 @@ def test_a_step_goes_to_the_next_event_and_stays_paused(run):
     run.refresh_from_db()
     assert (run.status, run.sim_ms, run.clock_sim_ms) == (Run.PAUSED, before.next_event_ms, before.next_event_ms)
     assert run.last_seq > before.last_seq
+
+
+def test_a_step_processes_a_whole_instant(make_scenario, django_capture_on_commit_callbacks):
+    """Three jobs arrive at one time: after the step, no event of that time is left."""
+    cluster, jobs = generate("oasis", num_jobs=3, num_servers=4, seed=3)
+    spec, trace = store.store_generated("at once", cluster, [replace(job, arrival_ms=5_000) for job in jobs], 3)
+    scenario = Scenario.objects.create(name="at once", cluster=spec, trace=trace, scheduler="fifo", seed=3)
+    with django_capture_on_commit_callbacks(execute=True):
+        run = commands.start_run(scenario, mode=Run.LIVE, speed=1.0)
+    work()
+    commands.pause(run)
+    work()
+    commands.step(run)
+    work()
+    run.refresh_from_db()
+    assert run.sim_ms == 5_000 < run.next_event_ms
+    kinds = [event.kind for batch in event_log.after(run.pk, 0) for event in batch]
+    assert kinds.count("job_arrived") == 3
 
 
 def test_a_new_speed_counts_from_the_moment_it_is_set(run):

@@ -54,7 +54,16 @@ class Side:
 
 def common_instant(runs: Sequence[Run]) -> int:
     """Time that all runs have reached: FOREVER if all have finished; runs without events do not count."""
-    return min((run.sim_ms for run in runs if run.status != Run.FINISHED and run.last_seq), default=FOREVER)
+    return min((_complete_ms(run) for run in runs if run.status != Run.FINISHED and run.last_seq), default=FOREVER)
+
+
+def _complete_ms(run: Run) -> int:
+    """Newest time up to which the log of a run has all events: a run can stop within an instant.
+
+    Of a run that was cancelled or has failed, the next event is no longer known.
+    """
+    within = run.mode != Run.MIRROR and run.next_event_ms in (None, run.sim_ms)
+    return run.sim_ms - 1 if within else run.sim_ms
 
 
 def side_of(run: Run, state: RunState, until_ms: int) -> Side:
