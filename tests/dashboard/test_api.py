@@ -188,6 +188,8 @@ def test_events_behind_a_number(viewer, finished_run):
 
 def test_a_cluster_by_form_and_by_file(operator):
     made = post(operator, "/api/clusters/", {"profile": "oasis", "servers": 6, "seed": 1}).json()
+    wrong = post(operator, "/api/clusters/", {"profile": "oasis", "seeds": 1}).json()["detail"]
+    assert wrong.startswith("unknown field of the body 'seeds'; did you mean 'seed'? known: profile, servers, seed")
     spec = operator.get(f"/api/clusters/{made['id']}/").json()["spec"]
     assert len(spec["servers"]) == 6
     copy = post(operator, "/api/clusters/", {**spec, "name": "copy"})

@@ -63,13 +63,13 @@ test('values and deltas carry their unit and their sign', () => {
 test('a missing value has its reason below it', needsPage, () => {
   open();
   const cell = { value: null, delta: null, relative: null, verdict: null, why: 'certificate not computed yet' };
-  const text = comparedCell(cell, 'share', { isBase: false, best: false }).textContent;
+  const text = comparedCell(cell, 'share', { isBase: false, best: '' }).textContent;
   assert.equal(text, '–certificate not computed yet');
 });
 
 test('a proved share is rounded down, with the digits of the run page', needsPage, () => {
   open();
-  const shown = (cell) => comparedCell(cell, 'share', { isBase: true, best: false }).querySelector('span').textContent;
+  const shown = (cell) => comparedCell(cell, 'share', { isBase: true, best: '' }).querySelector('span').textContent;
   assert.equal(shown({ value: 0.9999, about: 'total utility' }), '99.99 %', 'not “100.0 %”: that is not proved');
   assert.equal(shown({ value: 0.53379, about: 'total utility' }), '53.37 %');
   assert.equal(shown({ value: null, about: 'makespan' }), '–');

@@ -10,8 +10,8 @@ const inRoom = (text, characters) => shortHeading(ctx, text, characters * 6);
 
 test('a heading that has no room loses the unit of its count, not the count', () => {
   assert.equal(inRoom('▾ edge · 40 servers', 19), '▾ edge · 40 servers');
-  assert.equal(inRoom('▾ edge · 40 servers', 18), '▾ edge 40');
-  assert.equal(inRoom('▸ cloud · 1,200 servers', 13), '▸ cloud 1,200');
+  assert.equal(inRoom('▾ edge · 40 servers', 18), '▾ edge: 40');
+  assert.equal(inRoom('▸ cloud · 1,200 servers', 14), '▸ cloud: 1,200');
 });
 
 test('a count is whole or left out', () => {

@@ -46,6 +46,10 @@ test('rows are grouped by their execution model, with differences and reasons', 
   assert.match(text, /FIFOopen · compare4m−6 s better/);
   assert.match(text, /took longer than 120 s/);
   assert.doesNotMatch(text, /vCPU/, 'only where the cluster has no GPUs');
+  const best = [row('fifo', 'Slotted', { cells: { mean_wait_ms: { ...cell(250_000, 4000, 'worse'), best: true } } })];
+  const marked = (ranked) => shadowTable({ rows: best }, { ...given, ranked }).textContent;
+  assert.match(marked(true), /best shadow4m 10s\+4 s worse/, 'the best of the shadows, and worse than the cluster');
+  assert.doesNotMatch(marked(false), /best/, 'not in a short window');
   assert.equal(sparkline([[1, 5]], 'FIFO').textContent, '–');
   const line = sparkline(
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -15,6 +17,7 @@ from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
 from dashboard.auth.visible import OfTeams
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import cards
+from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError, shorten
 from scheduling.workloads import PROFILES, generate
 from twin.files.cluster_json import cluster_from_dict
@@ -24,7 +27,7 @@ from twin.scenarios import listed
 from twin.scenarios.store import store_cluster
 
 MAX_SERVERS = 20_000
-GENERATED = {
+GENERATED: dict[str, Any] = {
     "type": "object",
     "description": "Settings of a generated cluster",
     "required": ["profile"],
@@ -99,6 +102,10 @@ class ClusterViewSet(
         if not isinstance(data, dict):
             raise ModelError("a cluster must be an object: the content of cluster.json, or profile, servers and seed")
         if "profile" in data:
+            properties: dict[str, Any] = GENERATED["properties"]
+            wrong = [name for name in data if name not in properties]
+            if wrong:
+                raise ModelError(unknown("field of the body", wrong[0], list(properties)))
             servers, seed, horizon = (data.get(k, d) for k, d in (("servers", 60), ("seed", 0), ("horizon_slots", 100)))
             for name, value, least, most in (
                 ("servers", servers, 2, MAX_SERVERS),

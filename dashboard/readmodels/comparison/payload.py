@@ -9,14 +9,14 @@ from typing import Any
 from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import difference_counts
 from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
-from scheduling.reporting.metric_table import BY_KEY, Metric
+from scheduling.reporting.metric_table import BY_KEY, Metric, value_of
 from twin.analysis.changed_jobs import Changes, changes
 from twin.analysis.comparability import Basis, basis_of, rankable
 from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS, Compared, Side
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import decision_of
 from twin.analysis.comparison.differences import DIFFERENCE_TYPES
-from twin.analysis.comparison.metrics import COMPARED, against, stored_metrics
+from twin.analysis.comparison.metrics import COMPARED, OF_GROUPS, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
 from twin.analysis.proved_shares import Share, shares
 from twin.analysis.speed_origins import note_of_runs
@@ -98,7 +98,7 @@ def _measured(run: Run, share: Share, until_ms: int) -> dict[str, Any]:
     return {
         "certificate_ratio": share.ratio, "certificate_ratio_about": share.about,
         "certificate_ratio_ranked": share.ranked, "certificate_ratio_why": share.why,
-        "decision_p95_ms": run.decision_ms.get("p95"),
+        "decision_p95_ms": run.decision_ms.get("p95"), **{key: value_of(run.metrics, key) for key in OF_GROUPS},
     }  # fmt: skip
 
 

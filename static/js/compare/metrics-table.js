@@ -22,16 +22,16 @@ export function runMark(position) {
 
 /**
  * A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about, why};
- * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank.
+ * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank. best: the mark of the best value; '' marks none.
  */
 export function comparedCell(cell, unit, { isBase, best }) {
   const text = isBase ? '' : changeText(cell, unit);
-  const first = best && cell.best;
+  const first = Boolean(best) && cell.best;
   const value = cell.about ? provedShare(cell.value) : valueText(cell.value, unit);
   return h(
     'td',
     { class: 'number' },
-    first ? h('span', { class: 'mark best-mark' }, 'best') : null, // before the value, so that the values are aligned
+    first ? h('span', { class: 'mark best-mark' }, best) : null, // before the value, so that the values are aligned
     h('span', { class: first ? 'best' : null }, value),
     cell.about ? h('span', { class: 'why small' }, `of ${cell.about}`) : null,
     cell.why ? h('span', { class: 'why small' }, cell.why) : null,
@@ -111,7 +111,7 @@ export function paintFigures(element, answer, { explained = false, onlyDifferent
       ),
       h('td', { class: 'muted nowrap way' }, WORDS[row.direction] ?? '–'),
       row.values.map((cell, i) => {
-        const shown = comparedCell(cell, row.unit, { isBase: i === 0, best: many });
+        const shown = comparedCell(cell, row.unit, { isBase: i === 0, best: many ? 'best' : '' });
         shown.dataset.run = runLabel(answer.runs[i]); // on paper, where it stands in the cell
         return shown;
       }),
@@ -185,7 +185,7 @@ export class Groups {
         {},
         h('th', { scope: 'row' }, row.name),
         h('td', { class: 'number' }, jobs(row.jobs)),
-        row[key].map((cell, i) => comparedCell(cell, unit, { isBase: i === 0, best: many })),
+        row[key].map((cell, i) => comparedCell(cell, unit, { isBase: i === 0, best: many ? 'best' : '' })),
       ),
     );
     fill(

@@ -73,12 +73,12 @@ function shorten(ctx, text, room) {
 }
 
 /**
- * A heading without the unit of its count where there is no room: '▾ edge 40' for '▾ edge · 40 servers'; where that
+ * A heading without the unit of its count where there is no room: '▾ edge: 40' for '▾ edge · 40 servers'; where that
  * is too long, without its count, of which no digit may be missing; then truncated at its end.
  */
 export function shortHeading(ctx, text, room) {
   if (ctx.measureText(text).width <= room) return text;
-  const counted = text.replace(/ · ([\d,]+) \w+$/, ' $1');
+  const counted = text.replace(/ · ([\d,]+) \w+$/, ': $1');
   if (ctx.measureText(counted).width <= room) return counted;
   const name = text.replace(/ · [\d,]+ \w+$/, '');
   if (ctx.measureText(name).width <= room) return name;

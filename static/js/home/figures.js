@@ -1,4 +1,5 @@
-// The figures of the present: what is allocated, what waits and for how long, what was rejected, each with its recent course.
+// The figures of the present: what is allocated, what waits and for how long, what was rejected, each with its recent
+// course.
 
 import { h } from '../ui/dom.js';
 import { sparkline } from '../charts/sparkline.js';

@@ -12,9 +12,9 @@ const NOTHING = { value: null, delta: null, relative: null, verdict: null, best:
 
 /**
  * The table of one kind of durations. real: figures of the cluster; week: {scheduler: [[Unix s, difference in ms]]};
- * mirrored: the run of the real cluster.
+ * mirrored: the run of the real cluster; ranked: whether the best values are marked.
  */
-export function shadowTable({ rows }, { metrics, table, real, week, mirrored }) {
+export function shadowTable({ rows }, { metrics, table, real, week, mirrored, ranked }) {
   const gpus = (real['utilization.gpu'] ?? null) !== null;
   const shown = metrics.filter((key) => (gpus ? key !== 'utilization.cpu' : !GPU.includes(key)));
   const columns = shown.map((key) => table.get(key));
@@ -58,7 +58,7 @@ export function shadowTable({ rows }, { metrics, table, real, week, mirrored }) 
       ),
       byTraining(rows).map(([title, own]) => [
         h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: columns.length + 2 }, title)),
-        own.map((row) => rowOf(row, columns, week[row.scheduler] ?? [], mirrored)),
+        own.map((row) => rowOf(row, columns, week[row.scheduler] ?? [], { mirrored, ranked })),
       ]),
     ),
   );
@@ -71,7 +71,7 @@ export function byTraining(rows) {
   return [...found];
 }
 
-function rowOf(row, columns, points, mirrored) {
+function rowOf(row, columns, points, { mirrored, ranked }) {
   const done = row.status === 'done';
   return h(
     'tr',
@@ -89,7 +89,10 @@ function rowOf(row, columns, points, mirrored) {
     ),
     done
       ? columns.map(({ key, title, unit }) => {
-          const cell = comparedCell({ ...NOTHING, ...row.cells[key] }, unit, { isBase: false, best: true });
+          const cell = comparedCell({ ...NOTHING, ...row.cells[key] }, unit, {
+            isBase: false,
+            best: ranked ? 'best shadow' : '',
+          });
           return labelled(title, cell);
         })
       : h(

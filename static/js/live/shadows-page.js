@@ -8,11 +8,12 @@ import { empty } from '../ui/data-table.js';
 import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { clock, plural, wall } from '../util/format.js';
+import { clock, duration, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 
 const BUSY_MS = 1000;
 const IDLE_MS = 15_000;
+const MIN_RANKED_MS = 600_000; // a shorter window is not ranked: most of its jobs began before it
 const ABOUT = {
   believed: ({ predictor }) =>
     'Schedulers know only the run time that was predicted when the job arrived, from the jobs that had ended by then ' +
@@ -55,7 +56,14 @@ function paint(answer, table) {
         h(
           'div',
           { class: 'scroll' },
-          shadowTable(group, { metrics, table, real: set.real, week: week[group.durations] ?? {}, mirrored: set.run }),
+          shadowTable(group, {
+            metrics,
+            table,
+            real: set.real,
+            week: week[group.durations] ?? {},
+            mirrored: set.run,
+            ranked: ranked(set),
+          }),
         ),
         group.cannot.length ? h('p', { class: 'left-out muted small' }, 'Schedulers left out:') : null,
         group.cannot.length ? left(group.cannot) : null,
@@ -83,6 +91,10 @@ function left(cannot) {
   );
 }
 
+const ranked = (set) => set.until_ms - set.from_ms >= MIN_RANKED_MS;
+const shortText = ({ from_ms: from, until_ms: until }) =>
+  `The window is only ${duration(until - from)} long. The best values are marked from ${duration(MIN_RANKED_MS)} on.`;
+
 function facts(set) {
   const jobs = `${plural(set.jobs, 'job')}, ${set.scored.toLocaleString('en-US')} of them ended`;
   const more = set.unplaced_count > set.unplaced.length ? ' …' : '';
@@ -100,6 +112,7 @@ function facts(set) {
       'Differences from the real cluster cover the jobs that completed in both.',
     ),
     set.note ? h('p', { class: 'notice' }, set.note) : null,
+    ranked(set) ? null : h('p', { class: 'notice' }, shortText(set)),
     h(
       'details',
       { class: 'small' },

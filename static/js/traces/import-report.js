@@ -84,8 +84,8 @@ export const reasonText = (reason) =>
 /** Reasons with their counts, then the rows with file and line. jobs: whether the page shows the first ones. */
 export function skippedRows(report, jobs) {
   const total = skippedTotal(report);
-  if (!total)
-    return empty('No skipped rows', 'All rows could be read.', jobs ? ['Show the first jobs', '#first'] : ALL);
+  const read = report.rows ? 'All rows could be read.' : 'The jobs were not read from the rows of a file.';
+  if (!total) return empty('No skipped rows', read, jobs ? ['Show the first jobs', '#first'] : ALL);
   const rows = report.skipped ?? [];
   const listed = Math.min(rows.length, MAX_ROWS);
   const rest = rows.length

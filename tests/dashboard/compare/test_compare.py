@@ -89,7 +89,7 @@ def test_the_seventh_run_is_listed_with_the_figures_that_it_kept(viewer, pair):
     utility = next(row for row in answer["metrics"] if row["key"] == "total_utility")["values"]
     assert utility[6]["delta"] == pytest.approx(0)
     assert "7 runs are listed. The first 6 are compared in full" in answer["notes"][0]
-    Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=pair[0].sim_ms // 8)
+    Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=pair[0].sim_ms // 8, next_event_ms=2**40)
     cut = viewer.get(address(*pair, *more)).json()
     assert cut["at_ms"] == pair[0].sim_ms // 8
     for row in cut["metrics"]:
@@ -112,7 +112,7 @@ def test_a_run_that_has_not_begun_holds_nobody_back(viewer, pair):
 def test_a_run_that_goes_on_is_compared_as_far_as_it_is(viewer, pair):
     """The base stands in the middle: the other is shown up to that instant, and grows with it."""
     middle = pair[0].sim_ms // 8
-    Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=middle)
+    Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=middle, next_event_ms=middle + 1)
     answer = viewer.get(address(*pair)).json()
     assert answer["at_ms"] == middle
     assert "not finished" in answer["notes"][0]
@@ -171,3 +171,21 @@ def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
     rows = viewer.get(f"/api/compare/jobs/?runs={pair}&run={runs[1].pk}").json()["rows"]
     assert rows
     assert {side["utility"] for row in rows for side in (row["base"], row["other"])} == {None}
+
+
+def test_co_location_runs_are_compared_by_the_utilization_of_their_machines(viewer, layer):
+    """As each run has it at its end; other runs have no such rows."""
+    cluster, jobs = generate("harmony", num_jobs=5, num_servers=6, seed=2)
+    spec, trace = store.store_generated("groups", cluster, jobs, 2)
+    runs = []
+    for name in ("harmony", "isolated"):
+        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=1)
+        runs.append(Run.objects.create(scenario=scenario))
+        runner.enqueue(runs[-1].pk)
+        work()
+        runs[-1].refresh_from_db()
+    rows = {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
+    for name in ("cpu_utilization", "net_utilization"):
+        values = [run.metrics["groups"][name] for run in runs]
+        assert 0 < min(values) <= max(values) <= 1
+        assert [cell["value"] for cell in rows[f"groups.{name}"]] == values

@@ -20,10 +20,12 @@ from twin.files.stored_jobs import any_utility, demands_of, objects_of
 
 ALIKE = 0.001  # relative difference of values that are the same if they are also displayed alike
 DUST = 1e-9  # of sums in another order, beside the relative one of isclose
+OF_GROUPS = ("groups.cpu_utilization", "groups.net_utilization")  # known of a whole run only
 COMPARED = (  # keys of the table of metrics, in the order of the rows
     "total_utility", "certificate_ratio", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms",
     "p95_jct_ms", "common_jct_ms", "lanes.mean_slowdown", "mean_delay_factor", "mean_wait_ms", "makespan_ms",
-    "suspensions", "preemptions", *(f"utilization.{name}" for name in RESOURCES), "decision_p95_ms",
+    "suspensions", "preemptions", *(f"utilization.{name}" for name in RESOURCES), *OF_GROUPS,
+    "decision_p95_ms",
 )  # fmt: skip
 
 
