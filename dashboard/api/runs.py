@@ -155,7 +155,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def step(self, request: Request, pk: str) -> Response:
-        """Processes the next event of a paused live run."""
+        """Processes all events of the next instant of a paused live run."""
         return self._response(commands.step(self.get_object(), request.user))
 
     @extend_schema(request=SpeedSerializer)

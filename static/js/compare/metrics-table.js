@@ -22,7 +22,8 @@ export function runMark(position) {
 
 /**
  * A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about, why};
- * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank. best: the mark of the best value; '' marks none.
+ * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank. best: the mark of the best
+ * value; '' marks none.
  */
 export function comparedCell(cell, unit, { isBase, best }) {
   const text = isBase ? '' : changeText(cell, unit);
