@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 MIN_MS = 0.01  # two decimals
+CENT = 0.01  # smallest amount of utility that is written with two decimals
 MINUS = "−"
 
 
@@ -20,6 +21,11 @@ def duration(ms: float) -> str:
     if seconds < 86_400:
         return _two_parts(seconds, "h", 3_600, "m", 60)
     return _two_parts(seconds, "d", 86_400, "h", 3_600)
+
+
+def amount(value: float) -> str:
+    """Amount without a unit: two decimals, or three digits of one that they would show as 0."""
+    return _signed(f"{value:.2f}" if not value or abs(value) >= CENT else f"{value:.3g}")
 
 
 def count(number: int, noun: str) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES
-from scheduling.reporting.quantities import MINUS, count, duration
+from scheduling.reporting.quantities import CENT, MINUS, amount, count, duration
 from scheduling.reporting.sentences import ROLE, UNIT, Sentences, Values
 
-CENT = 0.01  # smallest amount of utility that is written with two decimals
 MAX_DIGITS = 6
 
 
@@ -115,16 +114,11 @@ def _fits_together(values: Values) -> str:
     )
 
 
-def _amount(value: float) -> str:
-    """Two decimals, or three digits of an amount that they would show as 0."""
-    return f"{value:.2f}" if not value or abs(value) >= CENT else f"{value:.3g}"
-
-
 def _reward(values: Values, verb: str, comparison: str) -> str:
     place = "fits" if values["beside"] else "does not fit"
     return (
         f"{verb}: needs {count(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its "
-        f"discounted utility of {_amount(values['value'])} minus the loss of {_amount(values['cost'])} to other jobs "
+        f"discounted utility of {amount(values['value'])} minus the loss of {amount(values['cost'])} to other jobs "
         f"is {comparison} {values['threshold']:g}."
     )
 

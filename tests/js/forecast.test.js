@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { Store } from '../../static/js/core/store.js';
 import { ForecastLayer } from '../../static/js/gantt/layers/forecast.js';
+import { Rows } from '../../static/js/gantt/rows.js';
 import { calibrationText, words } from '../../static/js/live/forecasts.js';
 
 const EPOCH = Date.UTC(2026, 10, 22, 14);
@@ -91,7 +93,29 @@ test('forecasts on one server get sub-lanes where they overlap, and none is draw
   assert.equal(layer.hit(30, 15, frame).job, 2);
   assert.equal(layer.hit(30, 39, frame), null);
   assert.deepEqual(layer.describe(layer.hit(30, 5, frame), frame), [['j1', 'forecast: starts in 20m, runs 1h', 1]]);
+  const groupsOf = ({ job }) => [job === 2 ? 'bob' : 'ada'];
+  const views = [{ row: { kind: 'many', index: 'ada' }, y: 0 }];
+  layer.paint(ctx, { ...frame, views, rows: { order: 'users', groupsOf } });
+  assert.deepEqual(
+    layer.boxes.map(([left, , , , { job }]) => [left, job]),
+    [
+      [20, 1],
+      [80, 3],
+    ],
+    'a closed row of a user has the forecasts of its jobs',
+  );
   live = false;
   layer.paint(ctx, frame);
   assert.equal(layer.boxes.length, 0);
+});
+
+test('a forecast belongs to the row of the site of its servers, or to that of the user or queue of its job', () => {
+  const servers = [
+    { name: 'a', site: 'edge' },
+    { name: 'b', site: 'cloud' },
+    { name: 'c', site: 'cloud' },
+  ];
+  const info = { cluster: { servers }, users: { words: ['ada', 'bob'], codes: [0, 1] }, phases: [], ids: ['1', '2'] };
+  const keys = (order) => [...new Rows(new Store(), info, order).groupsOf({ job: 1, servers: [1, 2] })];
+  assert.deepEqual([keys('sites'), keys('servers'), keys('users')], [['cloud'], ['cloud'], [1]]);
 });

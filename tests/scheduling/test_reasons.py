@@ -61,6 +61,10 @@ EXAMPLES = [
     ("outranked", {"workers": 16, "by": 2, "by_id": "j3"},
      "Preempted: job j3 has a higher priority, and too few workers remain free for the gang of 16 workers. "
      "Completed work is kept."),
+    ("replanning.planned", {"utility": 4.2e-9, "start_slot": 3, "finish_slot": 7, "workers_peak": 2},
+     "Planned: slots 3 to 7, at most 2 workers, for a utility of 4.2e-09."),
+    ("replanning.hopeless", {"payoff": -0.004},
+     "Rejected: its payoff would be −0.004 even on an empty cluster, and falls as time passes."),
     ("ended", {"outcome": "lost"}, "Ended at an unknown time after the cluster last reported it."),
     ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended before completion."),
     ("stuck", {}, "Unfinished: no events remain, and no plan completes the job."),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduling.model.values import Reason, Role
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import amount, count
 from scheduling.slotted.replanning.plans import Plan
 
 _WORKER = int(Role.WORKER)
@@ -41,17 +41,17 @@ def hopeless(most: float) -> Reason:
 REASONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "replanning.planned": lambda v: (
         f"Planned: slots {v['start_slot']:,} to {v['finish_slot']:,}, at most {count(v['workers_peak'], 'worker')}, "
-        f"for a utility of {v['utility']:.2f}."
+        f"for a utility of {amount(v['utility'])}."
     ),
     "replanning.moved": lambda v: (
         f"Planned again: finishes in slot {v['finish_slot']:,} instead of {v['before_slot']:,}, with a utility of "
-        f"{v['utility']:.2f}. The utility of all plans rises by {v['gain']:.2f}."
+        f"{amount(v['utility'])}. The utility of all plans rises by {amount(v['gain'])}."
     ),
     "replanning.withdrawn": lambda v: (
-        f"Waiting: its plan, with a utility of {v['utility']:.2f} in slot {v['before_slot']:,}, is withdrawn. The "
-        f"utility of all plans rises by {v['gain']:.2f}. Completed work is kept."
+        f"Waiting: its plan, with a utility of {amount(v['utility'])} in slot {v['before_slot']:,}, is withdrawn. The "
+        f"utility of all plans rises by {amount(v['gain'])}. Completed work is kept."
     ),
     "replanning.hopeless": lambda v: (
-        f"Rejected: its payoff would be {v['payoff']:.2f} even on an empty cluster, and falls as time passes."
+        f"Rejected: its payoff would be {amount(v['payoff'])} even on an empty cluster, and falls as time passes."
     ),
 }

@@ -287,6 +287,15 @@ export class Rows {
     return true;
   }
 
+  /** Keys of the rows of sites, users or queues that a job with these servers belongs to. */
+  get groupsOf() {
+    const { cluster } = this.info;
+    if (['servers', 'sites'].includes(this.order))
+      return ({ servers }) => new Set(servers.map((server) => cluster.servers[server]?.site));
+    const { codes } = this.info[this.order];
+    return ({ job }) => [codes[job]];
+  }
+
   /** The row that each bar lies on, as a function of the bar. */
   #owner() {
     const { bars } = this.store;

@@ -17,12 +17,13 @@ let fields = 0;
 
 export class CardChoice {
   /**
-   * name: of the inputs, and with `f-` the id of the element; several: check boxes in place of radio buttons;
-   * heads: {group: nodes of its head}; onChange() after a choice by hand.
+   * key: of the pictures; name: of the inputs, and with `f-` the id of the element; several: check boxes in place of
+   * radio buttons; heads: {group: nodes of its head}; onChange() after a choice by hand.
    *
-   * @param {{ legend: string, name: string, several?: boolean, heads?: Record<string, any>, onChange: () => void }} is
+   * @param {{ legend: string, key?: string, name: string, several?: boolean, heads?: Record<string, any>,
+   *   onChange: () => void }} is
    */
-  constructor({ legend, name, several = false, heads = {}, onChange }) {
+  constructor({ legend, key = '', name, several = false, heads = {}, onChange }) {
     this.name = name;
     this.several = several;
     this.heads = heads;
@@ -48,6 +49,7 @@ export class CardChoice {
       h('legend', {}, legend),
       this.filter,
       this.list,
+      key ? h('p', { class: 'muted small' }, key) : null,
       this.help,
     );
     this.list.addEventListener('change', (event) => this.#chosen(event.target));

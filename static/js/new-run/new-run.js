@@ -47,7 +47,12 @@ class NewRun {
     this.traces = traces;
     this.clusters = clusters;
     this.trace = new CardChoice({ legend: 'Trace', name: 'trace', onChange: () => this.#traceChosen() });
-    this.cluster = new CardChoice({ legend: 'Cluster', name: 'cluster', onChange: () => this.#clusterChosen() });
+    this.cluster = new CardChoice({
+      legend: 'Cluster',
+      key: 'Squares: one or more servers each; darker: more GPUs, or vCPUs where no server has a GPU',
+      name: 'cluster',
+      onChange: () => this.#clusterChosen(),
+    });
     this.schedulers = new SchedulerCards(schedulers, () => this.#sync());
     this.options = new Options(() => this.#checkSoon());
     this.warnings = new Warnings();

@@ -1,4 +1,5 @@
-// Forecasts in the Gantt: hatched outlines on the servers on which waiting jobs are expected, never filled like bars.
+// Forecasts in the Gantt: hatched outlines on the servers on which waiting jobs are expected, or on the rows of their
+// sites, users or queues; never filled like bars.
 
 import { duration } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
@@ -12,7 +13,8 @@ export class ForecastLayer extends Layer {
     super('forecast', LEVEL.EVENTS);
     this.rows = [];
     this.live = () => true; // false while a past moment is shown: nothing was forecast in it
-    this.byServer = new Map(); // server -> {boxes: [{row, lane}], lanes}
+    this.byServer = new Map(); // as of laid()
+    this.byGroup = null; // {order, of: the same by the rows of that order}
     this.byJob = new Map();
     this.boxes = []; // [x, y, width, height, row] as painted last
   }
@@ -22,27 +24,19 @@ export class ForecastLayer extends Layer {
     this.rows = rows.filter(({ start_ms: start }) => start !== null);
     this.live = live;
     this.byJob = new Map(this.rows.map((row) => [row.job, row]));
-    this.byServer = new Map();
-    for (const row of this.rows) for (const server of row.servers) this.#lay(server, row);
-  }
-
-  /** Gives a box the first lane of the server that is free from its start on. */
-  #lay(server, row) {
-    const held = this.byServer.get(server) ?? { boxes: [], ends: [] };
-    let lane = held.ends.findIndex((end) => end <= row.start_ms);
-    if (lane < 0) lane = held.ends.length;
-    held.ends[lane] = row.finish_ms;
-    held.boxes.push({ row, lane });
-    this.byServer.set(server, held);
+    this.byServer = laid(this.rows, ({ servers }) => servers);
+    this.byGroup = null;
   }
 
   paint(ctx, frame) {
     this.boxes = [];
     if (!this.live() || !this.rows.length) return;
     for (const each of frame.views) {
-      if (each.row.kind === 'server') this.#server(frame, each);
-      else if (each.row.kind === 'job' && this.byJob.has(each.row.index))
-        this.#box(frame, each.y, frame.rowPx - 1, this.byJob.get(each.row.index));
+      const { kind, index } = each.row;
+      if (kind === 'server') this.#lanes(frame, each, this.byServer.get(index));
+      else if (kind === 'many') this.#lanes(frame, each, this.#groups(frame.rows).get(index));
+      else if (kind === 'job' && this.byJob.has(index))
+        this.#box(frame, each.y, frame.rowPx - 1, this.byJob.get(index));
     }
     ctx.save();
     ctx.beginPath();
@@ -52,8 +46,13 @@ export class ForecastLayer extends Layer {
     ctx.restore();
   }
 
-  #server(frame, { row, y }) {
-    const held = this.byServer.get(row.index);
+  /** The lanes of each row of a site, user or queue. */
+  #groups({ order, groupsOf }) {
+    if (this.byGroup?.order !== order) this.byGroup = { order, of: laid(this.rows, groupsOf) };
+    return this.byGroup.of;
+  }
+
+  #lanes(frame, { y }, held) {
     if (!held) return;
     const height = Math.max(MIN_PX, (frame.rowPx - 2) / held.ends.length);
     for (const box of held.boxes) {
@@ -79,6 +78,21 @@ export class ForecastLayer extends Layer {
     const run = duration(row.finish_ms - row.start_ms);
     return [[frame.jobName(row.job), `forecast: starts in ${wait}, runs ${run}`, row.job]];
   }
+}
+
+/** Map of key -> {boxes: [{row, lane}], ends}: each forecast has the first lane that is free from its start on. */
+function laid(rows, keysOf) {
+  const found = new Map();
+  for (const row of rows)
+    for (const key of keysOf(row)) {
+      const held = found.get(key) ?? { boxes: [], ends: [] };
+      let lane = held.ends.findIndex((end) => end <= row.start_ms);
+      if (lane < 0) lane = held.ends.length;
+      held.ends[lane] = row.finish_ms;
+      held.boxes.push({ row, lane });
+      found.set(key, held);
+    }
+  return found;
 }
 
 function hatched(ctx, frame, [x, y, width, height, { job }]) {
