@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { RUNS, needsPage, open, openPage, serve, serveRecorded, until } from './dom.js';
+import { RUNS, needsPage, open, openPage, recorded, serve, serveRecorded, until } from './dom.js';
 import { $$, refusal, toldFailure } from './visit.js';
 
 const run = (name) => ({ 'run.pk': String(RUNS[name]), 'run.status': 'finished', 'run.scenario.name': name });
@@ -62,6 +62,30 @@ for (const page of PAGES) {
     assert.deepEqual(silent, []);
   });
 }
+
+test('a first request that fails is repeated until it succeeds', needsPage, async (t) => {
+  for (const [name, path, row] of [
+    ['clusters', '/api/clusters/?', '#list tbody tr'],
+    ['scenarios', '/api/scenarios/?size', '#list tbody tr'],
+    ['sweeps', '/api/sweeps/', '#list tbody tr'],
+    ['sweeps', '/api/edits/', '#s-scenario'],
+    ['traces', '/api/traces/?', '#list tbody tr'],
+    ['compare', '/api/compare/?', '[data-figure]'],
+  ]) {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const sentence = `Failure of ${path} on purpose.`;
+    let down = true;
+    const page = PAGES.find(([template]) => template === name);
+    await visit(page, [[path, (_, asked) => (down ? refusal(503, sentence) : recorded(asked))]]);
+    const passes = (ms, condition, what) => until(() => (t.mock.timers.tick(ms), condition()), what);
+    await passes(10, () => shows(sentence), `${name}: the failure is shown`);
+    assert.ok(!$$('#list > p').some((one) => /Loading/.test(one.textContent)), `${name}: nothing is said to load`);
+    down = false;
+    await passes(100, () => $$(row).length, `${name}: it is loaded`);
+    await passes(10, () => !shows(sentence), `${name}: nothing is reported`);
+    t.mock.timers.reset();
+  }
+});
 
 test(
   'every page: a failed check of the twin is reported; one that finds a fault has not failed',

@@ -13,6 +13,7 @@ import { ownCluster } from '../scenarios/own-cluster.js';
 import { Warnings, suitability } from '../scenarios/suitability.js';
 import { empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { number, plural, sentence } from '../util/format.js';
 
 const GENERATED = 'generate';
@@ -20,11 +21,10 @@ const CHECK_MS = 150;
 
 /** Fills the form of the page. */
 export async function newRun() {
-  const [schedulers, traces, clusters] = await Promise.all([
-    get('/api/schedulers/'),
-    get('/api/traces/?size=500'),
-    get('/api/clusters/?size=500'),
-  ]);
+  const paths = ['/api/schedulers/', '/api/traces/?size=500', '/api/clusters/?size=500'];
+  const [schedulers, traces, clusters] = await new PagePart('form of a new run').first($('#new'), () =>
+    Promise.all(paths.map((path) => get(path))),
+  );
   const ready = traces.results.filter((trace) => trace.status === 'ready' && trace.job_count > 0);
   if (!ready.length) return fill($('#new'), h('div', { class: 'wide' }, noTraces()));
   return new NewRun($('#new'), schedulers, ready, clusters.results).begin();

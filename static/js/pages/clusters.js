@@ -7,6 +7,7 @@ import { RESOURCES, alike, gpusOverTime } from '../scenarios/cluster-builder.js'
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown, table } from '../ui/data-table.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { url } from '../ui/address/query.js';
 import { clusterForm } from '../scenarios/cluster-form.js';
 import { teamChip } from '../settings/team-chip.js';
@@ -186,7 +187,8 @@ if (operator) {
     target.value = '';
   });
 }
-load()
+new PagePart('list of clusters')
+  .first($('#list'), load)
   .then(() => {
     const wanted = url.number('cluster', { from: 1, instead: 'No cluster is open.' });
     return wanted && open(wanted, false);

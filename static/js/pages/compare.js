@@ -13,6 +13,7 @@ import { isPassing } from '../util/poll.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
 import { View } from '../core/ranges/time-range.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
 import { redraw } from '../core/render-loop.js';
@@ -64,7 +65,7 @@ async function compare() {
   $('#change').hidden = false;
   $('#change').addEventListener('click', () => choose($('#choose').hidden));
   $('#loading').hidden = false;
-  await load();
+  await new PagePart('comparison').persist(load);
   if (answer.runs.length < 2) return onlyOne();
   tick('compare');
   $('#loading').hidden = true;

@@ -4,6 +4,7 @@ import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { $, fill, h } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
@@ -150,5 +151,5 @@ function failList(error) {
 }
 
 startTemplates();
-list().catch(failList);
+new PagePart('list of scenarios').first($('#list'), list).catch(failList);
 if (operator) newRun().catch((error) => fill($('#new'), h('p', { class: 'error' }, error.message)));

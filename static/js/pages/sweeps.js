@@ -7,6 +7,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { editFieldTitle, exampleValues, named, parseValues } from '../scenarios/sweep-axes.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { url } from '../ui/address/query.js';
 
 const ABOUT = 'A sweep runs a scenario with several values of its settings, to show what they change.';
@@ -76,8 +77,9 @@ function failList(error) {
 }
 
 async function form() {
-  const [schedulers, verbs, scenarios] = await Promise.all(
-    ['/api/schedulers/', '/api/edits/', '/api/scenarios/?size=500'].map((path) => get(path)),
+  const paths = ['/api/schedulers/', '/api/edits/', '/api/scenarios/?size=500'];
+  const [schedulers, verbs, scenarios] = await new PagePart('form of a new sweep').first($('#new'), () =>
+    Promise.all(paths.map((path) => get(path))),
   );
   const box = $('#new');
   if (!scenarios.results.length)
@@ -219,5 +221,5 @@ function axis(n) {
   };
 }
 
-list().catch(failList);
+new PagePart('list of sweeps').first($('#list'), list).catch(failList);
 if (operator) form().catch((error) => fill($('#new'), h('p', { class: 'error' }, error.message)));

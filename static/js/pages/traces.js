@@ -100,7 +100,10 @@ async function leave(trace, open) {
 
 async function load() {
   const page = await listed.load(get('/api/traces/?size=200'));
-  if (!page) return $('#list > p')?.remove(); // “Loading …”
+  if (page) loaded(page);
+}
+
+function loaded(page) {
   traces = page.results;
   total = page.count;
   paint();
@@ -299,7 +302,10 @@ followOverview((message) => {
   paint();
 }, reload);
 if (operator) wireUpload();
-load();
+listed
+  .first($('#list'), () => get('/api/traces/?size=200'))
+  .then(loaded)
+  .catch((error) => listed.failed(error));
 if (operator)
   generateForm($('#generate'), load).catch((error) => {
     logError(error);

@@ -6,6 +6,7 @@ import { DataTable, shown } from '../ui/data-table.js';
 import { $, fill, h } from '../ui/dom.js';
 import { field } from '../ui/fields/form-field.js';
 import { onSubmit } from '../ui/fields/submission.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { capital, wall } from '../util/format.js';
 import { showOnce } from './secret-line.js';
@@ -122,4 +123,4 @@ function show(account, sentence) {
 }
 
 form($('#new'));
-load().catch(fail);
+new PagePart('list of accounts').first($('#list'), load).catch(fail);

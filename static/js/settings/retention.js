@@ -5,6 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { $, errorLine, fill, h, wholeDates } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { bytes, capital, number, plural, wall } from '../util/format.js';
 
 const say = errorLine($('#list-error'));
@@ -110,4 +111,4 @@ async function done(action) {
 }
 
 run.addEventListener('click', () => done(start));
-done(load);
+done(() => new PagePart('data and their sizes').first($('#kinds'), load));

@@ -6,6 +6,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, fill, h } from '../ui/dom.js';
 import { field } from '../ui/fields/form-field.js';
 import { onSubmit } from '../ui/fields/submission.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { plural } from '../util/format.js';
 
@@ -120,4 +121,4 @@ form($('#move'), [kind.element, key.element, target.element], 'Move', async () =
   $('#moved').textContent = `${made.name} now belongs to ${team ? `the team ${where}` : 'everybody'}.`;
 });
 
-load().catch(fail);
+new PagePart('list of teams').first($('#list'), load).catch(fail);

@@ -6,6 +6,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { onSubmit } from '../ui/fields/submission.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { wall } from '../util/format.js';
 import { showOnce } from './secret-line.js';
@@ -108,4 +109,4 @@ function show(token) {
 }
 
 form($('#new'));
-load().catch(fail);
+new PagePart('list of tokens').first($('#list'), load).catch(fail);

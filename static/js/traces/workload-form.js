@@ -2,6 +2,7 @@
 
 import { get, post } from '../core/api.js';
 import { fill, h } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { number, plural } from '../util/format.js';
 
 /** Variants on screen, by their names in the API. */
@@ -9,7 +10,12 @@ const VARIANTS = { calibrated: "Scaled to the paper's figures", literal: 'As pri
 
 /** onDone() is called after a trace was created. */
 export async function generateForm(form, onDone) {
-  const { profiles, variants, limits, horizon_slots: horizon } = await get('/api/workloads/');
+  const {
+    profiles,
+    variants,
+    limits,
+    horizon_slots: horizon,
+  } = await new PagePart('form of a generated trace').persist(() => get('/api/workloads/'));
   const about = h('span', { class: 'help' });
   const profile = h(
     'select',

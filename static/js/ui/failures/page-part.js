@@ -77,6 +77,18 @@ export class PagePart {
     return this.persist(ask, (failed) => $('main').toggleAttribute('data-absent', failed));
   }
 
+  /**
+   * The first answer of a list, obtained as by persist(): after a failure its box no longer says “Loading …”.
+   *
+   * @template T
+   * @param {HTMLElement} box
+   * @param {() => Promise<T>} ask
+   * @returns {Promise<T>}
+   */
+  first(box, ask) {
+    return this.persist(ask, (failed) => failed && $(':scope > p', box)?.remove());
+  }
+
   loaded() {
     this.loadedAt = Date.now();
     this.forget();
