@@ -9,13 +9,24 @@ from typing import Any
 
 from dashboard.readmodels.alerts import attention
 from twin.analysis.situation import situation as of_run
-from twin.models import Run
+from twin.mirror.connecting.condition import condition
+from twin.models import Connection, Run
 
 
 def situation(run: Run) -> dict[str, Any]:
-    """{sim_ms, window_ms, jobs, load, queue, next, rejected, attention, began_at, ...}; times in ms of the run's log.
+    """{sim_ms, window_ms, jobs, load, queue, next, rejected, attention, began_at, following, ...}; times in ms of the
+    run's log.
 
     began_at: time at which the log of a live cluster begins, by the clock of the cluster; null for other runs.
+    following: {state, message} of the cluster that the run mirrors now; null for other runs.
     """
     began_at = run.clock_wall if run.mode == Run.MIRROR else None
-    return of_run(run).shown | {"attention": attention(run), "began_at": began_at}
+    return of_run(run).shown | {"attention": attention(run), "began_at": began_at, "following": _following(run)}
+
+
+def _following(run: Run) -> dict[str, str] | None:
+    connection = Connection.objects.filter(run=run).first() if run.mode == Run.MIRROR else None
+    if connection is None:
+        return None
+    found = condition(connection)
+    return {"state": found.state, "message": found.message}

@@ -13,7 +13,7 @@ from tests.twin.mirror.builders import polled, running
 from tests.twin.mirror.builders_stored import POLLS, following
 from tests.twin.samplers.fake_prometheus import FakePrometheus
 from twin.connectors.facts_json import dumps
-from twin.mirror.connecting import condition, trial
+from twin.mirror.connecting import condition, connections, trial
 from twin.models import AuditEntry, Connection, Run
 from twin.processes import heartbeat
 
@@ -345,6 +345,18 @@ def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
     assert condition.interval_ms(lab) == 60_000
     lab.connector = "gone"
     assert condition.interval_ms(lab) == 60_000
+
+
+def test_the_situation_of_a_mirrored_run_states_the_condition_of_its_cluster(viewer, lab):
+    def shown() -> dict | None:
+        return viewer.get(f"/api/runs/{lab.run_id}/situation/").json()["following"]
+
+    assert shown() == {"state": "following", "message": ""}
+    connections.pause(lab)
+    assert shown() == {"state": "paused", "message": "Following is paused; this time is recorded as a gap."}
+    run = lab.run_id
+    connections.remove(lab)
+    assert viewer.get(f"/api/runs/{run}/situation/").json()["following"] is None
 
 
 def test_a_first_poll_that_does_not_come_is_late(db):

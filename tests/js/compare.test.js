@@ -20,7 +20,7 @@ import { comparedCell } from '../../static/js/compare/metrics-table.js';
 import { valueText } from '../../static/js/core/metric-table.js';
 import { needsPage, open } from './dom.js';
 
-const BITS = { shifted: 1, moved: 2, admitted: 4, rejected: 8, preempted: 16 };
+const BITS = { shifted: 1, moved: 2, not_rejected: 4, rejected: 8, preempted: 16 };
 const HOUR = 3_600_000;
 
 test('the address names runs once, in order, and nothing else', () => {
@@ -96,7 +96,7 @@ test('every job of the two runs is accounted for', () => {
 
 test('an admission against a rejection colours a job before a shift does', () => {
   assert.equal(leading(1 | 2, BITS), 'moved');
-  assert.equal(leading(1 | 4, BITS), 'admitted');
+  assert.equal(leading(1 | 4, BITS), 'not_rejected');
   assert.equal(leading(0, BITS), null);
 });
 

@@ -25,7 +25,7 @@ test('the overview shows the present, lists runs, and follows what comes on the 
 });
 
 /** The overview with one running run, whose current state is answered by `situation`; its timers wait for `tick`. */
-async function withOneRun(t, situation) {
+async function withOneRun(t, situation, mode = 'live') {
   const ticks = [];
   const later = globalThis.setTimeout;
   globalThis.setTimeout = /** @type {any} */ (
@@ -33,7 +33,7 @@ async function withOneRun(t, situation) {
   );
   t.after(() => (globalThis.setTimeout = later));
   const page = await recorded('/api/runs/?size=50').json();
-  const run = { ...page.results.at(-1), status: 'running' };
+  const run = { ...page.results.at(-1), status: 'running', mode };
   const { window } = await visit('overview', '/', {}, [
     ['/api/runs/?', { ...page, results: [run], count: 1, by_status: { running: 1 }, by_scheduler: {} }],
     [`/api/runs/${run.id}/situation/`, () => situation(run)],
@@ -41,6 +41,23 @@ async function withOneRun(t, situation) {
   const tick = () => ticks.splice(0).forEach((action) => action());
   return { window, run, tick };
 }
+
+test('a live cluster that is not followed is not called running', needsPage, async (t) => {
+  const message = 'Following is paused; this time is recorded as a gap.';
+  let following = { state: 'following', message: '' };
+  const answer = async (run) => ({
+    ...(await recorded(`/api/runs/${run.id}/situation/`).json()),
+    began_at: '2026-01-01T10:15:42Z',
+    following,
+  });
+  const { tick } = await withOneRun(t, answer, 'mirror');
+  await until(() => text('#present-state') === 'following', 'its condition is shown');
+  assert.equal(text('#present-since'), 'Times are counted from 2026-01-01 10:15:42 UTC.');
+  following = { state: 'paused', message };
+  tick();
+  await until(() => text('#present-state') === 'paused', 'it is paused');
+  assert.equal(text('#present-since'), `Times are counted from 2026-01-01 10:15:42 UTC. ${message}`);
+});
 
 test('the current state that the session may not see any more is not requested again', needsPage, async (t) => {
   let refused = 0;

@@ -50,7 +50,7 @@ test('the comparison is named a search, with where it was made and how far off',
   ];
   const text = searchSentence({ moments, regroupings: 40, most_jobs: 100, weight: 0.8 });
   assert.match(text, /wider search over all numbers of jobs and groups \(no bound/);
-  assert.match(text, /at 3 of 40 regroupings/);
+  assert.match(text, /at 3 of 40 times with new groups/);
   assert.match(
     text,
     /00:00:00 with 80 jobs: 0\.4 % below; 01:00:00 with 1 job: equal; 02:00:00 with 20 jobs: 1\.06 % above/,
@@ -67,6 +67,6 @@ test('where nothing is compared, why; where nothing is searched, nothing', () =>
   assert.equal(searchSentence({ moments: [], regroupings: 0, most_jobs: 100, weight: 0.8 }), '');
   assert.match(
     searchSentence({ moments: [], regroupings: 9, most_jobs: 100, weight: 0.8 }),
-    /none of 9 regroupings compared yet; the limit is 100 jobs/,
+    /none of 9 times with new groups compared yet; the limit is 100 jobs/,
   );
 });

@@ -88,8 +88,8 @@ def test_figures_of_both_runs_by_hand(pair):
 def test_each_job_has_its_kinds_of_difference(pair):
     """x is stopped at 250 and goes on elsewhere; y is the same; z was rejected in the base."""
     mask = compared(*pair).kinds[1]
-    assert [differences.names_of(int(m)) for m in mask] == [["shifted", "moved", "preempted"], [], ["admitted"]]
-    assert differences.counts(mask) == {"shifted": 1, "moved": 1, "admitted": 1, "rejected": 0, "preempted": 1}
+    assert [differences.names_of(int(m)) for m in mask] == [["shifted", "moved", "preempted"], [], ["not_rejected"]]
+    assert differences.counts(mask) == {"shifted": 1, "moved": 1, "not_rejected": 1, "rejected": 0, "preempted": 1}
     back = compared(*reversed(pair)).kinds[1]
     assert differences.names_of(int(back[2])) == ["rejected"]
 

@@ -22,6 +22,7 @@ class Health:
     last_look_at: float | None = None  # time of the newest poll; the name that stored connections have
     seen_ms: int | None = None  # the cluster's time of that poll
     failing_since: float | None = None
+    resumed_at: float = 0.0  # end of the newest pause
     unsettled_ms: int | None = None  # the cluster's time from which on the accounting may not have all ends yet
     error: str = ""
     note: str = ""  # what the newest poll left out

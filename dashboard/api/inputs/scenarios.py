@@ -122,10 +122,8 @@ def _entrants(scenario: Scenario) -> dict[str, Any]:
 
 def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -> ClusterSpec:
     """Cluster with the same servers and another slot length or horizon; reused if it exists."""
-    shown = ", ".join(
-        f"{name.removesuffix('_ms').removesuffix('_slots')} {value}{' ms' if name == 'slot_ms' else ' slots'}"
-        for name, value in changed.items()
-    )
+    texts = {"slot_ms": lambda ms: f"slots of {ms / 1_000:g} s", "horizon_slots": lambda slots: f"{slots:,} slots"}
+    shown = ", ".join(texts[name](value) for name, value in changed.items())
     source = f"{cluster.source or cluster.name} with {shown}"[:200]
     known = ClusterSpec.objects.filter(name=cluster.name, source=source, team=cluster.team_id).first()
     return known or ClusterSpec.objects.create(

@@ -20,6 +20,7 @@ from dashboard.openapi.answers.runs import COUNTS, RESOURCE, SITE
 from scheduling.colocation.subtasks import SUBTASK_TYPES, TRACKS
 from scheduling.model.values import RESOURCES
 from twin.eventlog.job_states import STATES
+from twin.mirror.connecting.condition import CONDITIONS
 
 LOADS = {
     "measure": one_of("resources", "workers", "machines"),
@@ -110,6 +111,10 @@ SHAPES: dict[str, Shape] = {
         "states": [STRING],
         "attention": [ALERT],
         "began_at": noted(nullable(MOMENT), "When the log of a live cluster begins; null for other runs"),
+        "following": noted(
+            nullable({"state": one_of(*CONDITIONS), "message": STRING}),
+            "Condition of the cluster that the run mirrors now; null for other runs",
+        ),
     },
     "RunPrices": {
         "at_ms": INTEGER,

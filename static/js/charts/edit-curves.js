@@ -1,7 +1,7 @@
 // Effect of edits before they run: available capacity and arrivals over time, with and without the edits.
 
 import { fill, h, s } from '../ui/dom.js';
-import { number, plural } from '../util/format.js';
+import { duration, number, plural } from '../util/format.js';
 import { momentText } from '../util/time-text.js';
 
 const [WIDTH, HEIGHT] = [1000, 64];
@@ -34,7 +34,8 @@ export function paintCurves(element, curves, to, typed = false) {
   const unit = UNITS[resource] ?? resource;
   const most = Math.max(1e-9, ...[...capacity.before, ...capacity.after].map(([, amount]) => amount));
   const peak = Math.max(1, ...arrivals.before, ...arrivals.after);
-  const step = (curves.to_ms / arrivals.before.length / to) * WIDTH;
+  const every = curves.to_ms / arrivals.before.length;
+  const step = (every / to) * WIDTH;
   const bars = (counts) =>
     counts
       .map((count, i) => (count ? `M${round(i * step)} ${HEIGHT}V${level(count, peak)}h${round(step)}V${HEIGHT}z` : ''))
@@ -49,7 +50,7 @@ export function paintCurves(element, curves, to, typed = false) {
       s('path', { d: steps(capacity.before, most, to), class: edited ? 'before' : 'after' }),
       edited ? s('path', { d: steps(capacity.after, most, to), class: 'after' }) : null,
     ]),
-    chart('Arrivals', `0 to ${number(peak, 0)} per interval`, moved, what, [
+    chart('Arrivals', `bars: without the edits, 0 to ${number(peak, 0)} per ${duration(every)}`, moved, what, [
       s('path', { d: bars(arrivals.before), class: 'bars' }),
       moved ? s('path', { d: outline(arrivals.after, peak, step), class: 'after' }) : null,
     ]),

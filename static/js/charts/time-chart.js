@@ -5,6 +5,7 @@ import { paintUnseen } from '../core/ranges/unseen-times.js';
 import { colors } from '../util/colors.js';
 import { clock, timeTicks } from '../util/format.js';
 
+const LAST_PX = 8; // a label nearer to the end of the axis would be cut off
 const RIGHT_PX = 18; // reserved in every chart for the Gantt's scrollbar, so that the plots align
 
 /** Width of the labels left of every plot, px. */
@@ -42,7 +43,11 @@ export function timeChart(canvas, view, playhead, { type, data, y, plugins = [],
         afterBuildTicks: (axis) => {
           const found = timeTicks(axis.min, axis.max, Math.max(2, axis.width / (axis.width < 400 ? 84 : 110)));
           axis.step = found.step;
-          axis.ticks = found.ticks.map((value) => ({ value }));
+          const room = (/** @type {number} */ value) => ((axis.max - value) / (axis.max - axis.min)) * axis.width;
+          axis.ticks = found.ticks.filter((value) => !axis.width || room(value) >= LAST_PX).map((value) => ({ value }));
+        },
+        afterFit: (axis) => {
+          axis.paddingRight = 0; // Chart.js would make the plot narrower for a long last label: those of others are not
         },
         ticks: {
           display: xTicks,

@@ -4,10 +4,12 @@
 import { valueText } from '../core/metric-table.js';
 import { clock, number, plural } from '../util/format.js';
 
-export const DIFFERENCE_TYPES = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
+export const DIFFERENCE_TYPES = ['shifted', 'moved', 'not_rejected', 'rejected', 'preempted'];
+/** The name of a kind as a word. @param {string} kind */
+export const kindWord = (kind) => kind.replaceAll('_', ' ');
 // positions in the palette of jobs
-export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, preempted: 0 };
-const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for the colour of a job
+export const KIND_COLORS = { shifted: 1, moved: 3, not_rejected: 2, rejected: 5, preempted: 0 };
+const WEIGHT = ['not_rejected', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for job colours
 
 const RUN = /^\d{1,15}$/; // its number in an address
 

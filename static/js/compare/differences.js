@@ -3,7 +3,16 @@
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { DIFFERENCE_TYPES, KIND_COLORS, accountText, deltaText, kindText, nothingText, place } from './comparison.js';
+import {
+  DIFFERENCE_TYPES,
+  KIND_COLORS,
+  accountText,
+  deltaText,
+  kindText,
+  kindWord,
+  nothingText,
+  place,
+} from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
@@ -15,7 +24,7 @@ const SORTS = ['index', 'start', 'finish', 'jct', 'utility'].flatMap((key) => [k
 const TITLES = {
   shifted: 'Shifted',
   moved: 'Moved',
-  admitted: 'Admitted',
+  not_rejected: 'Not rejected',
   rejected: 'Rejected',
   preempted: 'Preempted',
 };
@@ -194,7 +203,7 @@ function columnsOf(base, other, span, real) {
     {
       title: 'Difference',
       class: 'nowrap',
-      cell: (row) => row.kinds.map((kind) => h('span', { class: 'kind' }, kindMark(kind), kind)),
+      cell: (row) => row.kinds.map((kind) => h('span', { class: 'kind' }, kindMark(kind), kindWord(kind))),
     },
     { title: `Run ${base}`, class: 'nowrap', cell: (row) => state(row.base, real.has(base)) },
     { title: `Run ${other}`, class: 'nowrap', cell: (row) => state(row.other, real.has(other)) },

@@ -1,6 +1,6 @@
 // Controls above the schedules of compared runs: order of the rows, colours, filter, height and zoom.
 
-import { DIFFERENCE_TYPES, kindText } from './comparison.js';
+import { DIFFERENCE_TYPES, kindText, kindWord } from './comparison.js';
 import { kindMark } from './differences.js';
 import { wireRows } from '../gantt/row-controls.js';
 import { url } from '../ui/address/query.js';
@@ -46,7 +46,7 @@ export function wireSchedules(gantts, view, kinds) {
     $('#kind-key'),
     h('span', {}, 'Colour: difference of the job from the baseline; in the baseline, from the run selected above'),
     DIFFERENCE_TYPES.map((kind) =>
-      h('span', { title: kindText(kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kind),
+      h('span', { title: kindText(kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kindWord(kind)),
     ),
     h('span', {}, kindMark(null), 'equal in both'),
   );

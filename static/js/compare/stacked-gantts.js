@@ -27,6 +27,8 @@ export class Gantts {
     this.paints = new Map(); // run -> Uint8Array of masks
     this.bits = {};
     this.selected = new Map(); // run -> job
+    addEventListener('beforeprint', () => this.#printed());
+    addEventListener('afterprint', () => this.update());
   }
 
   /** Fetches and draws the runs; the first is the base. */
@@ -96,6 +98,20 @@ export class Gantts {
     for (const { run } of this.list.slice(1)) this.paints.set(run.id, masks(columns, base.run.id, run.id).other);
     this.paints.set(base.run.id, masks(columns, base.run.id, other).base);
     this.update();
+  }
+
+  /** Paper does not scroll: the rows that it has are stated. */
+  #printed() {
+    for (const { gantt, count } of this.list) {
+      const { frame, rows } = gantt;
+      const first = rows.list.indexOf(frame.views[0]?.row);
+      const all = first < 0 || frame.views.length === rows.list.length;
+      if (!all)
+        setText(
+          count,
+          `${count.textContent}; rows ${first + 1} to ${first + frame.views.length} of ${rows.list.length}`,
+        );
+    }
   }
 
   setOrder(order) {

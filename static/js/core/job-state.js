@@ -24,7 +24,7 @@ export const STATE_COLORS = {
   queued: 'muted',
   planned: 'warn',
   profiling: 'accent',
-  moving: 'accent',
+  moving: 'warn',
   running: 'accent',
   suspended: 'bad',
   completed: 'good',

@@ -1,12 +1,13 @@
 // The present on the overview: the servers of one run, its figures, what is next and what needs attention.
 
 import { get } from '../core/api.js';
+import { stateText } from '../live/condition.js';
 import { inCharge } from '../models/phases.js';
 import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { Poll } from '../util/poll.js';
-import { clock, duration, number, percent, wallSeconds } from '../util/format.js';
+import { clock, duration, number, percent, sentence, wallSeconds } from '../util/format.js';
 import { attentionItems } from './attention.js';
 import { figureTiles } from './figures.js';
 import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/server-map.js';
@@ -107,14 +108,16 @@ export class Present {
     const link = $('#present-name', this.section);
     setText(link, name);
     for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
+    const following = mode === 'mirror' ? this.found?.following : null; // a cluster runs, seen or not
     const state = $('#present-state', this.section);
-    state.dataset.state = status;
-    setText(state, status);
+    state.dataset.state = following?.state ?? status;
+    setText(state, following ? stateText(following.state) : status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
     setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
     const since = $('#present-since', this.section); // the times of a live cluster are offsets, not times of day
     since.hidden = mode !== 'mirror';
-    setText(since, this.found?.began_at ? `Times are counted from ${wallSeconds(this.found.began_at)}.` : '\u00a0');
+    const counted = this.found?.began_at ? `Times are counted from ${wallSeconds(this.found.began_at)}.` : '\u00a0';
+    setText(since, following?.message ? `${counted} ${sentence(following.message)}` : counted);
   }
 
   /** Requests the current state; true if it will change. */

@@ -89,7 +89,8 @@ function rowOf(row, columns, points, { mirrored, ranked }) {
     ),
     done
       ? columns.map(({ key, title, unit }) => {
-          const cell = comparedCell({ ...NOTHING, ...row.cells[key] }, unit, {
+          const found = { ...NOTHING, ...row.cells[key] };
+          const cell = comparedCell(ranked ? found : { ...found, verdict: null }, unit, {
             isBase: false,
             best: ranked ? 'best shadow' : '',
           });

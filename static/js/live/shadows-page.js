@@ -91,9 +91,12 @@ function left(cannot) {
   );
 }
 
+const wholeSeconds = (ms) => Math.floor(ms / 1000) * 1000; // as clock() shows it
 const ranked = (set) => set.until_ms - set.from_ms >= MIN_RANKED_MS;
-const shortText = ({ from_ms: from, until_ms: until }) =>
-  `The window is only ${duration(until - from)} long. The best values are marked from ${duration(MIN_RANKED_MS)} on.`;
+function shortText({ from_ms: from, until_ms: until }) {
+  const length = duration(wholeSeconds(until) - wholeSeconds(from));
+  return `The window is only ${length} long. The best values are marked from ${duration(MIN_RANKED_MS)} on.`;
+}
 
 function facts(set) {
   const jobs = `${plural(set.jobs, 'job')}, ${set.scored.toLocaleString('en-US')} of them ended`;

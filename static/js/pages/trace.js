@@ -210,7 +210,7 @@ function paintScan(trace) {
   tiles($('#tiles'), [
     ['Rows read', number(report.rows, 0)],
     ['Jobs', number(scan.jobs, 0)],
-    ['Machines', number(scan.machines, 0)],
+    ['Servers', number(scan.machines, 0)],
     ['Skipped', number(skippedTotal(report), 0)],
     ...(scan.run_ms
       ? [
@@ -273,7 +273,7 @@ function paintReady(trace) {
   tiles($('#tiles'), [
     ['Rows read', number(report.rows, 0)],
     ['Jobs', number(trace.job_count, 0)],
-    ['Machines', number(trace.server_count, 0)],
+    ['Servers', number(trace.server_count, 0)],
     ['Merged', number(report.merged ?? 0, 0)],
     ['Not selected', number(report.outside_window ?? 0, 0)],
     ['Skipped', number(skippedTotal(report), 0)],
@@ -288,7 +288,7 @@ function paintReady(trace) {
     $('#facts'),
     chosenFacts(trace),
     trace.server_count
-      ? h('p', {}, h('a', { href: '/clusters/' }, `Cluster of its ${plural(trace.server_count, 'machine')}`))
+      ? h('p', {}, h('a', { href: '/clusters/' }, `Cluster of its ${plural(trace.server_count, 'server')}`))
       : null,
   );
   fill($('#provenance'), provenance(report));

@@ -36,7 +36,7 @@ const columns = [
     cell: (trace) => (trace.status === 'ready' ? number(trace.job_count, 0) : '–'),
   },
   {
-    title: 'Machines',
+    title: 'Servers',
     value: (trace) => trace.server_count,
     number: true,
     cell: (trace) => (trace.status === 'ready' ? number(trace.server_count, 0) : '–'),

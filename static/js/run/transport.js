@@ -7,6 +7,7 @@ import { clock, duration, exactClock } from '../util/format.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
 import { clockAt } from '../core/playhead.js';
+import { ENDED } from '../core/sockets/stream.js';
 import { PLAYBACK_SPEEDS, speedText } from '../util/speeds.js';
 
 export class Transport {
@@ -136,12 +137,13 @@ export class Transport {
     const paint = () => {
       setText(play, playhead.playing ? 'Pause' : 'Play');
       const past = !playhead.following;
-      const [end, back] = store.finished ? ['End', 'Go to the end'] : ['Live', 'Back to live'];
+      const over = store.finished || ENDED.includes(this.status?.status);
+      const [end, back] = over ? ['End', 'Go to the end'] : ['Live', 'Back to live'];
       setText(newest, past ? back : end);
       setText(
         $('#behind'),
         past && playhead.liveMs > playhead.ms
-          ? `${duration(playhead.liveMs - playhead.ms)} ${store.finished ? 'before the end' : 'behind live'}`
+          ? `${duration(playhead.liveMs - playhead.ms)} ${over ? 'before the end' : 'behind live'}`
           : '',
       );
       $('main').classList.toggle('past', past);

@@ -50,7 +50,8 @@ export function badgeText({ state, heardAt, ended = false, endMs = null, outcome
 export function connectionBadge(element, source, name = 'connection') {
   const paint = () => {
     element.hidden = false;
-    element.dataset.state = source.state;
+    const stopped = source.state === 'live' && source.ended && source.outcome !== 'complete';
+    element.dataset.state = stopped ? 'stopped' : source.state; // a cancelled run is not green
     element.textContent = badgeText(source, Date.now());
     element.title = element.textContent; // a narrow bar cuts it
   };

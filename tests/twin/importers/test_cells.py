@@ -27,6 +27,21 @@ def test_numbers_may_have_a_decimal_comma(text, value):
 
 
 @pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1.200", "12.345", "0.5"], [1.2, 12.345, 0.5]),
+        (["600,5", "1.200", "1.200,0", "1.5", "0.125", "-1.234.567"], [600.5, None, 1200.0, 1.5, 0.125, None]),
+        (["1,000", "1.200"], [None, 1.2]),
+    ],
+)
+def test_a_dot_may_separate_thousands_beside_decimal_commas(cells, values):
+    """1.200 is one or a thousand there; without a decimal comma in the column it is 1.2."""
+    assert all(map(alike, numbers(cells), values))
+    assert all(map(alike, durations(cells, 1), values))
+    assert all(map(alike, amounts(cells, 1.0), values))
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"),
     [
         ("90", 90 * 60), ("1,5", 90), ("01:02:03", 3723), ("1-02:03:04", 93_784), ("12:30", 750),

@@ -62,7 +62,8 @@ def test_a_restart_after_a_pause_tells_the_gap_from_the_last_look_on():
     following = Following(
         Scripted(polled(100)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
     )
-    following.resume({"last_look_at": time.time() - 60, "seen_ms": at(40), "looks": 7, "of another version": 1})
+    following.resume({"last_look_at": time.time() - 60, "seen_ms": at(40), "looks": 7, "resumed_at": 5.0, "another": 1})
+    assert following.current_health().resumed_at == 5.0, "until the first poll the cluster counts as starting"
     following.apply(polled(100))
     reason = "the cluster was not followed: it was paused, or no follower was running"
     assert events[0] == ("gap", {"from_ms": 40 * S, "to_ms": 100 * S, "reason": reason})

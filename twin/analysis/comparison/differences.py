@@ -11,7 +11,7 @@ from twin.analysis.comparison.outcomes import NEVER, STATES, Outcomes
 DIFFERENCE_TYPES = {
     "shifted": "different start or finish, or only in one run",
     "moved": "workers on other servers",
-    "admitted": "rejected only in {baseline}",
+    "not_rejected": "rejected only in {baseline}",
     "rejected": "rejected only in {other}",
     "preempted": "different number of preemptions",
 }
@@ -35,7 +35,7 @@ def kinds(base: Outcomes, other: Outcomes, rows: tuple[np.ndarray, np.ndarray], 
     for name, found in {
         "shifted": shifted & neither,
         "moved": (on != on_there) & (on != 0) & (on_there != 0) & neither,
-        "admitted": refused & ~refused_there,
+        "not_rejected": refused & ~refused_there,
         "rejected": ~refused & refused_there,
         "preempted": base.preemptions[mine] != other.preemptions[yours],
     }.items():

@@ -9,7 +9,7 @@ from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
 from twin.models import AuditEntry, Connection
 
-FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
+CONDITIONS = FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
 LATE_LOOKS = 3  # data that are older than so many intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health

@@ -38,7 +38,7 @@ def start(name: str, user: Any) -> tuple[Scenario, list[Run]]:
 
 def _scenario(template: type[Template], user: Any) -> Scenario:
     """The scenario of the template that nobody has edited since; a new one if there is none."""
-    source = f"template {template.name}"
+    source = f"template {template.title}"
     team = home_of(user)
     inputs = ClusterSpec.objects.filter(source=source, trace__isnull=False, team=team)
     same = {

@@ -20,6 +20,7 @@ from twin.traces.uploads.tables import as_floats
 
 DECIMAL_COMMA = re.compile(r"([+-]?)(\d{1,3}(?:\.\d{3})+|\d*),(\d+)")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+THOUSANDS_BY_DOTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
 CLOCK = re.compile(r"(?:(\d{1,6})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:[.,]\d*)?)")
 DAYS = re.compile(r"(\d{1,6}) days?")
 SPELLED = re.compile(r"(?=.)(?:(\d+)d)?\s?(?:(\d+)h)?\s?(?:(\d+)m(?:in)?)?\s?(?:(\d+(?:\.\d*)?)s)?", re.IGNORECASE)
@@ -93,13 +94,19 @@ def _quantity(text: str, plain: float) -> float:
 
 
 def _filled(values: NDArray[np.float64], cells: Sequence[str], other: Callable[[str], float]) -> NDArray[np.float64]:
-    """The values, with what `other` reads where they are NaN; infinite ones are NaN."""
+    """The values, with what `other` reads where they are NaN; infinite ones are NaN.
+
+    Beside numbers with a decimal comma, 1.200 may be one or a thousand as well: it is NaN.
+    """
     known: dict[str, float] = {}
     for row in np.flatnonzero(np.isnan(values)).tolist():
         text = cells[row]
         if text and text not in known:
             known[text] = other(text) if len(text) <= 60 else math.nan
         values[row] = known.get(text, math.nan)
+    if any(not math.isnan(value) and DECIMAL_COMMA.fullmatch(text.strip()) for text, value in known.items()):
+        doubtful = {text for text in set(cells) if THOUSANDS_BY_DOTS.fullmatch(text.strip())}
+        values[[text in doubtful for text in cells]] = math.nan
     return np.where(np.abs(values) < math.inf, values, math.nan)
 
 

@@ -8,7 +8,7 @@ import { LiveSocket, detailOf } from './live-socket.js';
 const REPAIR_MS = 2000; // after which a gap without an answer is requested again
 const NO_LONGER_WELCOME = [4401, 4403];
 const OVER = ['refused', 'deleted', 'unavailable', 'dropped'];
-const ENDED = ['finished', 'cancelled', 'failed'];
+export const ENDED = ['finished', 'cancelled', 'failed'];
 
 export class Stream extends EventTarget {
   /**

@@ -1,14 +1,13 @@
 // The certificate of a run: a sentence, and the prices of the relaxation that prove it as curves.
 
 import { Curves } from '../../charts/line-panel.js';
+import { ENDED } from '../../core/sockets/stream.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { capital, clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
-
-const ENDED = ['finished', 'cancelled', 'failed'];
 
 export const BOUND_TYPES = {
   trivial: 'the sum of the utilities of the jobs if each ended as early as it would alone, even after the horizon',

@@ -16,7 +16,7 @@ export function searchSentence(search) {
     'exhaustive for up to 8 jobs)';
   if (!moments.length)
     return regroupings
-      ? `${what}: none of ${plural(regroupings, 'regrouping')} compared yet; the limit is ${most} jobs.`
+      ? `${what}: none of ${plural(regroupings, 'time')} with new groups compared yet; the limit is ${most} jobs.`
       : '';
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
   const worst = gaps.indexOf(Math.max(...gaps));
@@ -25,7 +25,7 @@ export function searchSentence(search) {
     .map(({ at_ms: ms, jobs }, i) => `${clock(ms)} with ${plural(jobs, 'job')}: ${share(gaps[i])}`)
     .join('; ');
   return (
-    `${what}, at ${number(moments.length, 0)} of ${plural(regroupings, 'regrouping')}: the ` +
+    `${what}, at ${number(moments.length, 0)} of ${plural(regroupings, 'time')} with new groups: the ` +
     `score of the groups relative to the best score found: ${share(mean)} on average, ` +
     `${share(gaps[worst])} at worst. ` +
     `${at}. The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization ` +
