@@ -24,7 +24,7 @@ def duration(ms: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Amount without a unit: two decimals, or three digits of one that they would show as 0."""
+    """Amount without a unit: two decimals, or three significant digits if it is below CENT."""
     return _signed(f"{value:.2f}" if not value or abs(value) >= CENT else f"{value:.3g}")
 
 

@@ -79,7 +79,7 @@ test('a first request that fails is repeated until it succeeds', needsPage, asyn
     await visit(page, [[path, (_, asked) => (down ? refusal(503, sentence) : recorded(asked))]]);
     const passes = (ms, condition, what) => until(() => (t.mock.timers.tick(ms), condition()), what);
     await passes(10, () => shows(sentence), `${name}: the failure is shown`);
-    assert.ok(!$$('#list > p').some((one) => /Loading/.test(one.textContent)), `${name}: nothing is said to load`);
+    assert.ok(!$$('#list > p').some((one) => /Loading/.test(one.textContent)), `${name}: nothing says “Loading”`);
     down = false;
     await passes(100, () => $$(row).length, `${name}: it is loaded`);
     await passes(10, () => !shows(sentence), `${name}: nothing is reported`);

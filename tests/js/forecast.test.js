@@ -102,7 +102,7 @@ test('forecasts on one server get sub-lanes where they overlap, and none is draw
       [20, 1],
       [80, 3],
     ],
-    'a closed row of a user has the forecasts of its jobs',
+    'a collapsed row of a user has the forecasts of its jobs',
   );
   live = false;
   layer.paint(ctx, frame);

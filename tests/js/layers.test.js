@@ -284,12 +284,13 @@ test('regroupings are ticks, described with what they changed', () => {
   const frame = laid(store);
   const layer = new Regroupings(store);
   const { ctx, filled } = canvas();
-  layer.paint(ctx, frame);
+  layer.paintAbove(ctx, frame);
   assert.deepEqual(
     filled.map(([, x]) => x),
-    [150, 151],
+    [150],
+    'two of neighbouring pixels would be one bar',
   );
-  const lines = layer.describe(layer.hit(151, 12, frame));
+  const lines = layer.describe(layer.hit(151, frame.area.top, frame));
   assert.equal(lines[0][0], 'Regrouped after a change of machines');
   assert.deepEqual(lines.at(-1), ['', 'and 1 more at this position']);
   assert.equal(layer.hit(151, 40, frame), null);

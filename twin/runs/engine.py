@@ -43,7 +43,9 @@ class Engine:
     setup_s: float = 0.0  # processor time that bringing it to the end of the log took
 
     def batch(self, limit_ms: int | None) -> list[Event]:
-        """Next events up to `limit_ms`: about BATCH_EVENTS events or BATCH_S of work, up to any step of an instant."""
+        """Next events up to `limit_ms`: about BATCH_EVENTS events or BATCH_S of work; the last instant may be
+        incomplete.
+        """
         until = time.monotonic() + BATCH_S
         events: list[Event] = []
         with gc_control.paused():

@@ -126,10 +126,8 @@ function whiskers(series, lines) {
     id: 'whiskers',
     afterDatasetsDraw(chart) {
       const { ctx, scales } = chart;
-      const { ink } = colors();
+      const { ink, panel } = colors();
       ctx.save();
-      ctx.strokeStyle = ink;
-      ctx.globalAlpha = 0.6;
       ctx.beginPath();
       for (const [i, { points }] of series.entries()) {
         for (const [n, { low, high }] of points.entries()) {
@@ -139,6 +137,9 @@ function whiskers(series, lines) {
           else bar(ctx, scales.x.getPixelForValue(low), y, scales.x.getPixelForValue(high), y, 0, CAP_PX);
         }
       }
+      [ctx.strokeStyle, ctx.lineWidth] = [panel, 3]; // a bar of the series may be as dark as the ink
+      ctx.stroke();
+      [ctx.strokeStyle, ctx.lineWidth] = [ink, 1];
       ctx.stroke();
       ctx.restore();
     },

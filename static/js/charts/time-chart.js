@@ -47,7 +47,7 @@ export function timeChart(canvas, view, playhead, { type, data, y, plugins = [],
           axis.ticks = found.ticks.filter((value) => !axis.width || room(value) >= LAST_PX).map((value) => ({ value }));
         },
         afterFit: (axis) => {
-          axis.paddingRight = 0; // Chart.js would make the plot narrower for a long last label: those of others are not
+          axis.paddingRight = 0; // a long last label would make this plot narrower than those of other charts
         },
         ticks: {
           display: xTicks,
@@ -95,7 +95,7 @@ export function xOf(chart, ms) {
   return left + ((ms - min) / (max - min)) * (right - left);
 }
 
-/** Shades the times in which a real cluster was not seen, up to the playhead, below the curves of a chart. */
+/** Shades the times in which a real cluster was not seen, except those that begin after the playhead. */
 export function unseenBands(view, playhead) {
   return {
     id: 'unseen',

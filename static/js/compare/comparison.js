@@ -5,7 +5,7 @@ import { valueText } from '../core/metric-table.js';
 import { clock, number, plural } from '../util/format.js';
 
 export const DIFFERENCE_TYPES = ['shifted', 'moved', 'not_rejected', 'rejected', 'preempted'];
-/** The name of a kind as a word. @param {string} kind */
+/** The name of a kind as text: 'not_rejected' is 'not rejected'. @param {string} kind */
 export const kindWord = (kind) => kind.replaceAll('_', ' ');
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, not_rejected: 2, rejected: 5, preempted: 0 };

@@ -21,7 +21,8 @@ export function runMark(position) {
 }
 
 /**
- * A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about, why};
+ * A value with its difference from the base below it. cell: {value, delta, relative, verdict, best, ranked, about,
+ * why};
  * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank. best: the mark of the best
  * value; '' marks none.
  */

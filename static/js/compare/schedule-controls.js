@@ -3,6 +3,7 @@
 import { DIFFERENCE_TYPES, kindText, kindWord } from './comparison.js';
 import { kindMark } from './differences.js';
 import { wireRows } from '../gantt/row-controls.js';
+import { marksOf, paintMarks } from '../run/schedule/gantt-legend.js';
 import { url } from '../ui/address/query.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { numbersButton } from '../ui/table-toggle.js';
@@ -13,6 +14,7 @@ import { numbersButton } from '../ui/table-toggle.js';
  * @param {import('./stacked-gantts.js').Gantts} gantts
  * @param {import('../core/ranges/time-range.js').View} view
  * @param {Record<string, string>} kinds titles of the kinds of difference
+ * @returns {() => void} shows what is chosen, and the legend of the schedules that have been loaded
  */
 export function wireSchedules(gantts, view, kinds) {
   const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
@@ -28,6 +30,10 @@ export function wireSchedules(gantts, view, kinds) {
     for (const [name, button] of Object.entries(colors))
       button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
     $('#kind-key').hidden = !gantts.byKind;
+    paintMarks(
+      $('#gantts-marks'),
+      gantts.list.flatMap(({ info }) => marksOf(info, gantts.order)),
+    );
     tellShade();
   };
   for (const [name, button] of Object.entries(orders))
@@ -54,4 +60,5 @@ export function wireSchedules(gantts, view, kinds) {
   numbersButton('gantts', () => gantts.table());
   view.addEventListener('range', tellShade);
   show();
+  return show;
 }

@@ -100,7 +100,7 @@ export class Gantts {
     this.update();
   }
 
-  /** Paper does not scroll: the rows that it has are stated. */
+  /** States which rows are on paper, which does not scroll. */
   #printed() {
     for (const { gantt, count } of this.list) {
       const { frame, rows } = gantt;

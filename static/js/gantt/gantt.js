@@ -272,6 +272,7 @@ export class Gantt {
     ctx.clip();
     for (const layer of layers) layer.paint(ctx, frame);
     ctx.restore();
+    for (const layer of layers) layer.paintAbove(ctx, frame);
     paintRowNames(ctx, frame, this.hoverRow);
     const shown = `${frame.detail} ${frame.visible} ${frame.hidesPs} ${frame.low} ${this.rows.countText}`;
     if (shown !== this.shown) this.onDetail?.();

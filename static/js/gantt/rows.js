@@ -287,7 +287,7 @@ export class Rows {
     return true;
   }
 
-  /** Keys of the rows of sites, users or queues that a job with these servers belongs to. */
+  /** The rows of sites, users or queues that a job belongs to: a function of {job, servers} that gives their keys. */
   get groupsOf() {
     const { cluster } = this.info;
     if (['servers', 'sites'].includes(this.order))

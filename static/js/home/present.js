@@ -108,7 +108,7 @@ export class Present {
     const link = $('#present-name', this.section);
     setText(link, name);
     for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
-    const following = mode === 'mirror' ? this.found?.following : null; // a cluster runs, seen or not
+    const following = mode === 'mirror' ? this.found?.following : null; // its run is always “running”
     const state = $('#present-state', this.section);
     state.dataset.state = following?.state ?? status;
     setText(state, following ? stateText(following.state) : status);

@@ -95,7 +95,8 @@ const wholeSeconds = (ms) => Math.floor(ms / 1000) * 1000; // as clock() shows i
 const ranked = (set) => set.until_ms - set.from_ms >= MIN_RANKED_MS;
 function shortText({ from_ms: from, until_ms: until }) {
   const length = duration(wholeSeconds(until) - wholeSeconds(from));
-  return `The window is only ${length} long. The best values are marked from ${duration(MIN_RANKED_MS)} on.`;
+  const least = duration(MIN_RANKED_MS);
+  return `The window is only ${length} long. The best values are marked only if it is at least ${least} long.`;
 }
 
 function facts(set) {

@@ -31,7 +31,7 @@ export const colocation = {
     { mark: 'solid', text: 'computation in a group (COMP)', rows: 'servers' },
     { mark: 'hatch', text: 'communication in a group (PULL, PUSH)', rows: 'servers' },
     { mark: 'idle-mark', text: 'idle resource (zoom in to see single iterations)', rows: 'servers' },
-    { mark: 'regroup-mark', text: 'regrouped', rows: 'servers' },
+    { mark: 'regroup-mark', text: 'regrouped' },
     { mark: 'solid', text: 'running', rows: 'jobs' },
     { mark: 'dots', text: 'profiling: computation and communication times are being measured', rows: 'jobs' },
     { mark: 'hatch', text: 'moving: model and input are being transferred', rows: 'jobs' },

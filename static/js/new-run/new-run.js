@@ -15,14 +15,16 @@ import { empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { number, plural, sentence } from '../util/format.js';
+import { isPassing } from '../util/poll.js';
 
 const GENERATED = 'generate';
 const CHECK_MS = 150;
+const AGAIN_MS = 5000; // after a failure
 
 /** Fills the form of the page. */
 export async function newRun() {
   const paths = ['/api/schedulers/', '/api/traces/?size=500', '/api/clusters/?size=500'];
-  const [schedulers, traces, clusters] = await new PagePart('form of a new run').first($('#new'), () =>
+  const [schedulers, traces, clusters] = await new PagePart('form for a new run').first($('#new'), () =>
     Promise.all(paths.map((path) => get(path))),
   );
   const ready = traces.results.filter((trace) => trace.status === 'ready' && trace.job_count > 0);
@@ -49,7 +51,7 @@ class NewRun {
     this.trace = new CardChoice({ legend: 'Trace', name: 'trace', onChange: () => this.#traceChosen() });
     this.cluster = new CardChoice({
       legend: 'Cluster',
-      key: 'Squares: one or more servers each; darker: more GPUs, or vCPUs where no server has a GPU',
+      key: 'Squares: one or more servers each; stronger colour: more GPUs, or vCPUs where no server has a GPU',
       name: 'cluster',
       onChange: () => this.#clusterChosen(),
     });
@@ -140,6 +142,7 @@ class NewRun {
     const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
     const answer = await suitability(choices).catch((error) => {
       logError(error);
+      if (isPassing(error)) setTimeout(() => mine === this.proposed && this.#propose(), AGAIN_MS);
       return { cluster: null, problem: sentence(`No cluster could be proposed: ${error.message}`) };
     });
     if (mine !== this.proposed) return;

@@ -80,10 +80,11 @@ async function compare() {
     onPick: pickIndex,
     onData: reach,
   });
-  wireSchedules(gantts, view, answer.kinds);
+  const showChosen = wireSchedules(gantts, view, answer.kinds);
   spreads = new Spreads(full.map(runLabel));
   paint();
   await gantts.start(full);
+  showChosen();
   await recolor();
   keepInAddress();
   if (picked !== null && !gantts.list.some(({ info }) => info.ids.includes(picked))) {

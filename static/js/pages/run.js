@@ -198,8 +198,10 @@ async function main() {
     setText(
       $('#gantt-detail'),
       gantt.frame.detail === 'shade'
-        ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the allocated share of the most ` +
+        ? gantt.frame.inView
+          ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the allocated share of the most ` +
             'allocated resource of each row; zoom in for single bars.'
+          : 'No bars in these rows at these times; scroll or zoom out to find them.'
         : gantt.frame.low
           ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
             `and ${gantt.frame.low === 1 ? 'shows' : 'show'} the allocated share instead; press + for taller rows.`

@@ -78,7 +78,7 @@ function failList(error) {
 
 async function form() {
   const paths = ['/api/schedulers/', '/api/edits/', '/api/scenarios/?size=500'];
-  const [schedulers, verbs, scenarios] = await new PagePart('form of a new sweep').first($('#new'), () =>
+  const [schedulers, verbs, scenarios] = await new PagePart('form for a new sweep').first($('#new'), () =>
     Promise.all(paths.map((path) => get(path))),
   );
   const box = $('#new');

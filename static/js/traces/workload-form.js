@@ -15,7 +15,7 @@ export async function generateForm(form, onDone) {
     variants,
     limits,
     horizon_slots: horizon,
-  } = await new PagePart('form of a generated trace').persist(() => get('/api/workloads/'));
+  } = await new PagePart('form for generating a trace').persist(() => get('/api/workloads/'));
   const about = h('span', { class: 'help' });
   const profile = h(
     'select',

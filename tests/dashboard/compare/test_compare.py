@@ -174,7 +174,7 @@ def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
 
 
 def test_co_location_runs_are_compared_by_the_utilization_of_their_machines(viewer, layer):
-    """As each run has it at its end; other runs have no such rows."""
+    """The values are those that each run has at its end."""
     cluster, jobs = generate("harmony", num_jobs=5, num_servers=6, seed=2)
     spec, trace = store.store_generated("groups", cluster, jobs, 2)
     runs = []

@@ -35,10 +35,15 @@ def test_numbers_may_have_a_decimal_comma(text, value):
     ],
 )
 def test_a_dot_may_separate_thousands_beside_decimal_commas(cells, values):
-    """1.200 is one or a thousand there; without a decimal comma in the column it is 1.2."""
+    """1.200 may be 1.2 or 1,200 there; without a decimal comma in the column it is 1.2."""
     assert all(map(alike, numbers(cells), values))
     assert all(map(alike, durations(cells, 1), values))
     assert all(map(alike, amounts(cells, 1.0), values))
+
+
+def test_a_unit_does_not_make_it_certain():
+    assert all(map(alike, amounts(["1,5", "1.200 GB", "1.5GB"], 1.0), [1.5, None, 1.5e9]))
+    assert all(map(alike, durations(["700,5", "1.200s"], 1_000), [700_500, None]))
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def common_instant(runs: Sequence[Run]) -> int:
 def _complete_ms(run: Run) -> int:
     """Newest time up to which the log of a run has all events: a run can stop within an instant.
 
-    Of a run that was cancelled or has failed, the next event is no longer known.
+    For a run that was cancelled or has failed, the next event is no longer known, so its last instant is not counted.
     """
     within = run.mode != Run.MIRROR and run.next_event_ms in (None, run.sim_ms)
     return run.sim_ms - 1 if within else run.sim_ms
@@ -122,7 +122,7 @@ class Compared:
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:
-        """Kinds of difference to the base (differences.BIT) of each side, [shared job].
+        """Kinds of difference from the base (differences.BIT) of each side, [shared job].
 
         Nothing for the base itself, nor for a run of another trace: there a job with the same id is another job.
         """

@@ -20,7 +20,7 @@ from twin.traces.uploads.tables import as_floats
 
 DECIMAL_COMMA = re.compile(r"([+-]?)(\d{1,3}(?:\.\d{3})+|\d*),(\d+)")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-THOUSANDS_BY_DOTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
+THOUSANDS_BY_DOTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+\s?[a-zA-Z]*")  # also with a unit
 CLOCK = re.compile(r"(?:(\d{1,6})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:[.,]\d*)?)")
 DAYS = re.compile(r"(\d{1,6}) days?")
 SPELLED = re.compile(r"(?=.)(?:(\d+)d)?\s?(?:(\d+)h)?\s?(?:(\d+)m(?:in)?)?\s?(?:(\d+(?:\.\d*)?)s)?", re.IGNORECASE)
@@ -96,7 +96,7 @@ def _quantity(text: str, plain: float) -> float:
 def _filled(values: NDArray[np.float64], cells: Sequence[str], other: Callable[[str], float]) -> NDArray[np.float64]:
     """The values, with what `other` reads where they are NaN; infinite ones are NaN.
 
-    Beside numbers with a decimal comma, 1.200 may be one or a thousand as well: it is NaN.
+    Beside numbers with a decimal comma, 1.200 may be 1.2 or 1,200: it is NaN.
     """
     known: dict[str, float] = {}
     for row in np.flatnonzero(np.isnan(values)).tolist():

@@ -13,11 +13,11 @@ export class UnseenTimes {
   }
 
   /**
-   * The cluster was seen up to seenMs.
+   * Takes the time up to which the cluster was seen, and the present time.
    *
    * @param {number | null} seenMs
    * @param {number | null} presentMs
-   * @param {string} why reason why it is not seen since then; '' while it is
+   * @param {string} why reason why it has not been seen since then; '' while it is seen
    */
   update(seenMs, presentMs, why) {
     this.open = why && seenMs !== null && presentMs !== null && presentMs > seenMs ? [seenMs, presentMs, why] : null;

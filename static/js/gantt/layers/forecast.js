@@ -13,7 +13,7 @@ export class ForecastLayer extends Layer {
     super('forecast', LEVEL.EVENTS);
     this.rows = [];
     this.live = () => true; // false while a past moment is shown: nothing was forecast in it
-    this.byServer = new Map(); // as of laid()
+    this.byServer = new Map(); // as returned by laid()
     this.byGroup = null; // {order, of: the same by the rows of that order}
     this.byJob = new Map();
     this.boxes = []; // [x, y, width, height, row] as painted last

@@ -22,6 +22,9 @@ export class Layer {
   /** Paints the part in the frame. */
   paint(_ctx, _frame) {}
 
+  /** Paints marks in the space above the rows. */
+  paintAbove(_ctx, _frame) {}
+
   /** The hit at a point of the canvas, or null. */
   hit(_x, _y, _frame) {
     return null;

@@ -1,9 +1,10 @@
-// Regroupings: a tick at the top of the schedule, with utilization before and after in the tooltip.
+// Regroupings: a tick above the rows of the schedule, with utilization before and after in the tooltip.
 
 import { clock, number, percent } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
-const TICK_PX = 7;
+const TICK_PX = 7; // of the space above the rows
+const MIN_GAP_PX = 2; // ticks nearer to each other would be one bar
 const NEAR_PX = 3;
 const CAUSES = { machines: 'a change of machines', arrival: 'an arrival' };
 
@@ -13,21 +14,22 @@ export class Regroupings extends Layer {
     this.store = store;
   }
 
-  paint(ctx, frame) {
+  paintAbove(ctx, frame) {
     const { area } = frame;
     ctx.fillStyle = frame.c.ink;
     let last = -Infinity;
     for (const [atMs] of this.store.regroupings) {
       const x = Math.round(frame.xOf(atMs));
       if (atMs > frame.p || x > area.right) break;
-      if (x < area.left || x === last) continue;
+      if (x < area.left || x - last < MIN_GAP_PX) continue;
       last = x;
-      ctx.fillRect(x, area.top, 1, TICK_PX);
+      ctx.fillRect(x, area.top - TICK_PX, 1, TICK_PX);
     }
   }
 
   hit(x, y, frame) {
-    if (!frame.at(x, y) || y - frame.area.top > TICK_PX + NEAR_PX) return null;
+    const { left, right, top } = frame.area;
+    if (x < left || x > right || y > top + NEAR_PX) return null;
     const near = ([atMs]) => atMs <= frame.p && Math.abs(frame.xOf(atMs) - x) <= NEAR_PX;
     const found = this.store.regroupings.filter(near);
     return found.length ? { found, alone: true } : null;

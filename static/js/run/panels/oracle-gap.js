@@ -16,7 +16,8 @@ export function searchSentence(search) {
     'exhaustive for up to 8 jobs)';
   if (!moments.length)
     return regroupings
-      ? `${what}: none of ${plural(regroupings, 'time')} with new groups compared yet; the limit is ${most} jobs.`
+      ? `${what}: none of ${plural(regroupings, 'time')} with new groups has been compared yet; ` +
+          `only times with at most ${most} jobs are compared.`
       : '';
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
   const worst = gaps.indexOf(Math.max(...gaps));

@@ -14,16 +14,22 @@ export function marksOf(info, order) {
   const own = modelsOf(info).flatMap(({ legend }) => legend);
   const known = ({ mark, rows }) => own.some((other) => other.mark === mark && other.rows === rows);
   const marks = [...own, ...OF_JOBS.filter((mark) => !known(mark))];
-  const here = marks.filter(({ rows }) => !rows || rows === order);
-  return here.filter(({ text }, i) => here.findIndex((other) => other.text === text) === i);
+  return once(marks.filter(({ rows }) => !rows || rows === order));
+}
+
+const once = (marks) => marks.filter(({ text }, i) => marks.findIndex((other) => other.text === text) === i);
+
+/** Fills a box with marks, each once. */
+export function paintMarks(box, marks) {
+  fill(
+    box,
+    once(marks).map(({ mark, text }) => h('span', {}, h('i', { class: mark }), text)),
+  );
 }
 
 /** Renders the legend, and again when the order of rows changes. */
 export function ganttLegend(gantt, info) {
-  const paint = () => {
-    const marks = marksOf(info, gantt.rows.order).map(({ mark, text }) => h('span', {}, h('i', { class: mark }), text));
-    fill($('#gantt-marks'), marks);
-  };
+  const paint = () => paintMarks($('#gantt-marks'), marksOf(info, gantt.rows.order));
   $('#gantt-rows').addEventListener('click', paint);
   paint();
 }
