@@ -104,9 +104,9 @@ def test_differences_are_filtered_and_the_address_keeps_it(
     open_page: Callable[..., Page], compared: dict[str, str]
 ) -> None:
     page = open_page(compared["path"])
-    count = page.locator("#kinds [data-kind=rejected] b, #kinds [data-kind=admitted] b")
+    count = page.locator("#kinds [data-kind=rejected] b, #kinds [data-kind=not_rejected] b")
     expect(count.first).to_be_visible()
-    kind = "rejected" if int(page.locator("#kinds [data-kind=rejected] b").inner_text()) else "admitted"
+    kind = "rejected" if int(page.locator("#kinds [data-kind=rejected] b").inner_text()) else "not_rejected"
     page.locator(f"#kinds [data-kind={kind}]").click()
     expect(page.locator("#differences-count")).to_contain_text(" of ")
     page.locator("#panel-groups [data-by=site]").click()
@@ -114,7 +114,7 @@ def test_differences_are_filtered_and_the_address_keeps_it(
     expect(page.locator(f"#kinds [data-kind={kind}]")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#groups")).to_contain_text("edge")
     for row in page.locator("#differences tbody tr").all():
-        expect(row).to_contain_text(kind)
+        expect(row).to_contain_text(kind.replace("_", " "))
 
 
 def test_each_chart_has_its_numbers_and_each_table_its_file(

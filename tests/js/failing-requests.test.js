@@ -71,6 +71,8 @@ test('a first request that fails is repeated until it succeeds', needsPage, asyn
     ['sweeps', '/api/edits/', '#s-scenario'],
     ['traces', '/api/traces/?', '#list tbody tr'],
     ['compare', '/api/compare/?', '[data-figure]'],
+    ['compare', '/api/compare/jobs/', '#differences tbody tr'],
+    ['compare', `/api/runs/${RUNS.other}/static/`, `[data-run="${RUNS.other}"] canvas`],
   ]) {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const sentence = `Failure of ${path} on purpose.`;

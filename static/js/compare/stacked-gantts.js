@@ -3,6 +3,7 @@
 import { KIND_COLORS, leading, masks } from './comparison.js';
 import { runInfo } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
+import { PagePart } from '../ui/failures/page-part.js';
 import { plural } from '../util/format.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
@@ -61,9 +62,10 @@ export class Gantts {
             tip,
           ),
         );
-        const info = await runInfo(run.id);
+        const part = new PagePart(`schedule of run ${run.id}`);
+        const info = await part.persist(() => runInfo(run.id));
         const stream = new Stream(run.id, store);
-        await stream.snapshot();
+        await part.persist(() => stream.snapshot());
         const gantt = new Gantt(canvas, {
           store,
           info,
