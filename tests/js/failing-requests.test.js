@@ -71,6 +71,8 @@ test('a first request that fails is repeated until it succeeds', needsPage, asyn
     ['sweeps', '/api/edits/', '#s-scenario'],
     ['traces', '/api/traces/?', '#list tbody tr'],
     ['compare', '/api/compare/?', '[data-figure]'],
+    ['alerts', '/api/alert-rules/', '#rules-list tbody tr'],
+    ['run', `/api/runs/${RUNS.slotted}/jobs/?`, '#jobs tbody tr'],
     ['compare', '/api/compare/jobs/', '#differences tbody tr'],
     ['compare', `/api/runs/${RUNS.other}/static/`, `[data-run="${RUNS.other}"] canvas`],
   ]) {
@@ -86,6 +88,20 @@ test('a first request that fails is repeated until it succeeds', needsPage, asyn
     await passes(100, () => $$(row).length, `${name}: it is loaded`);
     await passes(10, () => !shows(sentence), `${name}: nothing is reported`);
     t.mock.timers.reset();
+  }
+});
+
+test('where a list is refused, nothing says “Loading” beside the reason', needsPage, async () => {
+  for (const [name, path] of [
+    ['clusters', '/api/clusters/?'],
+    ['traces', '/api/traces/?'],
+    ['alerts', '/api/alerts/?'],
+  ]) {
+    const sentence = `Refusal of ${name} on purpose.`;
+    const page = PAGES.find(([template]) => template === name);
+    await visit(page, [[path, () => refusal(403, sentence)]]);
+    await until(() => shows(sentence), `${name}: the reason is shown`);
+    assert.ok(!$$('#list > p, #open > p').some((one) => /Loading/.test(one.textContent)), name);
   }
 });
 

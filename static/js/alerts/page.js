@@ -7,7 +7,7 @@ import { shown } from '../ui/data-table.js';
 import { $, errorLine, fill, h, setText } from '../ui/dom.js';
 import { evaluationText, webhookLines } from '../util/alert-words.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { Poll } from '../util/poll.js';
+import { Poll, isPassing } from '../util/poll.js';
 import { History } from './history.js';
 import { OpenAlerts } from './open-alerts.js';
 import { Rules } from './rules.js';
@@ -42,12 +42,21 @@ async function load() {
   return true;
 }
 
-const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
-connectionBadge($('#connection'), poll, 'change');
-const listed = rules.load().catch((error) => {
-  logError(error);
-  sayRule(error.message);
+const poll = new Poll(load, AGAIN_MS, (error) => {
+  part.turn(error);
+  if (error && known === null) for (const box of ['#open', '#webhook']) $(`${box} > p`)?.remove(); // “Loading …”
 });
+connectionBadge($('#connection'), poll, 'change');
+const loadRules = () =>
+  rules.load().then(
+    () => sayRule(''),
+    (error) => {
+      logError(error);
+      sayRule(error.message);
+      if (isPassing(error)) setTimeout(loadRules, AGAIN_MS);
+    },
+  );
+const listed = loadRules();
 Promise.allSettled([poll.now(), listed]).then(() => {
   // they are shown when the heights above them are known, so that nothing moves
   for (const id of ['#notices', '#rules', '#past']) $(id).hidden = false;

@@ -53,6 +53,9 @@ async function load() {
   return true;
 }
 
-const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
+const poll = new Poll(load, AGAIN_MS, (error) => {
+  part.turn(error);
+  if (error && !heardAt) $('#list > p')?.remove(); // “Loading …”
+});
 connectionBadge($('#connection'), poll, 'change');
 poll.now();

@@ -90,12 +90,14 @@ main().catch((error) => {
 
 async function main() {
   const [info, metrics] = await part.need(() => Promise.all([runInfo(runId), metricTable()]));
-  setText(
-    $('#subtitle'),
-    `${inCharge(info.phases)}, ${info.cluster.name}, ` +
-      `${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ` +
-      modeText(info.run.mode),
-  );
+  const paintSubtitle = () =>
+    setText(
+      $('#subtitle'),
+      `${inCharge(info.phases)}, ${info.cluster.name}, ` +
+        `${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ` +
+        modeText(info.run.mode),
+    );
+  paintSubtitle();
   $('#subtitle').title = info.phases.map(({ summary }) => summary).join('\n');
 
   const gantt = panel('#panel-gantt', () => {
@@ -244,6 +246,7 @@ async function main() {
     if (store.added === added && store.jobs.length <= info.ids.length) return;
     ({ added } = store);
     if (!grow(info, await runInfo(runId))) location.reload();
+    paintSubtitle();
   });
   stream.addEventListener('data', () => {
     takeUpAdded();

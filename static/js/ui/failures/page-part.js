@@ -85,8 +85,14 @@ export class PagePart {
    * @param {() => Promise<T>} ask
    * @returns {Promise<T>}
    */
-  first(box, ask) {
-    return this.persist(ask, (failed) => failed && $(':scope > p', box)?.remove());
+  async first(box, ask) {
+    const turned = (/** @type {boolean} */ failed) => failed && $(':scope > p', box)?.remove();
+    try {
+      return await this.persist(ask, turned);
+    } catch (error) {
+      turned(true);
+      throw error;
+    }
   }
 
   loaded() {
