@@ -58,6 +58,8 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     )
     page.wait_for_function("() => window.twin.store.jobs.length === 3", timeout=SLOW_MS)
     expect(page.locator("#follow")).to_contain_text("2 nodes, 2 running, 1 waiting", timeout=SLOW_MS)
+    expect(page.locator("#subtitle")).to_contain_text("3 jobs")
+    expect(page.locator("#status")).to_have_text("following")
     drawn = "() => window.twin.gantt.layer('now').ms > 590000"
     page.wait_for_function(drawn, timeout=SLOW_MS)
     page.locator("#jobs tbody tr", has_text=re.compile(r"^2")).click()
@@ -65,6 +67,7 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Pause following").click()
     expect(page.locator("#follow span.state")).to_contain_text("paused since")
+    expect(page.locator("#status")).to_have_text("paused")
     page.goto("/?view=table")
     row = page.locator("#live-clusters tbody tr", has_text="plant")
     expect(row).to_contain_text("paused")

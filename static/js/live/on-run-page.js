@@ -1,9 +1,18 @@
 // Additions to the page of a mirrored run: the follow line, the current time, and the present gap.
 
+import { $, setText } from '../ui/dom.js';
+import { stateText } from './condition.js';
 import { FollowLine } from './follow-line.js';
 import { Forecasts } from './forecasts.js';
 
 const MIN_AHEAD_MS = 3_600_000; // of forecasts that the schedule shows, beside a quarter of the time before
+
+/** Shows the condition of the cluster in place of the status of its run, which is “running” also while it is paused. */
+function headState(state) {
+  const head = $('#status');
+  head.dataset.state = state;
+  setText(head, stateText(state));
+}
 
 /** Wires the line; null on the page of any other run. */
 export function followOnRunPage(element, { runId, view, transport, gantt, drawer }) {
@@ -13,8 +22,10 @@ export function followOnRunPage(element, { runId, view, transport, gantt, drawer
   const own = () => epochMs !== null && line.connection?.run === runId;
   transport.present = () => (own() ? line.presentMs(epochMs) : null);
   transport.seen = () => (own() ? line.seenMs(epochMs) : null);
+  let active = false; // whether the run goes on
   const paint = () => {
     if (!own()) return;
+    if (active) headState(line.connection.condition.state);
     transport.reach();
     view.unseen.update(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
     gantt?.layer('now')?.update(line.presentMs(epochMs) ?? line.seenMs(epochMs), line.connection.wanted === 'paused');
@@ -36,8 +47,9 @@ export function followOnRunPage(element, { runId, view, transport, gantt, drawer
   line.start();
   return {
     /** A status message of the run. */
-    status({ clock }) {
+    status({ clock, status }) {
       epochMs = clock.wall_ms;
+      active = status === 'running';
       paint();
     },
   };
