@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Max
 from drf_spectacular.utils import extend_schema_field
@@ -318,6 +318,9 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
                   "finished_at")  # fmt: skip
         read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent",
                             "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
+        extra_kwargs: ClassVar = {
+            "sim_ms": {"help_text": "Time of the newest event; the situation states the time of the clock"},
+        }
 
     def get_job_count(self, run: Run) -> int:
         """Number of jobs: of the trace after the edits, or of the log if the run mirrors a real cluster."""
