@@ -9,8 +9,8 @@ from typing import Any
 
 from dashboard.readmodels.alerts import attention
 from twin.analysis.situation import situation as of_run
-from twin.mirror.connecting.condition import condition
-from twin.models import Connection, Run
+from twin.mirror.connecting.condition import condition_of
+from twin.models import Run
 
 
 def situation(run: Run) -> dict[str, Any]:
@@ -21,12 +21,6 @@ def situation(run: Run) -> dict[str, Any]:
     following: {state, message} of the cluster that the run mirrors now; null for other runs.
     """
     began_at = run.clock_wall if run.mode == Run.MIRROR else None
-    return of_run(run).shown | {"attention": attention(run), "began_at": began_at, "following": _following(run)}
-
-
-def _following(run: Run) -> dict[str, str] | None:
-    connection = Connection.objects.filter(run=run).first() if run.mode == Run.MIRROR else None
-    if connection is None:
-        return None
-    found = condition(connection)
-    return {"state": found.state, "message": found.message}
+    found = condition_of(run)
+    following = None if found is None else {"state": found.state, "message": found.message}
+    return of_run(run).shown | {"attention": attention(run), "began_at": began_at, "following": following}

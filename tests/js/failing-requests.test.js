@@ -73,6 +73,7 @@ test('a first request that fails is repeated until it succeeds', needsPage, asyn
     ['compare', '/api/compare/?', '[data-figure]'],
     ['alerts', '/api/alert-rules/', '#rules-list tbody tr'],
     ['run', `/api/runs/${RUNS.slotted}/jobs/?`, '#jobs tbody tr'],
+    ['compare', '/api/compare/kinds/', '#kinds [data-kind]'],
     ['compare', '/api/compare/jobs/', '#differences tbody tr'],
     ['compare', `/api/runs/${RUNS.other}/static/`, `[data-run="${RUNS.other}"] canvas`],
   ]) {

@@ -175,13 +175,14 @@ class NewRun {
       return this.fit.show(null);
     }
     const { slot, parameters } = this.options;
-    const answer = await this.warnings.check({
+    const choices = {
       trace: this.trace.value,
       cluster: this.cluster.value,
       scheduler: first.name,
       ...(slot ? { slot_ms: String(slot) } : {}),
       parameters,
-    });
+    };
+    const answer = await this.warnings.check(choices, () => this.#checkSoon());
     if (!answer) return undefined;
     this.fit.show(answer.fit, first);
     this.schedulers.check(answer.fit);

@@ -45,6 +45,7 @@ let explained = false;
 let onlyDifferent = !url.choice('metrics', ['all'], '', 'Metrics with equal values are hidden.');
 let picked = url.get('job');
 
+const kindsPart = new PagePart('kinds of difference');
 const differences = new Differences(ids, (row) => pick(row?.id ?? null));
 const groups = new Groups($('#panel-groups'), {
   by: url.choice('by', GROUPINGS, 'model', 'Jobs are grouped by model.'),
@@ -211,7 +212,8 @@ function against(run) {
 }
 
 async function recolor() {
-  gantts.setKinds(await getColumns(`/api/compare/kinds/?runs=${ids.join(',')}`), other);
+  const path = `/api/compare/kinds/?runs=${ids.join(',')}`;
+  gantts.setKinds(await kindsPart.persist(() => getColumns(path)), other);
 }
 
 /** Updates the extent of the time axis, and the time that all runs have reached. */

@@ -4,6 +4,9 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { fill, h } from '../ui/dom.js';
 import { sentence } from '../util/format.js';
+import { isPassing } from '../util/poll.js';
+
+const AGAIN_MS = 5000; // after a failure
 
 /**
  * Answer of the check: {cluster, warnings, own_horizon}. Without `cluster`, that of the answer is the newest one on
@@ -23,11 +26,17 @@ export class Warnings {
     this.asked = 0;
   }
 
-  /** Shows the warnings of these choices, or why they could not be checked; null if a newer check was begun. */
-  async check(choices) {
+  /**
+   * Shows the warnings of these choices, or why they could not be checked; null if a newer check was begun.
+   *
+   * @param {Parameters<typeof suitability>[0]} choices
+   * @param {() => void} again begins the check again after a failure that may pass
+   */
+  async check(choices, again) {
     const mine = ++this.asked;
     const answer = await suitability(choices).catch((error) => {
       logError(error);
+      if (isPassing(error)) setTimeout(() => mine === this.asked && again(), AGAIN_MS);
       return { warnings: [sentence(`The check of these choices failed: ${error.message}`)] };
     });
     if (mine !== this.asked) return null;

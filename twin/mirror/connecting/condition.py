@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
-from twin.models import AuditEntry, Connection
+from twin.models import AuditEntry, Connection, Run
 
 CONDITIONS = FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
@@ -54,6 +54,12 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
         message = "The follower has written nothing since then; it may be down or overloaded."
         return found(STALE, seen_at, message)
     return found(FOLLOWING, None, _sentence(health.get("note", "")))
+
+
+def condition_of(run: Run) -> Condition | None:
+    """The condition of the cluster that a run mirrors now; None for other runs."""
+    connection = Connection.objects.filter(run=run).first() if run.mode == Run.MIRROR else None
+    return None if connection is None else condition(connection)
 
 
 def interval_ms(connection: Connection) -> int:
