@@ -288,7 +288,7 @@ test('regroupings are ticks, described with what they changed', () => {
   assert.deepEqual(
     filled.map(([, x]) => x),
     [150],
-    'two of neighbouring pixels would be one bar',
+    'two ticks at neighbouring pixels would be one bar',
   );
   const lines = layer.describe(layer.hit(151, frame.area.top, frame));
   assert.equal(lines[0][0], 'Regrouped after a change of machines');

@@ -203,7 +203,7 @@ async function main() {
         ? gantt.frame.inView
           ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the allocated share of the most ` +
             'allocated resource of each row; zoom in for single bars.'
-          : 'No bars in these rows at these times; scroll or zoom out to find them.'
+          : 'No bars in these rows at these times, as of the time shown.'
         : gantt.frame.low
           ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
             `and ${gantt.frame.low === 1 ? 'shows' : 'show'} the allocated share instead; press + for taller rows.`
