@@ -29,6 +29,7 @@ import { Spreads } from '../compare/spreads-panel.js';
 import { paintDivergence } from '../compare/first-divergence.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
+const FOLLOW_MS = 5000; // the same, while one has new events
 const ids = runsOf(url.get('runs'));
 const unread = unreadable(url.get('runs'));
 if (unread.length)
@@ -43,6 +44,8 @@ let gantts = null;
 let spreads = null;
 let explained = false;
 let onlyDifferent = !url.choice('metrics', ['all'], '', 'Metrics with equal values are hidden.');
+/** @type {Later | null} */
+let follow = null; // updates the comparison while a compared run goes on
 let picked = url.get('job');
 
 const kindsPart = new PagePart('kinds of difference');
@@ -79,7 +82,10 @@ async function compare() {
     order: url.choice('rows', ['servers', 'jobs'], 'jobs', 'Rows are jobs.'),
     byKind: url.choice('color', ['kind', 'job'], 'kind', 'Colours show kinds of difference.') === 'kind',
     onPick: pickIndex,
-    onData: reach,
+    onData: () => {
+      reach();
+      follow?.ask();
+    },
   });
   const showChosen = wireSchedules(gantts, view, answer.kinds);
   spreads = new Spreads(full.map(runLabel));
@@ -103,7 +109,9 @@ async function compare() {
       },
     },
   }); // for the console, and the browser tests
-  const again = new Later(AGAIN_MS, () => load().then(paint).then(recolor).catch(fail));
+  const update = () => load().then(paint).then(recolor).catch(fail);
+  const again = new Later(AGAIN_MS, update);
+  follow = new Later(FOLLOW_MS, update);
   followOverview(
     (message) => {
       if (!ids.includes((message.run ?? message).id)) return;
