@@ -7,7 +7,7 @@ import { shown } from '../ui/data-table.js';
 import { $, errorLine, fill, h, setText } from '../ui/dom.js';
 import { evaluationText, webhookLines } from '../util/alert-words.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { Poll, isPassing } from '../util/poll.js';
+import { Poll, repeatAfter } from '../util/poll.js';
 import { History } from './history.js';
 import { OpenAlerts } from './open-alerts.js';
 import { Rules } from './rules.js';
@@ -53,7 +53,7 @@ const loadRules = () =>
     (error) => {
       logError(error);
       sayRule(error.message);
-      if (isPassing(error)) setTimeout(loadRules, AGAIN_MS);
+      repeatAfter(error, loadRules);
     },
   );
 const listed = loadRules();

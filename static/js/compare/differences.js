@@ -15,13 +15,12 @@ import {
 } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { stateMark } from '../ui/labels/state-mark.js';
 import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = rowsOfPage(25);
-const AGAIN_MS = 5000; // after a failure
 const SORTS = ['index', 'start', 'finish', 'jct', 'utility'].flatMap((key) => [key, `-${key}`]);
 const TITLES = {
   shifted: 'Shifted',
@@ -107,7 +106,7 @@ export class Differences {
       logError(error);
       if (request !== this.request) return;
       fill($('#differences'), h('p', { class: 'error', role: 'alert' }, error.message));
-      if (isPassing(error)) setTimeout(() => request === this.request && this.refresh(), AGAIN_MS);
+      repeatAfter(error, () => request === this.request && this.refresh());
     }
   }
 

@@ -8,7 +8,7 @@ import { fill, h, setText, wholeDates } from '../ui/dom.js';
 import { onTheme } from '../util/colors.js';
 import { clock, duration, number, percent, wall } from '../util/format.js';
 import { families, forkName } from './families.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 import { paintThumbnail, passed, said } from './thumbnail.js';
 import { teamChip } from '../settings/team-chip.js';
 
@@ -161,7 +161,7 @@ class Card {
       this.canvas.setAttribute('aria-label', error.message);
       this.#note();
       logError(error);
-      if (isPassing(error)) setTimeout(() => this.#ask(true), AGAIN_MS);
+      repeatAfter(error, () => this.#ask(true));
     } finally {
       this.asking = false;
     }

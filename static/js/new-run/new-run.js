@@ -15,11 +15,10 @@ import { empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { number, plural, sentence } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 
 const GENERATED = 'generate';
 const CHECK_MS = 150;
-const AGAIN_MS = 5000; // after a failure
 
 /** Fills the form of the page. */
 export async function newRun() {
@@ -142,7 +141,7 @@ class NewRun {
     const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
     const answer = await suitability(choices).catch((error) => {
       logError(error);
-      if (isPassing(error)) setTimeout(() => mine === this.proposed && this.#propose(), AGAIN_MS);
+      repeatAfter(error, () => mine === this.proposed && this.#propose());
       return { cluster: null, problem: sentence(`No cluster could be proposed: ${error.message}`) };
     });
     if (mine !== this.proposed) return;

@@ -4,7 +4,7 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { fill, h, s } from '../ui/dom.js';
 import { duration, number, plural } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 
 const [WIDTH, HEIGHT] = [168, 36];
 const TILE = 7; // of a square of servers, with its gap
@@ -12,15 +12,13 @@ const COLUMNS = Math.floor(WIDTH / TILE);
 const MAX_TILES = 2 * COLUMNS; // of a site
 const SHADES = 4;
 
-const AGAIN_MS = 5000; // after a failure
-
 /** Calls `draw` when the element is first seen; while it fails, the line says why. */
 function whenSeen(element, line, draw) {
   const attempt = () =>
     draw().catch((error) => {
       logError(error);
       fill(line, `Not loaded: ${error.message}`);
-      if (isPassing(error)) setTimeout(() => element.isConnected && attempt(), AGAIN_MS);
+      repeatAfter(error, () => element.isConnected && attempt());
     });
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some(({ isIntersecting }) => isIntersecting)) return;

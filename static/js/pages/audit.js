@@ -4,7 +4,7 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 import { DataTable, empty, firstRun, rowsOfPage } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
 import { detailText } from '../scenarios/audit-detail.js';
@@ -12,7 +12,6 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { tellRefused, url } from '../ui/address/query.js';
 
 const PAGE_SIZE = rowsOfPage(50);
-const AGAIN_MS = 5000; // after a failure
 const FILTERS = ['q', 'user', 'action', 'since', 'until'];
 const YEAR = /^(?!0000)\d{4}-/; // of a day that the API can read
 const PAGES = {
@@ -86,7 +85,7 @@ async function load() {
       return go(1);
     }
     refused(error.message);
-    if (isPassing(error)) setTimeout(() => now === turn && load(), AGAIN_MS);
+    repeatAfter(error, () => now === turn && load());
   }
 }
 

@@ -6,7 +6,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { capacityAt } from '../util/capacity.js';
 import { capital, clock, number, percent, plural, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 import { empty, shown as counted, table } from '../ui/data-table.js';
 import { get } from '../core/api.js';
 import { modelsOf } from '../models/index.js';
@@ -43,7 +43,6 @@ import { Transport } from '../run/transport.js';
 const REFRESH_MS = 200;
 const PRICES_MS = 1500;
 const SAMPLES_MS = 1000; // their age grows
-const AGAIN_MS = 5000; // after a failure
 const MAX_ROWS = 50;
 const page = $('main').dataset;
 const [runId, server] = [Number(page.runId), Number(page.server)];
@@ -141,7 +140,7 @@ async function main() {
       $('#panel-prices').hidden = false;
       setText($('#prices-note'), error.message);
       prices.update();
-      if (isPassing(error)) setTimeout(() => refreshPrices.ask(), AGAIN_MS);
+      repeatAfter(error, () => refreshPrices.ask());
     }
   });
   const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });

@@ -10,10 +10,9 @@ import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { stateMark } from '../ui/labels/state-mark.js';
 import { capital, clock, duration, number, plural } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
+import { repeatAfter } from '../util/poll.js';
 
 const PAGE_SIZE = rowsOfPage(25);
-const AGAIN_MS = 5000; // after a failure
 // others begin hidden there
 const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'Ended', 'JCT', 'Reason']);
 const who = (info) => [
@@ -126,7 +125,7 @@ export class JobsTable {
       setText($('#jobs-count'), ''); // it was that of another answer
       fill($('#jobs-pager'));
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
-      if (isPassing(error)) setTimeout(() => this.refresh(), AGAIN_MS);
+      repeatAfter(error, () => this.refresh());
     } finally {
       this.loading = false;
       if (this.again) {

@@ -4,9 +4,7 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { fill, h } from '../ui/dom.js';
 import { sentence } from '../util/format.js';
-import { isPassing } from '../util/poll.js';
-
-const AGAIN_MS = 5000; // after a failure
+import { repeatAfter } from '../util/poll.js';
 
 /**
  * Answer of the check: {cluster, warnings, own_horizon}. Without `cluster`, that of the answer is the newest one on
@@ -36,7 +34,7 @@ export class Warnings {
     const mine = ++this.asked;
     const answer = await suitability(choices).catch((error) => {
       logError(error);
-      if (isPassing(error)) setTimeout(() => mine === this.asked && again(), AGAIN_MS);
+      repeatAfter(error, () => mine === this.asked && again());
       return { warnings: [sentence(`The check of these choices failed: ${error.message}`)] };
     });
     if (mine !== this.asked) return null;

@@ -1,6 +1,7 @@
 // Polling of the server for pages without a socket, shown by the same badge.
 
 const AGAIN_MS = 2000; // wait after a failed request
+const REPEAT_MS = 5000; // the same for a request that is made once
 const MAX_AGAIN_MS = 30_000; // the wait doubles while the server answers with a failure
 
 const TOO_MANY = 429; // requests of the account
@@ -80,6 +81,16 @@ export class Poll extends EventTarget {
  * @param {Error & {status?: number}} error
  */
 export const isPassing = ({ status }) => status === 0 || status === TOO_MANY || (status ?? 0) >= 500;
+
+/**
+ * Makes a request again after its failure, if a later one may succeed.
+ *
+ * @param {Error & {status?: number}} error
+ * @param {() => unknown} again
+ */
+export function repeatAfter(error, again) {
+  if (isPassing(error)) setTimeout(again, REPEAT_MS);
+}
 
 /**
  * True if the server has refused the request, and would refuse it again.

@@ -144,17 +144,24 @@ def test_the_page_is_there_for_whoever_may_look(viewer, nobody):
     assert nobody.get("/compare/").status_code == 403
 
 
-def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
-    """Jobs without a utility: in the list of runs, at the newest moment, per job, in all parts of a comparison."""
-    cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
-    jobs = [replace(one, utility=None) for one in jobs]
-    spec, trace = store.store_generated("without utilities", cluster, jobs, 2)
+def played(cluster, jobs, schedulers) -> list[Run]:
+    """Finished runs of the jobs, one a scheduler."""
+    spec, trace = store.store_generated("own", cluster, jobs, 2)
     runs = []
-    for name in ("a_online_edge", "srtf"):
+    for name in schedulers:
         scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=1)
         runs.append(Run.objects.create(scenario=scenario))
         runner.enqueue(runs[-1].pk)
         work()
+        runs[-1].refresh_from_db()
+    return runs
+
+
+def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
+    """Jobs without a utility: in the list of runs, at the newest moment, per job, in all parts of a comparison."""
+    cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
+    jobs = [replace(one, utility=None) for one in jobs]
+    runs = played(cluster, jobs, ("a_online_edge", "srtf"))
     pair = ",".join(str(run.pk) for run in runs)
     found = {run["id"]: run["metrics"] for run in viewer.get("/api/runs/").json()["results"]}
     for run in runs:
@@ -176,14 +183,7 @@ def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
 def test_co_location_runs_are_compared_by_the_utilization_of_their_machines(viewer, layer):
     """The values are those that each run has at its end."""
     cluster, jobs = generate("harmony", num_jobs=5, num_servers=6, seed=2)
-    spec, trace = store.store_generated("groups", cluster, jobs, 2)
-    runs = []
-    for name in ("harmony", "isolated"):
-        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=1)
-        runs.append(Run.objects.create(scenario=scenario))
-        runner.enqueue(runs[-1].pk)
-        work()
-        runs[-1].refresh_from_db()
+    runs = played(cluster, jobs, ("harmony", "isolated"))
     rows = {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
     for name in ("cpu_utilization", "net_utilization"):
         values = [run.metrics["groups"][name] for run in runs]

@@ -55,7 +55,10 @@ def test_the_situation_between_two_events_is_that_of_the_clock(run, monkeypatch)
     run.refresh_from_db()
     assert run.next_event_ms - run.sim_ms > 60_000
     Run.objects.filter(pk=run.pk).update(clock_speed=10.0)
-    shown = lambda: situation(Run.objects.get(pk=run.pk)).shown["sim_ms"]  # noqa: E731
+
+    def shown() -> int:
+        return situation(Run.objects.get(pk=run.pk)).shown["sim_ms"]
+
     with monkeypatch.context() as frozen:
         for past_ms, step_ms in ((9_999, 0), (25_000, 20_000)):
             frozen.setattr("twin.analysis.situation.now_ms", lambda run, past_ms=past_ms: run.sim_ms + past_ms)
