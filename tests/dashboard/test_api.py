@@ -74,6 +74,10 @@ def test_a_horizon_of_its_own_gives_the_scenario_a_cluster_of_its_own(operator, 
     assert first["cluster"] == second["cluster"] != base.cluster_id
     assert ClusterSpec.objects.get(pk=first["cluster"]).spec["horizon_slots"] == 30
     assert ClusterSpec.objects.get(pk=base.cluster_id).spec["horizon_slots"] == 100
+    slots = [
+        post(operator, "/api/scenarios/", {**body, "slot_ms": ms}).json()["cluster"] for ms in (3_599_999, 3_600_001)
+    ]
+    assert slots[0] != slots[1], "clusters whose sources could be displayed alike are not mixed up"
 
 
 def test_the_snapshot_is_the_fold_of_the_log(viewer, finished_run):

@@ -122,10 +122,11 @@ def _entrants(scenario: Scenario) -> dict[str, Any]:
 
 def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -> ClusterSpec:
     """Cluster with the same servers and another slot length or horizon; reused if it exists."""
-    texts = {"slot_ms": lambda ms: f"slots of {ms / 1_000:g} s", "horizon_slots": lambda slots: f"{slots:,} slots"}
+    texts = {"slot_ms": lambda ms: f"slots of {ms:,} ms", "horizon_slots": lambda slots: f"{slots:,} slots"}
     shown = ", ".join(texts[name](value) for name, value in changed.items())
     source = f"{cluster.source or cluster.name} with {shown}"[:200]
-    known = ClusterSpec.objects.filter(name=cluster.name, source=source, team=cluster.team_id).first()
+    alike = ClusterSpec.objects.filter(name=cluster.name, source=source, team=cluster.team_id)
+    known = next((one for one in alike if one.spec == spec), None)  # the source may be cut off
     return known or ClusterSpec.objects.create(
         name=cluster.name,
         source=source,
