@@ -113,6 +113,6 @@ def test_a_lost_connection_is_said_and_mended(open_page: Callable[..., Page], li
     page.evaluate(BADGES)
     page.evaluate("() => window.twin.stream.line.socket.close()")
     page.wait_for_function(
-        "() => window.badges.some((text) => text.startsWith('offline')) && window.badges.at(-1).startsWith('live')"
+        "() => window.badges.some((text) => text.startsWith('offline')) && window.badges.at(-1).startsWith('connected')"
     )
     page.wait_for_function("(seq) => window.twin.store.lastSeq > seq", arg=before)

@@ -8,8 +8,8 @@ import { badgeText } from '../../static/js/ui/connection-badge.js';
 const AT = Date.UTC(2026, 0, 2, 14, 3, 20);
 
 test('fresh data have no age, data that a ping is missing of have one', () => {
-  assert.equal(badgeText({ state: 'live', heardAt: AT }, AT + 5000), 'live');
-  assert.equal(badgeText({ state: 'live', heardAt: AT }, AT + 7400), 'live, data 7 s old');
+  assert.equal(badgeText({ state: 'live', heardAt: AT }, AT + 5000), 'connected');
+  assert.equal(badgeText({ state: 'live', heardAt: AT }, AT + 7400), 'connected, data 7 s old');
 });
 
 test('offline, the time of the last data stands there, and why when there is something to say', () => {

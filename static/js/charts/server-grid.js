@@ -52,15 +52,11 @@ export class ServerPicture {
     this.loads = loads;
     const [first] = loads.values();
     if (first) this.legend.querySelector('.mark.same')?.parentElement.remove(); // the colours show the loads
-    const step = (i) => h('i', { class: 'mark', css: { background: colors().steps[i] } });
     if (first)
       this.legend.append(
-        h(
-          'span',
-          {},
-          'Allocated at the fork: ',
-          Array.from({ length: STEPS }, (_, i) => step(i)),
-          'up to 100 %',
+        h('span', {}, 'Allocated at the fork:'),
+        ...colors().steps.map((color, i) =>
+          h('span', {}, h('i', { class: 'mark', css: { background: color } }), `to ${((i + 1) * 100) / STEPS} %`),
         ),
       );
     this.paint();
@@ -117,7 +113,7 @@ export class ServerPicture {
     ctx.textBaseline = 'middle';
     ctx.fillStyle = color('muted');
     for (const [text, top] of heads) ctx.fillText(text, 0, top + HEAD / 2);
-    const fills = { added: color('good'), removed: 'transparent', away: color('warn'), resized: color('accent') };
+    const fills = { added: color('good'), removed: 'transparent', away: color('bad'), resized: color('accent') };
     for (const { server, x, y: top } of this.places) {
       const mark = this.marks[server.name];
       const load = this.loads.get(server.name);
@@ -129,7 +125,7 @@ export class ServerPicture {
         ctx.fillStyle = fills[mark];
         ctx.fillRect(x, top + TILE - MARK, TILE, MARK);
       }
-      if (mark === 'removed') strike(ctx, x, top, TILE, color('bad'));
+      if (mark === 'removed') strike(ctx, x, top, TILE, color('muted'));
       if (this.chosen.has(server.name)) {
         ctx.strokeStyle = color('ink');
         ctx.lineWidth = 2;

@@ -10,7 +10,7 @@ const RIGHT_PX = 18; // reserved in every chart for the Gantt's scrollbar, so th
 
 /** Width of the labels left of every plot, px. */
 export function gutter() {
-  return innerWidth < 640 ? 74 : 132;
+  return innerWidth < 640 ? 80 : 132;
 }
 
 /** Options of a value axis of these charts: its labels take the whole gutter. */

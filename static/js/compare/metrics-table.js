@@ -17,7 +17,7 @@ const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };
 
 /** A mark in a run's colour and dash. */
 export function runMark(position) {
-  return h('i', { class: `swatch job-${position % 8}`, 'aria-hidden': 'true' });
+  return h('i', { class: `swatch run-mark job-${position % 8}`, 'aria-hidden': 'true' });
 }
 
 /**

@@ -28,6 +28,11 @@ export const colocation = {
     { title: 'Memory', number: true, cell: ({ here }) => (here ? `${number(here.memory_gb, 1)} GB` : '–') },
   ],
   legend: [
+    {
+      mark: 'group-mark',
+      text: 'group of jobs: colour by its number, a line at each change of its jobs or machines',
+      rows: 'servers',
+    },
     { mark: 'solid', text: 'computation in a group (COMP)', rows: 'servers' },
     { mark: 'hatch', text: 'communication in a group (PULL, PUSH)', rows: 'servers' },
     { mark: 'idle-mark', text: 'idle resource (zoom in to see single iterations)', rows: 'servers' },

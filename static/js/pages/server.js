@@ -243,7 +243,7 @@ function panel({ key, title, unit, capacity }, make) {
         h(
           'span',
           { class: 'muted small' },
-          capacity === null ? 'one layer per job' : `by job, of ${capacityText(capacity, unit)}`,
+          capacity === null ? 'one layer per job' : `by job; dashed line: capacity, ${capacityText(capacity, unit)}`,
         ),
         h(
           'div',

@@ -13,9 +13,9 @@ import { showOnce } from './secret-line.js';
 
 const fail = failureLine($('#list-error'));
 const SCOPES = [
-  ['ingest', 'Post events of one source'],
-  ['read', 'Read with the API'],
-  ['operate', 'Read and change with the API'],
+  ['ingest', 'ingest: post events of one source'],
+  ['read', 'read: read with the API'],
+  ['operate', 'operate: read and change with the API'],
 ];
 
 const columns = [

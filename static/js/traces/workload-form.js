@@ -6,7 +6,7 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { number, plural } from '../util/format.js';
 
 /** Variants on screen, by their names in the API. */
-const VARIANTS = { calibrated: "Scaled to the paper's figures", literal: 'As printed in the paper' };
+const VARIANTS = { calibrated: "Calibrated to the paper's figures", literal: 'As printed in the paper' };
 
 /** onDone() is called after a trace was created. */
 export async function generateForm(form, onDone) {

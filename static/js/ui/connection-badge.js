@@ -10,7 +10,7 @@ import { clock, duration, wallClock } from '../util/format.js';
 /** @type {Record<string, string>} */
 const TEXT = {
   connecting: 'connecting',
-  live: 'live',
+  live: 'connected',
   offline: 'offline',
   paused: 'paused in the background',
   refused: 'not connected',

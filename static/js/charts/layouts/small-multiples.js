@@ -5,6 +5,7 @@ import { colors } from '../../util/colors.js';
 // shares of the height of a plot
 const EDGE = 0.1; // a label nearer to the edge would overlap one of the next plot
 const MIN_GAP = 0.22; // labels nearer to each other would overlap
+const HEAD = 0.35; // of the height of the curves, above them for the title of the plot
 
 /**
  * The plots of the curves: {of: Map of key -> id of the value axis, titles: {id: title}}, in the order of the curves.
@@ -42,12 +43,24 @@ export function stackedAxes(titles, y) {
         stack: 'plots',
         weight: ids.length - place, // Chart.js puts the heaviest on top
         ticks: { ...y.ticks, maxTicksLimit: 4 },
+        afterDataLimits: (/** @type {any} */ axis) => headroom(axis),
         afterBuildTicks: (/** @type {any} */ axis) => {
           axis.ticks = labelled(axis, axis.ticks);
         },
       },
     ]),
   );
+}
+
+/**
+ * Extends an axis upwards, so that its curves stay below the title of the plot.
+ *
+ * @param {{type: string, min: number, max: number}} axis
+ */
+export function headroom(axis) {
+  const { type, min, max } = axis;
+  if (!(max > min)) return;
+  axis.max = type === 'logarithmic' ? max * (max / min) ** HEAD : max + (max - min) * HEAD;
 }
 
 /**

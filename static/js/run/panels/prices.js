@@ -7,7 +7,9 @@ import { $, fill, h } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';
 
-const CLICK = 'Click the chart, or press Enter on it, for the jobs that hold a resource at that time.';
+const HOLDERS = 'for the jobs that hold a resource at that time.';
+const CLICK = `Click the chart, or press Enter on it, ${HOLDERS}`;
+const TAP = `Tap the chart ${HOLDERS}`;
 
 /** Layouts of the prices: [name in the address, title, layout of the chart]; info: of the run. */
 export const layouts = (info) => [
@@ -45,7 +47,7 @@ export const pricesPanel = {
     canvas.addEventListener('keydown', ({ key }) => key === 'Enter' && explain(chart.time, focused()));
     const refresh = () => {
       element.hidden = store.lastSeq > 0 && !store.prices.size && !store.defaultPrices;
-      say(note, noteOf(server.prices, transport.then, info.names[chart.focus ?? 0], chart.layout));
+      say(note, noteOf(server.prices, transport.then, info, chart));
     };
     chart.onFocus = refresh;
     chart.onArrange = ({ plots, rows }) => sized($('.plot', element), plots, rows);
@@ -90,28 +92,32 @@ function sized(plot, plots, rows) {
 }
 
 /**
- * [what is shown, how to see more], of which paper has only the first.
+ * Note below the chart: what is shown, and hints for the mouse and for touch; paper has only the first.
  *
- * @returns {[string, string]}
+ * @returns {{facts: string, mouse: string, touch: string}}
  */
-function noteOf(prices, then, resource, layout) {
+function noteOf(prices, then, info, { focus, layout }) {
+  const units = `per ${[...new Set(info.units)].join(', ')}`;
   const colours = layout?.heat
     ? 'The colours of a row run from its lowest to its highest price in the range shown; each time has the colour ' +
       'of its highest price. The mark is the price at the time shown. '
     : '';
   if (prices) {
     const plan = then === null ? 'latest time' : 'time shown';
-    const facts = `${colours}Prices of server ${prices.server} per unit and slot, with the plan of the ${plan}. `;
-    return [facts, `Clear the field to show the sites. ${CLICK}`];
+    const facts = `${colours}Prices of server ${prices.server} ${units} and slot, with the plan of the ${plan}. `;
+    const clear = 'Clear the field to show the sites. ';
+    return { facts, mouse: clear + CLICK, touch: clear + TAP };
   }
-  const facts = `${colours}Mean over the servers of a site, per unit. `;
-  if (layout?.heat) return [facts, CLICK];
-  const band = `The band spans the cheapest to the most expensive server for ${resource}. `;
-  return [facts + band, `Point at a name for its band. ${CLICK}`];
+  const facts = `${colours}Mean over the servers of a site, ${units}. `;
+  if (layout?.heat) return { facts, mouse: CLICK, touch: TAP };
+  const band = `The band spans the cheapest to the most expensive server for ${info.names[focus ?? 0]}. `;
+  return { facts: facts + band, mouse: `Point at a name for its band. ${CLICK}`, touch: TAP };
 }
 
-function say(note, [facts, hint]) {
-  if (note.textContent !== facts + hint) fill(note, h('span', {}, facts, h('span', { class: 'hint' }, hint)));
+function say(note, { facts, mouse, touch }) {
+  if (note.textContent === facts + mouse + touch) return;
+  const hint = (name, text) => h('span', { class: `hint ${name}` }, text);
+  fill(note, h('span', {}, facts, hint('by-mouse', mouse), hint('by-touch', touch)));
 }
 
 function layoutChoice(chart, choices, refresh) {
