@@ -12,6 +12,8 @@ from tests.browser.conftest import posted
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 A4: ViewportSize = {"width": 794, "height": 1123}
 FITS = "() => document.documentElement.scrollWidth <= innerWidth"
+# Chromium draws no button in a head that it repeats on the next sheet
+REPEATED = "() => [...document.querySelectorAll('th button')].every((b) => getComputedStyle(b).display === 'contents')"
 LINES = """() => Math.max(...[...document.querySelectorAll('#jobs td.wide')].map(
   (cell) => Math.round((cell.clientHeight - 8) / parseFloat(getComputedStyle(cell).lineHeight))))"""
 
@@ -23,6 +25,8 @@ def test_a_comparison_is_no_wider_than_its_page(open_page: Callable[..., Page], 
     expect(page.locator("#differences tbody tr").first).to_be_visible()
     page.emulate_media(media="print")
     assert page.evaluate(FITS)
+    assert page.locator("#differences th button").count() > 0
+    assert page.evaluate(REPEATED)
     expect(page.locator("#figures .run-head").first).to_be_visible()
     expect(page.get_by_text("make baseline").first).to_be_hidden()
 

@@ -18,3 +18,10 @@ test('a long list of times has the least and the longest one', () => {
   const values = [3_600_000, 0, 0, 0, 0, 0, 14_400_000];
   assert.equal(fieldText('upload_ms', values), '7 values, 0 ms to 4h');
 });
+
+test('the resources of a worker are those of which it has some', () => {
+  const gpus = { gpu: 1, cpu: 0, memory: 0, storage: 0, bandwidth: 0 };
+  assert.equal(fieldText('worker', gpus), '1 GPU');
+  assert.equal(fieldText('worker', { ...gpus, memory: 1.5 }), '1 GPU, 1.5 GB memory');
+  assert.equal(fieldText('ps', { ...gpus, gpu: 0 }), 'none');
+});

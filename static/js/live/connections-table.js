@@ -53,6 +53,7 @@ export function columns(elapsed, act = null) {
     },
     {
       title: 'Cost',
+      number: true,
       value: (row) => row.condition.cost.calls_per_minute ?? null,
       hint: 'Load that following puts on the controller of the cluster',
       cell: (row) => h('span', { class: 'muted' }, costText(row.condition) || '–'),

@@ -16,7 +16,7 @@ const PAGE_SIZE = rowsOfPage(25);
 // others begin hidden there
 const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'Ended', 'JCT', 'Reason']);
 const who = (info) => [
-  { key: 'id', title: 'Job', cell: (row) => row.id },
+  { key: 'id', title: 'Job', cell: (row) => h('span', { title: row.id }, row.id) },
   { title: 'State', cell: (row) => stateMark(stateWord(info, row.state)) },
 ];
 const FORMATS = { text: (value) => value ?? '–', number: (value) => number(value), clock, duration };

@@ -81,10 +81,8 @@ export function fieldText(name, value) {
       [storage, 'GB storage'],
       [bandwidth, 'Gbps'],
     ];
-    return amounts
-      .filter(([amount]) => amount !== undefined)
-      .map(([amount, unit]) => `${number(amount)} ${unit}`)
-      .join(', ');
+    const some = amounts.filter(([amount]) => amount > 0);
+    return some.map(([amount, unit]) => `${number(amount)} ${unit}`).join(', ') || 'none';
   }
   if (name === 'utility') {
     const { priority, sensitivity, target_slots: target } = value;
