@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import posted
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FIVE_OTHERS = """() => { const one = document.querySelector('#against button');
   for (let i = 0; i < 4; i++) one.after(one.cloneNode(true)); }"""  # as many as are compared in full
@@ -192,3 +194,20 @@ def test_the_first_column_stays_and_explains_its_metrics(
     assert page.evaluate(lefts) == before
     term.press("Enter")
     expect(page.locator(".definition")).to_contain_text("Sum of the utilities")
+
+
+def test_a_live_run_is_followed(open_page: Callable[..., Page], live_run: int) -> None:
+    """Note, figures and differences are of newer and newer times, without a reload."""
+    page = open_page("/")
+    other = posted(page, "/api/scenarios/1/race/", {"schedulers": ["fifo", "drf"]})["runs"][0]["id"]
+    page.goto(f"/compare/?runs={other},{live_run}")
+    page.wait_for_function("() => window.twin?.answer.at_ms > 0")
+    said = page.locator("#notes").inner_text()
+    for _ in range(3):
+        seen = page.evaluate("() => window.twin.answer.at_ms")
+        page.wait_for_function("(ms) => window.twin.answer.at_ms > ms", arg=seen)
+    expect(page.locator("#notes")).not_to_have_text(said)
+    page.wait_for_function(
+        "(ms) => window.twin.gantts.list.every(({ store }) => store.simMs >= ms)",
+        arg=page.evaluate("() => window.twin.answer.at_ms"),
+    )
