@@ -73,7 +73,9 @@ class CompareViewSet(viewsets.ViewSet):
     )
     def metrics(self, request: Request) -> StreamingHttpResponse:
         """Table of metrics as CSV."""
-        return streamed(csv_lines.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8")
+        runs = _runs(request)
+        answer = payload(runs)  # refuses runs that cannot be compared before the first byte
+        return streamed(csv_lines.metric_lines(runs, answer), "compare-metrics.csv", "text/csv; charset=utf-8")
 
     @extend_schema(
         operation_id="compare_differences_csv",

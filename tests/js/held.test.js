@@ -7,6 +7,7 @@ import test from 'node:test';
 import { perPixel } from '../../static/js/gantt/layers/occupancy.js';
 import { Rows } from '../../static/js/gantt/rows.js';
 import { fullest } from '../../static/js/core/held-shares.js';
+import { sumOfSteps, withoutOutages } from '../../static/js/util/capacity.js';
 import { modelOf } from '../../static/js/models/index.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';
@@ -178,5 +179,38 @@ test('the page of a server has the capacity of each time, also of a resource tha
   assert.deepEqual(gpu.capacity, [
     [100, 8],
     [Infinity, 0],
+  ]);
+});
+
+test('a row of a site is measured by what all its available servers have', () => {
+  const server = (more) => ({ name: 'a', site: 'edge', capacity: [5, 5, 5, 5, 5], ...more });
+  const made = info();
+  made.cluster.servers = [server({ away: [[100, 150]] }), server({ name: 'b', capacity: [15, 5, 5, 5, 5] })];
+  for (const order of ['sites', 'servers']) {
+    const rows = new Rows(store(), made, order);
+    if (order === 'servers') rows.toggle(rows.list[0]);
+    const [row] = rows.list;
+    assert.equal(row.kind, 'many');
+    assert.deepEqual(rows.serversOf(row).length, 2);
+    assert.deepEqual(fullest(rows.measures(row), [0, 2], 50), { name: 'vCPU allocated', share: 0.5 });
+    assert.deepEqual(fullest(rows.measures(row), [1], 120), { name: 'GPU allocated', share: 4 / 15 });
+    assert.deepEqual(fullest(rows.measures(row), [1], 150), { name: 'GPU allocated', share: 0.2 });
+  }
+});
+
+test('capacities are added over time, and an outage leaves none', () => {
+  const steps = /** @type {[number, number][]} */ ([
+    [100, 2],
+    [Infinity, 5],
+  ]);
+  assert.deepEqual(sumOfSteps([steps, [[Infinity, 1]]]), [
+    [100, 3],
+    [Infinity, 6],
+  ]);
+  assert.deepEqual(withoutOutages(steps, [[50, 120]]), [
+    [50, 2],
+    [100, 0],
+    [120, 0],
+    [Infinity, 5],
   ]);
 });

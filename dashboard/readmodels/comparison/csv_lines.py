@@ -7,15 +7,16 @@ from typing import Any
 
 from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import MAX_ROWS, filtered, position_of, rows_of
-from dashboard.readmodels.comparison.payload import payload
 from twin.files.outputs import cell
 from twin.models import Run
 from twin.runs import scheduler_history
 
 
-def metric_lines(runs: Sequence[Run]) -> Iterator[bytes]:
-    """metrics.csv: a row per metric, with the value of each run and its difference from the base."""
-    answer = payload(runs)
+def metric_lines(runs: Sequence[Run], answer: Mapping[str, Any]) -> Iterator[bytes]:
+    """metrics.csv: a row per metric, with the value of each run and its difference from the base.
+
+    answer: the comparison of the runs (payload.py).
+    """
     head = ["figure", "unit", "direction"]
     for run in runs:
         in_charge = scheduler_history.words(scheduler_history.of_run(run), by_name=True)

@@ -46,20 +46,30 @@ export function machinesIn(servers, from, width, bins) {
   return sums.map((sum) => settle(sum, bins));
 }
 
+/** Used share of the available machines of a site, per bin: {cpu, net}, [site] Float64Array, NaN without machines. */
+export function usedShares(store, info, p, from, width, bins) {
+  const use = groupUse(store, info, p, from, width, bins);
+  const machines = machinesIn(info.cluster.servers, from, width, bins);
+  const shares = ([key]) => [
+    key,
+    use[key].map((sum, site) => sum.map((used, bin) => (machines[site][bin] > 0 ? used / machines[site][bin] : NaN))),
+  ];
+  return Object.fromEntries(TRACKS.map(shares));
+}
+
 /** Curves of the utilization of machines by groups: {curves, exact, y}. */
 export function groupCurves(store, info) {
   const { servers } = info.cluster;
   const has = SITES.map((site) => servers.some((server) => server.site === site));
   const values = (p, from, width, bins) => {
-    const use = groupUse(store, info, p, from, width, bins);
-    const machines = machinesIn(servers, from, width, bins);
+    const shares = usedShares(store, info, p, from, width, bins);
     return TRACKS.flatMap(([key, title], lane) =>
       SITES.map((site, i) => ({
         key: `${key}${i}`,
         name: `${site} ${title}`,
         lane,
         site: i,
-        share: use[key][i].map((used, bin) => (machines[i][bin] > 0 ? used / machines[i][bin] : NaN)),
+        share: shares[key][i],
       })),
     ).filter(({ site }) => has[site]);
   };

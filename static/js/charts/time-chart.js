@@ -5,7 +5,7 @@ import { paintUnseen } from '../core/ranges/unseen-times.js';
 import { colors } from '../util/colors.js';
 import { clock, timeTicks } from '../util/format.js';
 
-const LAST_PX = 8; // a label nearer to the end of the axis would be cut off
+const CHAR_PX = 6.4; // width of a character of a label
 const RIGHT_PX = 18; // reserved in every chart for the Gantt's scrollbar, so that the plots align
 
 /** Width of the labels left of every plot, px. */
@@ -44,7 +44,10 @@ export function timeChart(canvas, view, playhead, { type, data, y, plugins = [],
           const found = timeTicks(axis.min, axis.max, Math.max(2, axis.width / (axis.width < 400 ? 84 : 110)));
           axis.step = found.step;
           const room = (/** @type {number} */ value) => ((axis.max - value) / (axis.max - axis.min)) * axis.width;
-          axis.ticks = found.ticks.filter((value) => !axis.width || room(value) >= LAST_PX).map((value) => ({ value }));
+          // a label that needs more would be cut off
+          const fits = (/** @type {number} */ value) =>
+            room(value) + RIGHT_PX >= (clock(value, found.step).length * CHAR_PX) / 2;
+          axis.ticks = found.ticks.filter((value) => !axis.width || fits(value)).map((value) => ({ value }));
         },
         afterFit: (axis) => {
           axis.paddingRight = 0; // a long last label would make this plot narrower than those of other charts

@@ -154,8 +154,9 @@ export class Gantts {
     }
   }
 
+  /** The first schedule with shaded rows, or undefined. */
   get shaded() {
-    return this.list.some(({ gantt }) => gantt.frame.detail === 'shade');
+    return this.list.find(({ gantt }) => gantt.frame.detail === 'shade')?.gantt;
   }
 
   /** All the bars on screen, run by run. */

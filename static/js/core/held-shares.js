@@ -1,6 +1,6 @@
 // Amounts held by the bars of a row of the schedule, by measure: resources, slots of typed workers, or workers.
 
-import { capacityAt, capacitySteps, laneSteps, largest } from '../util/capacity.js';
+import { capacityAt, capacitySteps, laneSteps, largest, sumOfSteps } from '../util/capacity.js';
 import { PS } from './bars.js';
 
 const NONE = /** @type {{name: string, share: number} | null} */ (null);
@@ -66,6 +66,23 @@ function resourceMeasure(name, r, server, bars, { worker, ps }) {
   const amountOf = (bar) =>
     bars.lane[bar] >= 0 ? 0 : (bars.role[bar] === PS ? ps : worker)[bars.job[bar] * 5 + r] * bars.count[bar];
   return largest(capacity) > 0 ? [{ name: `${name} allocated`, capacity, amountOf }] : [];
+}
+
+/**
+ * Measures of several servers as those of all of them: those of one name, with the sum of their capacities.
+ *
+ * @param {Measure[]} measures
+ * @returns {Measure[]}
+ */
+export function together(measures) {
+  /** @type {Map<string, Measure[]>} */
+  const byName = new Map();
+  for (const measure of measures) {
+    const same = byName.get(measure.name);
+    if (same) same.push(measure);
+    else byName.set(measure.name, [measure]);
+  }
+  return [...byName.values()].map((same) => ({ ...same[0], capacity: sumOfSteps(same.map((one) => one.capacity)) }));
 }
 
 /**

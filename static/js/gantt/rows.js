@@ -2,8 +2,9 @@
 
 import { modelsOf } from '../models/index.js';
 import { plural } from '../util/format.js';
-import { workersOf } from '../core/held-shares.js';
+import { together, workersOf } from '../core/held-shares.js';
 import { lowerBound } from '../util/binary-search.js';
+import { withoutOutages } from '../util/capacity.js';
 import { sharedDomain } from './row-names.js';
 import { giveLanes } from './sub-lanes.js';
 import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';
@@ -178,21 +179,36 @@ export class Rows {
     return [...first.values()];
   }
 
+  /** The servers of a row of a server or of a site; none of another row. */
+  serversOf(row) {
+    const { servers } = this.info.cluster;
+    if (row.kind === 'server') return row.index === CLOUD ? [] : [servers[row.index]];
+    return row.kind === 'many' ? servers.filter(({ site }) => site === row.index) : [];
+  }
+
   /**
-   * Amounts summed over the row's bars (held-shares.js): resources of a server, or workers, as a share of the most that
-   * a job or the cloud has at a time.
+   * Amounts summed over the row's bars (held-shares.js): resources of a server or of all servers of a site, or, where
+   * there is no capacity, workers as a share of the most that the row has at a time.
    */
   measures(row) {
-    if (row.kind === 'server' && row.index !== CLOUD) {
-      return (row.measures ??= this.models.flatMap((model) =>
-        model.measures(this.info.cluster.servers[row.index], this.store, this.info),
-      ));
+    if (row.measures && row.peakOf === undefined) return row.measures;
+    const servers = this.serversOf(row);
+    if (servers.length) {
+      const each = servers.flatMap((server) => this.models.flatMap((model) => this.#measuresOf(model, server, row)));
+      return (row.measures = together(each));
     }
     if (row.peakOf !== row.length) {
       row.measures = [workersOf(this.store, Math.max(1, this.#peak(row)))];
       row.peakOf = row.length;
     }
     return row.measures;
+  }
+
+  /** Measures of one server; as a part of a site it offers nothing while it is unavailable. */
+  #measuresOf(model, server, row) {
+    const own = model.measures(server, this.store, this.info);
+    if (row.kind === 'server') return own;
+    return own.map((one) => ({ ...one, capacity: withoutOutages(one.capacity, server.away ?? []) }));
   }
 
   #peak(row) {

@@ -6,6 +6,7 @@ import { NEVER, WORKER } from '../core/bars.js';
 import { GroupBands } from '../gantt/layers/colocation.js';
 import { JobPhases } from '../gantt/layers/job-phases.js';
 import { Regroupings } from '../gantt/layers/regroupings.js';
+import { SiteUse } from '../gantt/layers/site-use.js';
 import { number, percent } from '../util/format.js';
 import { phaseAt } from './phases.js';
 
@@ -45,9 +46,11 @@ export const colocation = {
   ],
   layers: ({ store, info, redraw }) => [
     new GroupBands(store, info, redraw, (ms) => phaseAt(info.phases, ms).model === colocation.name),
+    new SiteUse(store, info),
     new JobPhases(store, info),
     new Regroupings(store),
   ],
+  ofJobs: (order) => order !== 'servers' && order !== 'sites',
   subLanes: () => null,
   measures: () => [],
   stacks: (server, info, bars) => [

@@ -26,6 +26,7 @@ export const slotted = {
     { mark: 'hatch', text: 'parameter server' },
   ],
   layers: () => [],
+  ofJobs: () => true,
   subLanes: () => null,
   measures: resourceMeasures,
   stacks,

@@ -28,6 +28,7 @@ export const typedWorkers = {
     new SuspensionMarks(store),
     new Uploads(store, info, redraw),
   ],
+  ofJobs: () => true,
   subLanes: (server) => {
     const most = [0, 1].map((role) => largest(laneSteps(server, role)));
     return most[0] + most[1] ? most : null;

@@ -74,8 +74,7 @@ async function load() {
   if (wrong) return refused(wrong);
   try {
     const path = `/api/audit/?${new URLSearchParams({ ...asked, page: String(page), size: String(PAGE_SIZE) })}`;
-    const [answer, titles] = await Promise.all([get(path), known ?? catalogue()]);
-    known = titles;
+    const [answer] = await Promise.all([get(path), known ?? catalogue()]);
     if (now === turn) paint(answer, Object.values(asked).some(Boolean));
   } catch (error) {
     logError(error);
@@ -109,8 +108,8 @@ function wrongDays({ since, until }) {
 /** Schedulers and edits with their titles; without them their keys are shown. */
 async function catalogue() {
   const paths = ['/api/schedulers/', '/api/edits/'];
-  const [schedulers, verbs] = (await titled.load(Promise.all(paths.map((path) => get(path))))) ?? [[], []];
-  return { schedulers, verbs };
+  const answers = await titled.load(Promise.all(paths.map((path) => get(path))), load);
+  if (answers) [known] = [{ schedulers: answers[0], verbs: answers[1] }];
 }
 
 function paint({ count, results, users, actions }, filtered) {

@@ -42,6 +42,7 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { printPanel, savePicture } from '../ui/png-button.js';
 import { ScheduleOptions } from '../run/schedule/gantt-options.js';
+import { shadeNote } from '../run/schedule/shade-note.js';
 import { GanttTools } from '../run/schedule/gantt-tools.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
@@ -195,22 +196,10 @@ async function main() {
   const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
   const paintSchedule = inPanel($('#panel-gantt'), () => {
     if (!gantt) return;
-    $('#gantt-shade').hidden = gantt.frame.detail !== 'shade' && !gantt.frame.low;
-    $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away);
-    setText(
-      $('#gantt-detail'),
-      gantt.frame.detail === 'shade'
-        ? gantt.frame.inView
-          ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the allocated share of the most ` +
-            'allocated resource of each row; zoom in for single bars.'
-          : 'No bars in these rows at these times, as of the time shown.'
-        : gantt.frame.low
-          ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
-            `and ${gantt.frame.low === 1 ? 'shows' : 'show'} the allocated share instead; press + for taller rows.`
-          : gantt.frame.hidesPs
-            ? 'Parameter servers are hidden at this row height; press + to show them.'
-            : '',
-    );
+    const { text, scale } = shadeNote(gantt);
+    $('#gantt-shade').hidden = !scale;
+    $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away) || gantt.rows.order !== 'servers';
+    setText($('#gantt-detail'), text);
     options?.refresh();
     tools?.refresh();
     setText($('#gantt-count'), `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);

@@ -2,7 +2,7 @@
 
 import { get } from '../core/api.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
-import { $, $$, fill, h, setText } from '../ui/dom.js';
+import { $, $$, fill, h, setText, showPanels } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { clock, lowered, plural } from '../util/format.js';
 import { inCharge } from '../models/phases.js';
@@ -33,6 +33,7 @@ let titles = null; // of the schedulers
 const nameOf = (name) => titles?.[name] ?? name;
 const isPast = (edit) => wasPlayed(edit, draft.scenario);
 const fail = failureLine($('#failed'));
+const continued = new PagePart('run that this scenario continues');
 async function start() {
   const [found, verbs, schedulers] = await Promise.all([
     get(`/api/scenarios/${id}/`),
@@ -74,7 +75,8 @@ async function start() {
 
 /** Shows a notice if the continued run has ended and has no events after the time of the fork. */
 async function noteEnd({ parent, fork_ms: forkMs }) {
-  const run = parent && (await new PagePart('run that this scenario continues').load(get(`/api/runs/${parent}/`)));
+  const again = () => noteEnd({ parent, fork_ms: forkMs });
+  const run = parent && (await continued.load(get(`/api/runs/${parent}/`), again));
   if (!run || run.status !== 'finished' || run.sim_ms > forkMs) return;
   setText(
     $('#at-the-end'),
@@ -272,4 +274,6 @@ function choose(names) {
 
 const runs = () => paintRuns($('#runs'), draft.scenario, operator, fail);
 
-start().catch(fail);
+start()
+  .catch(fail)
+  .finally(() => showPanels('data-starting'));

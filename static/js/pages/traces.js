@@ -99,7 +99,7 @@ async function leave(trace, open) {
 }
 
 async function load() {
-  const page = await listed.load(get('/api/traces/?size=200'));
+  const page = await listed.load(get('/api/traces/?size=200'), load);
   if (page) loaded(page);
 }
 

@@ -57,7 +57,8 @@ export class NewPlan {
   }
 
   async #list() {
-    const known = (await this.part.load(get('/api/schedulers/'))) ?? [];
+    const known = await this.part.load(get('/api/schedulers/'), () => this.#list());
+    if (!known) return;
     const able = known.filter((one) => !one.unavailable);
     this.known = new Map(able.map((one) => [one.name, one]));
     fill(

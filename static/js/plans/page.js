@@ -3,7 +3,7 @@
 import { get } from '../core/api.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { empty } from '../ui/data-table.js';
-import { $, fill } from '../ui/dom.js';
+import { $, fill, showPanels } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { Poll } from '../util/poll.js';
 import { NewPlan } from './new-plan.js';
@@ -39,6 +39,9 @@ async function load() {
   return true;
 }
 
-const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
+const poll = new Poll(load, AGAIN_MS, (error) => {
+  part.turn(error);
+  showPanels('data-starting');
+});
 connectionBadge($('#connection'), poll, 'change');
 poll.now();

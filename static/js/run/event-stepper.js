@@ -71,15 +71,16 @@ export class EventStep {
     // stepped to; several events may share a moment
     if (this.row && this.row.at_ms === playhead.ms) return this.#paint();
     const turn = ++this.turn;
-    const row = await this.#ask({ until_ms: Math.floor(playhead.ms) });
+    const again = () => turn === this.turn && this.#refresh();
+    const row = await this.#ask({ until_ms: Math.floor(playhead.ms) }, again);
     if (turn !== this.turn) return;
     this.row = row;
     this.#paint();
   }
 
-  async #ask(asked) {
+  async #ask(asked, again) {
     const query = new URLSearchParams({ ...asked, size: 1 });
-    const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`));
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`), again);
     return answer?.rows[0] ?? null;
   }
 

@@ -58,7 +58,7 @@ export class Family {
   }
 
   async load() {
-    const rows = await this.part.load(get(`/api/runs/${this.runId}/forks/`));
+    const rows = await this.part.load(get(`/api/runs/${this.runId}/forks/`), () => this.load());
     if (!rows) return;
     this.rows = rows;
     const own = rows.find((row) => row.id === this.runId);

@@ -64,6 +64,9 @@ export function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
+/** Shows the panels of a page that has waited: for any answer (data-loading), or until it says so (data-starting). */
+export const showPanels = (waited = 'data-loading') => $('main')?.removeAttribute(waited);
+
 export function debounce(action, ms) {
   let timer = 0;
   return (...given) => {

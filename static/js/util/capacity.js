@@ -53,6 +53,49 @@ export function largest(steps) {
 }
 
 /**
+ * A capacity that is 0 in the outages of its server.
+ *
+ * @param {Steps} steps
+ * @param {[from: number, until: number][]} away
+ * @returns {Steps}
+ */
+export function withoutOutages(steps, away) {
+  if (!away.length) return steps;
+  const times = [...new Set([...steps.map(([until]) => until), ...away.flat()])].sort((a, b) => a - b);
+  return times.map((until, i) => {
+    const from = i ? times[i - 1] : -1;
+    return [until, away.some(([left, back]) => left <= from && from < back) ? 0 : capacityAt(steps, from)];
+  });
+}
+
+/**
+ * The sum of several capacities over time.
+ *
+ * @param {Steps[]} all
+ * @returns {Steps}
+ */
+export function sumOfSteps(all) {
+  if (all.length === 1) return all[0];
+  /** @type {Map<number, number>} the change at a time */
+  const changes = new Map();
+  let now = 0;
+  for (const steps of all) {
+    now += steps[0][1];
+    for (let i = 1; i < steps.length; i++) {
+      const at = steps[i - 1][0];
+      changes.set(at, (changes.get(at) ?? 0) + steps[i][1] - steps[i - 1][1]);
+    }
+  }
+  /** @type {Steps} */
+  const sum = [];
+  for (const [at, change] of [...changes].sort((a, b) => a[0] - b[0])) {
+    sum.push([at, now]);
+    now += change;
+  }
+  return [...sum, [Infinity, now]];
+}
+
+/**
  * The same in other units.
  *
  * @param {Steps} steps

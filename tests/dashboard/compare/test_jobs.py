@@ -80,10 +80,10 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
     strange = Run.objects.create(
         scenario=Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler="fifo")
     )
-    answer = viewer.get(address(*pair, *more, strange))
-    assert (answer.status_code, answer.json()["detail"]) == (
-        400, f"runs {pair[0].pk} and {strange.pk} have no common job ids; compare runs of the same trace"
-    )  # fmt: skip
+    for path in ("", "metrics.csv"):
+        answer = viewer.get(address(*pair, *more, strange, tail=path))
+        refused = f"runs {pair[0].pk} and {strange.pk} have no common job ids; compare runs of the same trace"
+        assert (answer.status_code, answer.json()["detail"] if answer.status_code == 400 else "") == (400, refused)
 
 
 def test_the_same_trace_uploaded_twice_is_one(viewer, pair):

@@ -1,6 +1,7 @@
-// Rows with many bars, or too low for them: each pixel is shaded by the utilization of the fullest resource.
+// Rows with many bars, or too low for them: each pixel is shaded by the utilization of the fullest resource, or, where
+// a row has no capacity, by its workers.
 
-import { CLOUD, NEVER } from '../../core/bars.js';
+import { NEVER } from '../../core/bars.js';
 import { number, percent } from '../../util/format.js';
 import { fullest } from '../../core/held-shares.js';
 import { addInterval } from '../../util/interval-sums.js';
@@ -44,7 +45,7 @@ export class Occupancy extends Layer {
     });
   }
 
-  /** Utilization of the row's fullest resource at a time. */
+  /** Utilization of the row's fullest resource at a time, or its workers. */
   hit(x, y, frame) {
     const point = frame.at(x, y);
     if (!point || point.how === 'owned' || point.how === 'none' || point.row.kind === 'job') return null;
@@ -55,17 +56,10 @@ export class Occupancy extends Layer {
 
   describe({ row, t, now }, frame) {
     const measures = frame.rows.measures(row);
-    if (row.kind === 'many' || row.index === CLOUD) {
+    if (!frame.rows.serversOf(row).length) {
       const [workers] = measures;
-      return [
-        [
-          workers.name,
-          number(
-            now.reduce((sum, bar) => sum + workers.amountOf(bar), 0),
-            0,
-          ),
-        ],
-      ];
+      const sum = now.reduce((total, bar) => total + workers.amountOf(bar), 0);
+      return [[workers.name, `${number(sum, 0)}, at most ${number(workers.capacity[0][1], 0)} at a time`]];
     }
     const most = fullest(measures, now, t);
     return most?.share ? [[most.name, percent(most.share)]] : [];
@@ -73,7 +67,7 @@ export class Occupancy extends Layer {
 }
 
 /** One ImageData of plot width x rows. */
-class Raster {
+export class Raster {
   constructor() {
     this.canvas = document.createElement('canvas');
     this.context = this.canvas.getContext('2d');
@@ -101,8 +95,12 @@ class Raster {
    * darkest colour. only: [job] 1 where its bars are shown; null = all.
    */
   line(y, /** @type {any} */ { ramp, ...what }) {
+    this.shade(y, perPixel(this.canvas.width, what, this), ramp);
+  }
+
+  /** Paints line `y` by a share of each pixel. */
+  shade(y, shares, ramp) {
     const width = this.canvas.width;
-    const shares = perPixel(width, what, this);
     const offset = y * width;
     for (let x = 0; x < width; x++) {
       if (shares[x] > 0) this.words[offset + x] = ramp[Math.min(255, Math.max(18, Math.round(shares[x] * 255)))];

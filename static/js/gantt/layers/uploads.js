@@ -24,9 +24,8 @@ export class Uploads extends Layer {
     this.delays = delays;
     this.#forget();
     if (delays) return;
-    new PagePart('uploads of chunks').load(getColumns(`/api/runs/${info.run.id}/delays/`)).then((answer) => {
-      if (!answer) return;
-      const { meta, columns } = answer;
+    const ask = () => getColumns(`/api/runs/${info.run.id}/delays/`);
+    new PagePart('uploads of chunks').persist(ask).then(({ meta, columns }) => {
       this.delays = { values: meta.values, width: meta.width, code: columns.code };
       this.#forget();
       onData();

@@ -60,8 +60,9 @@ export class RejectionNote {
     this.box.hidden = !found;
     if (!found) return;
     const query = new URLSearchParams({ kind: 'decided', decision: 'rejected', code: found.code, size: '1' });
-    const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`));
+    const again = () => !this.shown && this.paint(verdicts);
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`), again);
     if (key === this.shown) setText(this.box, rejectionText(found, answer?.rows[0]));
-    if (!answer) this.shown = ''; // asked for again with the next jobs
+    if (!answer) this.shown = ''; // asked for again
   }
 }

@@ -135,4 +135,6 @@ $('#raster').addEventListener(
 const [from, to] = ['from', 'to'].map((name) => url.number(name, { instead: 'The whole run is shown.' }));
 if (from !== null && to !== null && to > from) shown = within([from, to], [0, Number.MAX_SAFE_INTEGER]);
 load().catch(failed);
-new PagePart('metrics').load(showMetrics());
+const metricsPart = new PagePart('metrics');
+const loadMetrics = () => metricsPart.load(showMetrics(), loadMetrics);
+loadMetrics();

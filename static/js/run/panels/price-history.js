@@ -40,7 +40,7 @@ export class PastPrices {
   async #load() {
     const then = this.transport.then;
     if (then === null) return;
-    const answer = await this.part.load(get(`/api/runs/${this.runId}/prices/?at_ms=${then}`));
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/prices/?at_ms=${then}`), () => this.later.ask());
     if (this.transport.then === null) return this.part.forget();
     this.past = answer // not those of another time
       ? {

@@ -1,6 +1,6 @@
 // Options of the schedule: rows by server, site, job, user or queue; colours of bars; highlighted jobs.
 
-import { stateWord } from '../../models/index.js';
+import { modelsOf, stateWord } from '../../models/index.js';
 import { get } from '../../core/api.js';
 import { colors, onTheme } from '../../util/colors.js';
 import { $, debounce, fill, h, setText } from '../../ui/dom.js';
@@ -52,7 +52,7 @@ export class ScheduleOptions {
   }
 
   paintLegend() {
-    const { keys, note } = this.way.legend(colors());
+    const { keys, note } = this.ofJobs ? this.way.legend(colors()) : { keys: [], note: '' };
     const signature = JSON.stringify([keys, note]);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -72,6 +72,11 @@ export class ScheduleOptions {
     $('#gantt-legend').hidden = !keys.length && !note;
   }
 
+  /** True if what the rows show is of single jobs, which have colours. */
+  get ofJobs() {
+    return modelsOf(this.info).some(({ ofJobs }) => ofJobs(this.gantt.rows.order));
+  }
+
   #rows() {
     const buttons = Object.entries(this.orders).map(([order, text]) => [
       order,
@@ -81,6 +86,9 @@ export class ScheduleOptions {
       for (const [name, button] of buttons) button.setAttribute('aria-pressed', String(name === order));
       if (this.gantt.rows.order !== order) this.gantt.setOrder(order);
       url.set({ rows: order === 'servers' ? '' : order });
+      $('#gantt-colour').disabled = !this.ofJobs;
+      $('#gantt-colour').title = this.ofJobs ? '' : 'These rows show groups of jobs; the rows of jobs have colours.';
+      if (this.way) this.paintLegend();
     };
     for (const [order, button] of buttons) button.addEventListener('click', () => choose(order));
     fill(
@@ -110,7 +118,9 @@ export class ScheduleOptions {
   }
 
   async #loadPayoffs() {
-    const answer = await this.part.load(get(`/api/runs/${this.runId}/payoffs/?after=${this.payoffSeq}`));
+    const answer = await this.part.load(get(`/api/runs/${this.runId}/payoffs/?after=${this.payoffSeq}`), () =>
+      this.later.ask(),
+    );
     if (!answer) return;
     for (const [job, payoff] of answer.rows) this.payoffs.set(job, payoff);
     this.payoffSeq = answer.last_seq;

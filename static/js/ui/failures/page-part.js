@@ -3,8 +3,8 @@
 
 import { logError } from '../../core/client-errors.js';
 import { sentence, wallClock } from '../../util/format.js';
-import { isPassing } from '../../util/poll.js';
-import { $, fill, h } from '../dom.js';
+import { isPassing, repeatAfter } from '../../util/poll.js';
+import { $, fill, h, showPanels } from '../dom.js';
 
 const AGAIN_MS = 2000; // after a failure; each wait is twice as long as the one before
 const MAX_AGAIN_MS = 30_000;
@@ -27,15 +27,17 @@ export class PagePart {
    *
    * @template T
    * @param {Promise<T>} request
+   * @param {() => unknown} [again] makes the request again, after a failure that may pass
    * @returns {Promise<T | null>}
    */
-  async load(request) {
+  async load(request, again) {
     try {
       const answer = await request;
       this.loaded();
       return answer;
     } catch (error) {
       this.failed(error);
+      if (again) repeatAfter(error, again);
       return null;
     }
   }
@@ -57,7 +59,10 @@ export class PagePart {
         return answer;
       } catch (caught) {
         const error = /** @type {Error & {status?: number}} */ (caught);
-        if (!isPassing(error)) throw error;
+        if (!isPassing(error)) {
+          showPanels();
+          throw error;
+        }
         this.failed(error);
         onTurn(true);
         await new Promise((done) => setTimeout(done, wait));
@@ -98,6 +103,7 @@ export class PagePart {
   loaded() {
     this.loadedAt = Date.now();
     this.forget();
+    showPanels();
   }
 
   /** Takes the outcome of a request: its error, or null after a success. @param {any} error */
@@ -111,6 +117,7 @@ export class PagePart {
     logError(error);
     this.error = error;
     failing.add(this);
+    showPanels();
     setTimeout(show, SHOW_MS);
   }
 

@@ -1,0 +1,91 @@
+// Use of the machines of a site by groups of co-located jobs, where a row is a site: CPU above, network below.
+
+import { usedShares } from '../../charts/group-use.js';
+import { NEVER } from '../../core/bars.js';
+import { clock, percent } from '../../util/format.js';
+import { LEVEL, Layer } from './layer.js';
+import { Raster } from './occupancy.js';
+
+const SITES = ['edge', 'cloud'];
+const HALVES = /** @type {const} */ (['cpu', 'net']);
+
+export class SiteUse extends Layer {
+  constructor(store, info) {
+    super('site-use', LEVEL.GROUPS);
+    this.store = store;
+    this.info = info;
+    this.raster = new Raster();
+  }
+
+  paint(ctx, frame) {
+    const rows = frame.views.filter(({ row }) => this.#siteOf(row) >= 0);
+    if (!rows.length || !this.store.groups.length) return;
+    const { area, view, rowPx } = frame;
+    const width = Math.max(1, Math.round(area.right - area.left));
+    const shares = usedShares(this.store, this.info, frame.p, view.from, (view.to - view.from) / width, width);
+    for (const { row, y } of rows) {
+      this.raster.begin(width, HALVES.length);
+      HALVES.forEach((half, i) => this.raster.shade(i, shares[half][this.#siteOf(row)], frame.c.ramp));
+      this.raster.blit(ctx, area.left, y, area.right - area.left, rowPx / HALVES.length);
+      ctx.fillStyle = frame.c.panel;
+      ctx.fillRect(area.left, Math.round(y + rowPx / 2), area.right - area.left, 1);
+    }
+  }
+
+  /** True while a row is a site. */
+  inRows(frame) {
+    return frame.views.some(({ row }) => this.#siteOf(row) >= 0);
+  }
+
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    if (!point || point.t > frame.p || this.#siteOf(point.row) < 0) return null;
+    return { site: this.#siteOf(point.row), t: point.t, p: frame.p };
+  }
+
+  describe({ site, t, p }) {
+    const { cpu, net } = usedShares(this.store, this.info, p, t, 1, 1);
+    return Number.isFinite(cpu[site][0])
+      ? [
+          ['CPU', percent(cpu[site][0])],
+          ['network', percent(net[site][0])],
+        ]
+      : [];
+  }
+
+  /** The jobs of each group on the machines of a site. */
+  table(row, frame) {
+    const { view } = frame;
+    const p = frame.playhead.ms;
+    const { servers } = this.info.cluster;
+    if (this.#siteOf(row) < 0) return [];
+    return this.store.groups.flatMap(
+      ([
+        from,
+        until,
+        {
+          group,
+          jobs,
+          machines,
+          servers: [first],
+        },
+      ]) => {
+        if (servers[first].site !== row.index || from >= view.to || from > p || (until !== NEVER && until <= view.from))
+          return [];
+        const end = until === NEVER || until > p ? '' : clock(until);
+        return jobs.map((job) => [
+          frame.jobName(job),
+          `worker in group ${group}`,
+          row.index,
+          machines,
+          clock(from),
+          end,
+        ]);
+      },
+    );
+  }
+
+  #siteOf(row) {
+    return row.kind === 'many' ? SITES.indexOf(row.index) : -1;
+  }
+}

@@ -1,0 +1,40 @@
+// Note on the shading of a schedule: what the shade of a row is a share of.
+
+import { plural } from '../../util/format.js';
+
+const ALLOCATED = 'allocated share of the most allocated resource of each row';
+const WORKERS = 'workers relative to their maximum in the row';
+
+/** What the shaded rows of a schedule are shaded by. @param {any} gantt */
+export function shadedBy({ frame, rows }) {
+  const shaded = frame.views.filter(({ how }) => how === 'shade').map(({ row }) => row);
+  const relative = shaded.filter((row) => !rows.serversOf(row).length).length;
+  if (!relative) return ALLOCATED;
+  return relative === shaded.length ? WORKERS : `${ALLOCATED}, or, without a capacity, ${WORKERS}`;
+}
+
+/**
+ * The note below a schedule, and whether its shades need a scale.
+ *
+ * @param {any} gantt
+ * @returns {{text: string, scale: boolean}}
+ */
+export function shadeNote(gantt) {
+  const { frame } = gantt;
+  if (gantt.layer('site-use')?.inRows(frame))
+    return { text: 'CPU above, network below: used share of the machines of the site.', scale: true };
+  if (frame.detail === 'shade') {
+    const count = frame.inView;
+    const text = count
+      ? `${plural(count, 'bar')} in view: shaded by the ${shadedBy(gantt)}; zoom in for single bars.`
+      : 'No bars in these rows at these times, as of the time shown.';
+    return { text, scale: true };
+  }
+  if (frame.low) {
+    const [are, show] = frame.low === 1 ? ['is', 'shows'] : ['are', 'show'];
+    const why = `${plural(frame.low, 'row')} ${are} too small to draw single bars`;
+    return { text: `${why} and ${show} the ${shadedBy(gantt)}; press + for taller rows.`, scale: true };
+  }
+  const text = frame.hidesPs ? 'Parameter servers are hidden at this row height; press + to show them.' : '';
+  return { text, scale: false };
+}
