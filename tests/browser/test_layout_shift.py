@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import posted
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAX_SHIFT = 0.05
 PATHS = (
     "/", "/live/", "/alerts/", "/traces/", "/clusters/", "/scenarios/", "/sweeps/", "/experiments/", "/compare/",
-    "/audit/",
+    "/audit/", "/scenarios/1/",
 )  # fmt: skip
 # the entries from before this call are buffered
 SHIFT = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries()
@@ -35,12 +35,16 @@ def test_a_page_keeps_its_places_while_it_loads(
         f"/runs/{finished_run}/servers/0/": "main:not([data-waits]) #jobs :is(table, .empty)",
         f"/live/{followed}/": ".follow-facts",
     }  # pages that stay connected, with what stands there once they are complete
+    tabs = [f"/live/{followed}/{tab}/" for tab in ("fidelity", "shadows", "plans")]
     moved = {}
-    for path in (*PATHS, f"/sweeps/{sweep['id']}/", *followers):
+    for path in (*PATHS, f"/sweeps/{sweep['id']}/", *tabs, *followers):
         page.goto(path)
         if path in followers:
             page.wait_for_function("() => window.twin?.store.lastSeq > 0")
             page.locator(followers[path]).first.wait_for()
+        elif path in tabs:  # they ask again and again
+            page.locator("main:not([data-loading], [data-starting])").wait_for()
+            expect(page.get_by_text("Loading …")).to_have_count(0)
         else:
             page.wait_for_load_state("networkidle")
         moved[path] = page.evaluate(SHIFT)

@@ -137,7 +137,7 @@ def test_rows_colours_and_highlights_are_kept_in_the_address(open_page: Callable
     page = open_page(f"/runs/{finished_run}/")
     page.wait_for_function(LOADED)
     page.locator("#gantt-rows button[data-rows='sites']").click()
-    expect(page.locator("#gantt-count")).to_contain_text("2 rows")
+    expect(page.locator("#gantt-count")).to_contain_text("2 sites")
     page.locator("#gantt-colour").select_option("state")
     expect(page.locator("#gantt-legend")).to_contain_text("completed")
     page.locator("#gantt-colour").select_option("payoff")
@@ -149,7 +149,7 @@ def test_rows_colours_and_highlights_are_kept_in_the_address(open_page: Callable
     expect(page).to_have_url(re.compile("rows=sites&colour=payoff&find=vgg"))
     page.reload()
     page.wait_for_function(LOADED)
-    expect(page.locator("#gantt-count")).to_contain_text("2 rows")
+    expect(page.locator("#gantt-count")).to_contain_text("2 sites")
     assert page.evaluate("() => window.twin.gantt.marked.reduce((a, b) => a + b, 0)") == marked
 
 

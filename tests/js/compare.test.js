@@ -10,6 +10,7 @@ import {
   inFull,
   leading,
   masks,
+  NOT_COMPARED,
   place,
   relativeText,
   runsOf,
@@ -107,8 +108,10 @@ test('the base gets the kinds of the run it is compared with, job by job', () =>
     shared_1: Int32Array.of(0, 2),
     shared_2: Int32Array.of(1, 2),
   };
-  assert.deepEqual([...masks(columns, 1, 2).base], [4, 0, 1]);
+  assert.deepEqual([...masks(columns, 1, 2).base], [4, NOT_COMPARED, 1]);
   assert.deepEqual([...masks(columns, 1, 2).other], [9, 4, 1]);
+  const strange = { ...columns, run_2: new Uint8Array(3).fill(NOT_COMPARED), shared_2: new Int32Array(0) };
+  assert.deepEqual([...masks(strange, 1, 2).base], [NOT_COMPARED, NOT_COMPARED, NOT_COMPARED]);
 });
 
 test('the share below a value is read off the quantiles', () => {

@@ -22,6 +22,7 @@ const COLORS = {
   jobs: ['j0', 'j1'],
   onJob: ['i0', 'i1'],
   line: 'line',
+  same: 'same',
   band: 'band',
   muted: 'muted',
   ink: 'ink',
@@ -238,7 +239,7 @@ test('a server that is unavailable is painted so, and the tooltip says until whe
   const grid = new RowGrid();
   const { ctx, filled } = canvas();
   grid.paint(ctx, frame);
-  assert.ok(filled.some(([fill, x, , width]) => fill === 'line' && x === 250 && width === 30));
+  assert.ok(filled.some(([fill, x, , width]) => fill === 'same' && x === 250 && width === 30));
   const hit = grid.hit(260, 40, frame);
   assert.match(grid.describe(hit)[0][1], /unavailable until/);
   assert.equal(grid.hit(260, 60, frame), null);

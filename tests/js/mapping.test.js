@@ -95,12 +95,12 @@ test('the account of an import counts the rows that list machines, and is none i
   const report = (rows) => ({ rows, outside_window: 155, skipped_counts: {} });
   assert.equal(
     account(report(196), 40, 16),
-    '196 rows read = 40 jobs + 1 row of 16 machines + 155 not selected + 0 skipped',
+    '196 rows read = 40 jobs + 1 row of 16 servers + 155 not selected + 0 skipped',
   );
   assert.equal(
     account(report(197), 40, 16),
-    '197 rows read = 40 jobs + 2 rows of 16 machines + 155 not selected + 0 skipped',
+    '197 rows read = 40 jobs + 2 rows of 16 servers + 155 not selected + 0 skipped',
   );
-  assert.equal(account(report(196), 40, 1), '196 rows read = 40 jobs + 1 machine + 155 not selected + 0 skipped');
+  assert.equal(account(report(196), 40, 1), '196 rows read = 40 jobs + 1 server + 155 not selected + 0 skipped');
   assert.equal(account(report(194), 40, 16), null);
 });

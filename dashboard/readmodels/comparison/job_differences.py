@@ -18,6 +18,8 @@ from twin.infra.columns import pack
 from twin.models import Run
 
 MAX_ROWS = 500
+NOT_COMPARED = 255  # in place of kinds of difference
+NO_JOBS = np.zeros(0, dtype=np.int32)
 SORTS = ("index", "start", "finish", "jct", "utility")
 
 
@@ -57,15 +59,17 @@ def difference_counts(found: Compared, which: int) -> dict[str, Any]:
 def kinds(runs: Sequence[Run]) -> bytes:
     """columns.pack: of each run in full `run_<id>`, uint8 [its job index] sums of meta.bits; 0 = as the base.
 
-    The base's own column has the differences of all others.
+    NOT_COMPARED of a job that not all runs have, and of all jobs of a run of another trace. `shared_<id>`: the indexes
+    of the compared jobs. The base's own column has the differences of all others.
     """
     found = compared(runs)
     columns = {}
-    for i, (side, rows) in enumerate(zip(found.sides, found.rows, strict=True)):
-        column = np.zeros(len(side.jobs), dtype=np.uint8)
-        column[rows] = np.bitwise_or.reduce(found.kinds) if i == 0 else found.kinds[i]
+    for i, (side, rows, alike) in enumerate(zip(found.sides, found.rows, found.same_trace, strict=True)):
+        own = rows if alike else NO_JOBS
+        column = np.full(len(side.jobs), NOT_COMPARED, dtype=np.uint8)
+        column[own] = np.bitwise_or.reduce(found.kinds) if i == 0 else found.kinds[i][: len(own)]
         columns[f"run_{side.run_id}"] = column
-        columns[f"shared_{side.run_id}"] = rows.astype(np.int32)
+        columns[f"shared_{side.run_id}"] = own.astype(np.int32)
     return pack({"bits": BIT}, columns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from scheduling.model.values import ModelError
 from twin.analysis.changed_jobs import Changes, edits_of_jobs
@@ -40,9 +41,7 @@ def notes_of(
             "job has different durations, so the metrics of "
             f"{'these runs' if len(unlike) > 1 else f'run {unlike[0][0].pk}'} are not ranked."
         )
-    for run, basis in pairs:
-        if basis.from_ms:
-            yield _note_of_cut(run)
+    yield from _notes_of_cuts([run for run, basis in pairs if basis.from_ms])
     unrelated = [run for run, basis in pairs if not kin(basis, bases[0])]
     if unrelated:
         rest = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in unrelated)
@@ -113,13 +112,21 @@ def _note_of_changes(first: Run, run: Run, change: Changes) -> str:
     return f"The jobs of run {run.pk} are not those of run {first.pk}{because}: {differ}. So {rule}."
 
 
-def _note_of_cut(run: Run) -> str:
-    cut = run.scenario.trace.report["cut"]
-    return (
-        f"Run {run.pk} is a cut of run {cut['run']} at {moment(cut['at_ms'])}: it begins with the jobs that were open "
-        "at that time, and their JCT counts from it. Jobs that were running are assigned to servers again, so the "
-        "first divergence leaves them out."
+def _notes_of_cuts(runs: Sequence[Run]) -> Iterator[str]:
+    """A note for the runs of each cut: the shadows of a cluster are cuts of one run at one time."""
+    by_cut = groupby(
+        runs, lambda run: (run.scenario.trace.report["cut"]["run"], run.scenario.trace.report["cut"]["at_ms"])
     )
+    for (of, at_ms), cut in by_cut:
+        *others, last = [str(run.pk) for run in cut]
+        named, begin = f"Run {last} is a cut", "it begins"
+        if others:
+            named, begin = f"Runs {', '.join(others)} and {last} are cuts", "they begin"
+        yield (
+            f"{named} of run {of} at {moment(at_ms)}: {begin} with the jobs that were open at that time, and their JCT "
+            "counts from it. Jobs that were running are assigned to servers again, so the first divergence leaves them "
+            "out."
+        )
 
 
 def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:

@@ -30,6 +30,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     class: 'bands',
     width,
     height: HEIGHT,
+    viewBox: `0 0 ${width} ${HEIGHT}`, // a sheet of paper may be narrower than the window
     role: 'img',
     'aria-label': `${title} over ${xTitle}; the table above has the same values`,
   });

@@ -7,6 +7,8 @@ import { clock, number, plural } from '../util/format.js';
 export const DIFFERENCE_TYPES = ['shifted', 'moved', 'not_rejected', 'rejected', 'preempted'];
 /** The name of a kind as text: 'not_rejected' is 'not rejected'. @param {string} kind */
 export const kindWord = (kind) => kind.replaceAll('_', ' ');
+/** In place of the kinds of a job that the baseline or the other run does not have. */
+export const NOT_COMPARED = 255;
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, not_rejected: 2, rejected: 5, preempted: 0 };
 const WEIGHT = ['not_rejected', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for job colours
@@ -54,7 +56,10 @@ export function deltaText(delta, unit) {
   if (delta === 0) return '±0';
   const sign = delta > 0 ? '+' : '−';
   const points = Math.abs(delta) * 100;
-  if (unit === 'share') return sign + pointsText(number(points, points < 0.1 ? 3 : 1));
+  if (unit === 'share') {
+    const text = number(points, points < 0.1 ? 3 : 1);
+    return text === '0' ? '≈ 0' : sign + pointsText(text);
+  }
   const text = valueText(Math.abs(delta), unit);
   return text === valueText(0, unit) || text.startsWith('<') ? '≈ 0' : sign + text;
 }
@@ -78,7 +83,9 @@ export function changeText({ value, delta, relative, verdict, ranked = true }, u
   if (!ranked) return value === null ? '' : 'not ranked';
   if (delta === null) return '';
   if (delta === 0 || verdict === 'same') return 'same';
-  const change = [deltaText(delta, unit), relativeText(relative)].filter(Boolean).join(', ');
+  const difference = deltaText(delta, unit);
+  if (difference === '≈ 0') return difference; // too small to be better or worse
+  const change = [difference, relativeText(relative)].filter(Boolean).join(', ');
   return verdict ? `${change} ${verdict}` : change;
 }
 
@@ -144,8 +151,8 @@ export function leading(mask, bits) {
 export function masks(columns, base, other) {
   const shares = columns[`run_${other}`];
   const [mine, yours] = [columns[`shared_${base}`], columns[`shared_${other}`]];
-  const of = new Uint8Array(columns[`run_${base}`].length);
-  for (let i = 0; i < mine.length; i++) of[mine[i]] = shares[yours[i]];
+  const of = new Uint8Array(columns[`run_${base}`].length).fill(NOT_COMPARED);
+  for (let i = 0; i < yours.length; i++) of[mine[i]] = shares[yours[i]]; // none of a run of another trace
   return { base: of, other: shares };
 }
 

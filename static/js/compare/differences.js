@@ -30,7 +30,7 @@ const TITLES = {
   preempted: 'Preempted',
 };
 
-/** The colour and name of a kind; the colour is one of the jobs' palette. */
+/** The swatch of a kind, one of the colours of jobs; null: of jobs that are equal. */
 export function kindMark(kind) {
   return h('i', { class: kind ? `swatch job-${KIND_COLORS[kind]}` : 'swatch same' });
 }

@@ -57,6 +57,12 @@ export function wireSchedules(gantts, view, kinds) {
       h('span', { title: kindText(kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kindWord(kind)),
     ),
     h('span', {}, kindMark(null), 'equal in both'),
+    h(
+      'span',
+      { id: 'not-compared', hidden: true },
+      h('i', { class: 'swatch muted-mark' }),
+      'not compared: not a job of both runs',
+    ),
   );
   wireRows(gantts, view);
   numbersButton('gantts', () => gantts.table());

@@ -1,6 +1,6 @@
 // Schedules of several runs below each other, with one time axis, crosshair and playhead; rows scroll together.
 
-import { KIND_COLORS, leading, masks } from './comparison.js';
+import { KIND_COLORS, NOT_COMPARED, leading, masks } from './comparison.js';
 import { runInfo } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
@@ -10,6 +10,7 @@ import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { runMark } from './metrics-table.js';
 import { Gantt } from '../gantt/gantt.js';
+import { printedRows } from '../gantt/printed-rows.js';
 
 export class Gantts {
   /**
@@ -105,15 +106,14 @@ export class Gantts {
   /** States which rows are on paper, which does not scroll. */
   #printed() {
     for (const { gantt, count } of this.list) {
-      const { frame, rows } = gantt;
-      const first = rows.list.indexOf(frame.views[0]?.row);
-      const all = first < 0 || frame.views.length === rows.list.length;
-      if (!all)
-        setText(
-          count,
-          `${count.textContent}; rows ${first + 1} to ${first + frame.views.length} of ${rows.list.length}`,
-        );
+      const rows = printedRows(gantt);
+      if (rows) setText(count, `${count.textContent}; ${rows}`);
     }
+  }
+
+  /** True if some job has no difference from the baseline, nor equals it, as not both runs have it. */
+  get uncompared() {
+    return [...this.paints.values()].some((mask) => mask.includes(NOT_COMPARED));
   }
 
   setOrder(order) {
@@ -172,7 +172,9 @@ export class Gantts {
 
   #paint(run, job, c) {
     if (!this.byKind || !this.paints.has(run)) return [c.jobs[job % c.jobs.length], c.onJob[job % c.jobs.length]];
-    const kind = leading(this.paints.get(run)[job] ?? 0, this.bits);
+    const mask = this.paints.get(run)[job] ?? NOT_COMPARED;
+    if (mask === NOT_COMPARED) return [c.muted, c.panel];
+    const kind = leading(mask, this.bits);
     return kind ? [c.jobs[KIND_COLORS[kind]], c.onJob[KIND_COLORS[kind]]] : [c.same, c.ink];
   }
 

@@ -12,6 +12,7 @@ import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';
 const UNLAID = 255;
 const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
 const JOB_KEY = 2 ** 32; // indexes of jobs' rows below an opened queue or user, beside those of queues and users
+const GROUPS = { sites: 'site', users: 'user', groups: 'queue' };
 const TYPED_PX = 3; // height of a lane below which parameter servers are hidden
 
 /**
@@ -83,11 +84,11 @@ export class Rows {
     return this.order !== 'servers' && this.order !== 'jobs';
   }
 
-  /** '80 servers', without the heads of the sites and the unlimited cloud; '12 jobs', '3 rows' of another order. */
+  /** '80 servers', without the heads of the sites and the unlimited cloud; '12 jobs'; '3 queues' with their jobs. */
   get countText() {
     if (this.query && !this.list.length) return `No row matches “${this.query}”`;
     if (this.order === 'jobs') return plural(this.list.length, 'job');
-    if (this.order !== 'servers') return plural(this.list.length, 'row');
+    if (this.many) return plural(this.list.filter(({ kind }) => kind !== 'job').length, GROUPS[this.order]);
     const { servers } = this.info.cluster;
     const own = (row) => (row.kind === 'server' && row.index !== CLOUD ? 1 : 0);
     const inside = (row) => (row.kind === 'many' ? servers.filter(({ site }) => site === row.index).length : own(row));

@@ -222,6 +222,7 @@ function against(run) {
 async function recolor() {
   const path = `/api/compare/kinds/?runs=${ids.join(',')}`;
   gantts.setKinds(await kindsPart.persist(() => getColumns(path)), other);
+  $('#not-compared').hidden = !gantts.uncompared;
 }
 
 /** Updates the extent of the time axis, and the time that all runs have reached. */

@@ -23,6 +23,7 @@ import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Gantt } from '../gantt/gantt.js';
+import { printedRows } from '../gantt/printed-rows.js';
 import { lifeOf } from '../gantt/layers/life.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
@@ -194,6 +195,7 @@ async function main() {
 
   const rejections = new RejectionNote($('#all-rejected'), runId);
   const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
+  const countText = () => `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`;
   const paintSchedule = inPanel($('#panel-gantt'), () => {
     if (!gantt) return;
     const { text, scale } = shadeNote(gantt);
@@ -202,8 +204,13 @@ async function main() {
     setText($('#gantt-detail'), text);
     options?.refresh();
     tools?.refresh();
-    setText($('#gantt-count'), `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
+    setText($('#gantt-count'), countText());
   });
+  addEventListener('beforeprint', () => {
+    const rows = gantt && printedRows(gantt);
+    if (rows) setText($('#gantt-count'), `${countText()}; ${rows}`);
+  });
+  addEventListener('afterprint', paintSchedule);
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();
     paintSchedule();

@@ -37,9 +37,10 @@ export class JobKey {
     this.painted = jobs.join();
     this.section.hidden = !jobs.length;
     const more = jobs.length - MAX_JOBS;
+    const repeat = new Set(jobs.map((job) => job % COLORS)).size < jobs.length;
     setText(
       $('.small', this.section),
-      `${plural(jobs.length, 'job')} in the time range shown${jobs.length > COLORS ? '; colours repeat' : ''}`,
+      `${plural(jobs.length, 'job')} in the time range shown${repeat ? '; colours repeat' : ''}`,
     );
     fill(
       $('.legend', this.section),

@@ -175,9 +175,9 @@ function refused(error, f, errorLine) {
 
 function sentence(scan, { jobs, exact, over }) {
   if (!scan.jobs)
-    return `A cluster is created from ${plural(scan.machines, 'machine')} with ${number(scan.gpus_in_machines)} GPUs.`;
+    return `A cluster is created from ${plural(scan.machines, 'server')} with ${number(scan.gpus_in_machines)} GPUs.`;
   const machines = scan.machines
-    ? ` A cluster is created from ${plural(scan.machines, 'machine')} with ${number(scan.gpus_in_machines)} GPUs.`
+    ? ` A cluster is created from ${plural(scan.machines, 'server')} with ${number(scan.gpus_in_machines)} GPUs.`
     : '';
   const all = exact && jobs === scan.jobs;
   const count = all

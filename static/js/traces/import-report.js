@@ -35,14 +35,14 @@ export function account(report, jobs, machines) {
   const skipped = skippedTotal(report);
   const parts = [
     [jobs, jobs === 1 ? 'job' : 'jobs'],
-    [report.merged ?? 0, 'merged into jobs or machines'],
+    [report.merged ?? 0, 'merged into jobs or servers'],
     [report.outside_window ?? 0, 'not selected'],
     [skipped, 'skipped'],
   ];
   const rest = report.rows - parts.reduce((sum, [count]) => sum + count, 0);
   if (rest < 0 || (rest > 0 && !machines)) return null;
-  const list = plural(machines, 'machine');
-  const ones = rest === 1 ? ['machine', 'row'] : ['machines', 'rows'];
+  const list = plural(machines, 'server');
+  const ones = rest === 1 ? ['server', 'row'] : ['servers', 'rows'];
   if (rest) parts.splice(1, 0, [rest, rest === machines ? ones[0] : `${ones[1]} of ${list}`]);
   const texts = parts
     .filter(([count, what]) => count || what === 'skipped')
@@ -54,11 +54,11 @@ export function account(report, jobs, machines) {
 export function found(report, jobs, machines) {
   const parts = [
     [jobs, 'job'],
-    [machines, 'machine'],
+    [machines, 'server'],
   ]
     .filter(([count]) => count)
     .map(([count, what]) => plural(count, what));
-  if (report.merged) parts.push(`${number(report.merged, 0)} merged into jobs or machines`);
+  if (report.merged) parts.push(`${number(report.merged, 0)} merged into jobs or servers`);
   return `${plural(report.rows, 'row')} read: ${[...parts, `${number(skippedTotal(report), 0)} skipped`].join(', ')}`;
 }
 

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from dashboard.readmodels.comparison.job_differences import NOT_COMPARED
 from scheduling.model.measured_speed import MeasuredSpeed, trained_at
 from scheduling.workloads import generate
 from tests.dashboard.compare.builders import address
 from tests.twin.runtime.conftest import work
+from twin.infra.columns import unpack
 from twin.models import Run, Scenario
 from twin.runs import runner
 from twin.scenarios import store
@@ -75,6 +77,9 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
         f"The runs do not have the same jobs: 12 ids are common (20 of run {pair[0].pk}, 12 of run {far.pk}). "
         "Distributions and breakdowns cover the jobs with these ids; the metrics of each run cover all of its own jobs."
     ) in two["notes"]
+    _, columns = unpack(viewer.get(address(pair[0], far, tail="kinds/")).content)
+    assert set(columns[f"run_{far.pk}"].tolist()) == {NOT_COMPARED}
+    assert columns[f"shared_{far.pk}"].size == 0
     stranger = [replace(job, id=f"x{job.id}") for job in jobs]
     spec, trace = store.store_generated("strange", cluster, stranger, 9)
     strange = Run.objects.create(

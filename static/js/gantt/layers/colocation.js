@@ -243,6 +243,7 @@ export class GroupBands extends Layer {
           { x: Math.max(rect.x, xOf(start)), y: rect.y + (kind === COMP ? 0 : lanePx), width, height: lanePx },
           `${this.info.ids[job]} ${answer.kinds[kind]}`,
           kind === COMP && color !== c.line ? c.onJob[job % c.jobs.length] : c.ink,
+          kind === COMP ? null : c.panel,
         );
     }
   }
@@ -284,7 +285,8 @@ function same(one, other) {
   return one.length === other.length && one.every((value, i) => value === other[i]);
 }
 
-function label(ctx, rect, text, fill) {
+/** Writes what fits of a text into a rectangle; backing: colour behind it, where stripes would make it illegible. */
+function label(ctx, rect, text, fill, backing = null) {
   if (rect.height < LABEL_PX || rect.width < 40) return;
   ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
   ctx.textBaseline = 'middle';
@@ -292,5 +294,15 @@ function label(ctx, rect, text, fill) {
   const parts = text.split(/(?<=:|,)/);
   while (parts.length > 1 && ctx.measureText(parts.join('')).width > rect.width - 8) parts.pop();
   const shown = parts.join('').replace(/[:,]$/, '');
-  if (ctx.measureText(shown).width <= rect.width - 6) ctx.fillText(shown, rect.x + 5, rect.y + rect.height / 2);
+  const { width } = ctx.measureText(shown);
+  if (width > rect.width - 6) return;
+  const middle = rect.y + rect.height / 2;
+  if (backing) {
+    ctx.globalAlpha = 0.8;
+    ctx.fillStyle = backing;
+    ctx.fillRect(rect.x + 3, middle - LABEL_PX / 2 - 1, width + 4, LABEL_PX + 2);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = fill;
+  }
+  ctx.fillText(shown, rect.x + 5, middle);
 }

@@ -19,11 +19,13 @@ export function marksOf(info, order) {
 
 const once = (marks) => marks.filter(({ text }, i) => marks.findIndex((other) => other.text === text) === i);
 
-/** Fills a box with marks, each once. */
+/** Fills a box with marks, each once with all that it means in the models of the runs. */
 export function paintMarks(box, marks) {
+  const meanings = new Map();
+  for (const { mark, text } of once(marks)) meanings.set(mark, [...(meanings.get(mark) ?? []), text]);
   fill(
     box,
-    once(marks).map(({ mark, text }) => h('span', {}, h('i', { class: mark }), text)),
+    [...meanings].map(([mark, texts]) => h('span', {}, h('i', { class: mark }), texts.join(' / '))),
   );
 }
 
