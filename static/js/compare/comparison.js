@@ -7,7 +7,7 @@ import { clock, number, plural } from '../util/format.js';
 export const DIFFERENCE_TYPES = ['shifted', 'moved', 'not_rejected', 'rejected', 'preempted'];
 /** The name of a kind as text: 'not_rejected' is 'not rejected'. @param {string} kind */
 export const kindWord = (kind) => kind.replaceAll('_', ' ');
-/** In place of the kinds of a job that the baseline or the other run does not have. */
+/** Value in place of the kinds of a job that the baseline or the other run does not have. */
 export const NOT_COMPARED = 255;
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, not_rejected: 2, rejected: 5, preempted: 0 };

@@ -5,7 +5,7 @@ import { plural } from '../../util/format.js';
 const ALLOCATED = 'allocated share of the most allocated resource of each row';
 const WORKERS = 'workers relative to their maximum in the row';
 
-/** What the shaded rows of a schedule are shaded by. @param {any} gantt */
+/** Measure that the shaded rows of a schedule are shaded by. @param {any} gantt */
 export function shadedBy({ frame, rows }) {
   const shaded = frame.views.filter(({ how }) => how === 'shade').map(({ row }) => row);
   const relative = shaded.filter((row) => !rows.serversOf(row).length).length;
