@@ -7,7 +7,7 @@ export function outline(ctx, x, y, size, color) {
   ctx.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
 }
 
-/** Mark of a server that is not available, or not there any more: a frame with a diagonal. */
+/** Mark of a server that is unavailable or removed: a frame with a diagonal. */
 export function strike(ctx, x, y, size, color) {
   ctx.strokeStyle = color;
   ctx.lineWidth = 1.5;

@@ -111,7 +111,7 @@ export class Gantts {
     }
   }
 
-  /** True if some job has no difference from the baseline, nor equals it, as not both runs have it. */
+  /** True if some job is not compared, as only one of the two runs has it. */
   get uncompared() {
     return [...this.paints.values()].some((mask) => mask.includes(NOT_COMPARED));
   }

@@ -69,7 +69,7 @@ function resourceMeasure(name, r, server, bars, { worker, ps }) {
 }
 
 /**
- * Measures of several servers as those of all of them: those of one name, with the sum of their capacities.
+ * Measures of several servers together: one of each name, with the sum of their capacities.
  *
  * @param {Measure[]} measures
  * @returns {Measure[]}

@@ -180,7 +180,7 @@ export class Rows {
     return [...first.values()];
   }
 
-  /** The servers of a row of a server or of a site; none of another row. */
+  /** Servers of a row: one server, all servers of a site, or none for a row of another kind. */
   serversOf(row) {
     const { servers } = this.info.cluster;
     if (row.kind === 'server') return row.index === CLOUD ? [] : [servers[row.index]];

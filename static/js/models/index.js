@@ -21,7 +21,7 @@ import { typedWorkers } from './typed-workers.js';
  * @property {object[]} jobColumns of the jobs table, {key, title, number, cell(row)}
  * @property {{mark: string, text: string, rows?: string}[]} legend of the schedule, for one order of rows or all
  * @property {(context: any) => object[]} layers of the Gantt (gantt/layers)
- * @property {(order: string) => boolean} ofJobs true if what rows in this order show is of single jobs
+ * @property {(order: string) => boolean} ofJobs true if rows in this order show single jobs, and not groups of jobs
  * @property {(server: any) => number[] | null} subLanes [workers, ps] of a server where bars have fixed ones
  * @property {Function} measures (server, store, info) -> what bars hold of a server (core/held-shares.js)
  * @property {Function} stacks (server, info, bars) -> charts of the server page, {key, title, unit, capacity, amountOf}

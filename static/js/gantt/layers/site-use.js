@@ -32,7 +32,7 @@ export class SiteUse extends Layer {
     }
   }
 
-  /** True while a row is a site. */
+  /** True if a visible row is a site. */
   inRows(frame) {
     return frame.views.some(({ row }) => this.#siteOf(row) >= 0);
   }

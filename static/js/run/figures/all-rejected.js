@@ -63,6 +63,6 @@ export class RejectionNote {
     const again = () => !this.shown && this.paint(verdicts);
     const answer = await this.part.load(get(`/api/runs/${this.runId}/events/table/?${query}`), again);
     if (key === this.shown) setText(this.box, rejectionText(found, answer?.rows[0]));
-    if (!answer) this.shown = ''; // asked for again
+    if (!answer) this.shown = ''; // requested again
   }
 }

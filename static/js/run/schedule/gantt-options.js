@@ -72,7 +72,7 @@ export class ScheduleOptions {
     $('#gantt-legend').hidden = !keys.length && !note;
   }
 
-  /** True if what the rows show is of single jobs, which have colours. */
+  /** True if the rows show single jobs, which have colours, and not groups of jobs. */
   get ofJobs() {
     return modelsOf(this.info).some(({ ofJobs }) => ofJobs(this.gantt.rows.order));
   }
