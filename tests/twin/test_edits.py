@@ -17,6 +17,7 @@ from tests.twin.builders_edits import CAPACITY, JOBS, WORLD, H, after, last
 from twin.scenarios.edits import parse, plain, verbs
 from twin.scenarios.edits.effect import effect
 from twin.scenarios.edits.moments import moment
+from twin.scenarios.edits.preview import marks
 
 
 def test_added_servers_are_copies_with_names_of_their_own():
@@ -240,6 +241,15 @@ def test_a_server_that_is_added_later_counts_as_added_and_not_as_unavailable():
     added = {"verb": "add_servers", "like": "edge-0", "count": 2, "at_ms": H}
     assert "away" not in effect(WORLD, last(added))
     assert effect(WORLD, last(added, {"verb": "fail_servers", "servers": "edge-0+1", "at_ms": 2 * H}))["away"] == 1
+
+
+def test_the_mark_of_a_server_and_the_effect_of_its_edit_agree():
+    """A server that goes during the run is unavailable in both; one that goes before it is removed."""
+    for verb in ("fail_servers", "drain_servers", "remove_servers"):
+        state = last({"verb": verb, "servers": "edge-0", "at_ms": H})
+        assert (marks(WORLD.cluster, state.cluster), effect(WORLD, state)["away"]) == ({"edge-0": "away"}, 1)
+    state = last({"verb": "remove_servers", "servers": "edge-0"})
+    assert (marks(WORLD.cluster, state.cluster), effect(WORLD, state)["servers"]) == ({"edge-0": "removed"}, -1)
 
 
 def test_upload_times_to_servers_that_are_added_or_removed_are_no_change_of_a_job():

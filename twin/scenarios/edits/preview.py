@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import MAX_INT, Cluster, ModelError
+from scheduling.model.values import Cluster, ModelError
 from twin.scenarios.edits import MAX_EDITS, parse_one
 from twin.scenarios.edits.base import Edit, ScenarioState
 from twin.scenarios.edits.effect import effect
@@ -48,16 +48,14 @@ def preview(
 
 
 def marks(before: Cluster, after: Cluster) -> dict[str, str]:
-    """Changed servers as {name: added, removed, away or resized}."""
+    """Changed servers as {name: added, removed, away or resized}; one that is removed later is away from then on."""
     old = {server.name: server for server in before.servers}
     found = dict.fromkeys(old.keys() - {server.name for server in after.servers}, "removed")
     for server in after.servers:
         was = old.get(server.name)
         if was is server:
             continue
-        if any(end >= MAX_INT for _, end in server.away):
-            found[server.name] = "removed"
-        elif was is None:
+        if was is None:
             found[server.name] = "added"
         elif was.away != server.away:
             found[server.name] = "away"
