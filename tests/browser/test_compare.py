@@ -197,7 +197,7 @@ def test_the_first_column_stays_and_explains_its_metrics(
 
 
 def test_a_live_run_is_followed(open_page: Callable[..., Page], live_run: int) -> None:
-    """Note, figures and differences are of newer and newer times, without a reload."""
+    """The note, the figures and the differences advance with the run, without a reload."""
     page = open_page("/")
     other = posted(page, "/api/scenarios/1/race/", {"schedulers": ["fifo", "drf"]})["runs"][0]["id"]
     page.goto(f"/compare/?runs={other},{live_run}")

@@ -12,7 +12,7 @@ from tests.browser.conftest import posted
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 A4: ViewportSize = {"width": 794, "height": 1123}
 FITS = "() => document.documentElement.scrollWidth <= innerWidth"
-# Chromium draws no button in a head that it repeats on the next sheet
+# Chromium draws no button in a header row that it repeats on the next sheet
 REPEATED = "() => [...document.querySelectorAll('th button')].every((b) => getComputedStyle(b).display === 'contents')"
 LINES = """() => Math.max(...[...document.querySelectorAll('#jobs td.wide')].map(
   (cell) => Math.round((cell.clientHeight - 8) / parseFloat(getComputedStyle(cell).lineHeight))))"""

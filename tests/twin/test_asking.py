@@ -113,6 +113,23 @@ def test_oasis_says_its_price_and_what_would_flip_it():
     assert small["values"]["payoff"] == pytest.approx(small["values"]["utility"] - small["values"]["cost"])
 
 
+def test_what_would_change_the_answer_is_of_the_time_of_the_clock():
+    """A job of 12 slots fits before the horizon of 20 now, but not at 9 s; the newest event is at 0 in both cases."""
+    run = paused("oasis", [job("a", workers=1, slots=18), job("late", 15_000)], 0)
+    asked = ask.job_of(run, "a", {"minibatches_per_chunk": 12})
+    found = {}
+    for clock_ms in (0, 9_000):
+        Run.objects.filter(pk=run.pk).update(clock_sim_ms=clock_ms)
+        run.refresh_from_db()
+        assert run.sim_ms == 0
+        answer = ask.ask(run, asked)
+        found[clock_ms] = (answer["verdict"], answer["counterfactuals"][0]["sentence"])
+    assert found == {
+        0: ("admitted", "Admitted with a priority as low as 2.431; it has 10."),
+        9_000: ("rejected", "Not admitted with any priority up to 1,000,000 times its own 10."),
+    }
+
+
 def test_what_cannot_be_asked_is_said():
     run = paused("fifo", [job("a"), job("late", 15_000)], 0)
     with pytest.raises(ModelError, match="has no job 'nobody'; choose one of its jobs"):

@@ -113,6 +113,7 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     beliefs.refuse(run, "asked about a job")
     stages = store.stages_of(run.scenario, run.edits)
     now_ms = commands.now_ms(run)
+    job = replace(job, arrival_ms=_from_ms(stages, now_ms) + 1)
     with_it = _with(stages, now_ms, job)
     servers = [server.name for server in with_it[-1].state.cluster.servers]
     answer = compare_futures(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
@@ -137,19 +138,23 @@ def name_for(taken: set[str]) -> str:
     return next(id_ for n in range(1, len(taken) + 2) if (id_ := "asked" if n == 1 else f"asked+{n}") not in taken)
 
 
+def _from_ms(stages: Sequence[Stage], now_ms: int) -> int:
+    """Begin of the stage with the job; an edit of the present instant has been played before, or is about to be."""
+    return now_ms + 1 if any(stage.at_ms == now_ms for stage in stages) else now_ms
+
+
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
-    """Stages of the run, and one more from the present time on in which the job arrives 1 ms later."""
-    past = [stage for stage in stages if stage.at_ms <= now_ms]
-    from_ms = now_ms + 1 if past[-1].at_ms == now_ms else now_ms  # what is edited at this instant is, or is about to be
-    new = replace(job, arrival_ms=from_ms + 1)
+    """Stages of the run, and one more from the present time on with the job, which arrives 1 ms later."""
 
     def joined(stage: Stage) -> Stage:
         jobs = list(stage.state.jobs)
-        jobs.insert(bisect_right([row.arrival_ms for row in jobs], new.arrival_ms), new)
+        jobs.insert(bisect_right([row.arrival_ms for row in jobs], job.arrival_ms), job)
         return stage._replace(state=stage.state.with_jobs(jobs))
 
+    past = [stage for stage in stages if stage.at_ms <= now_ms]
     later = [joined(stage) for stage in stages if stage.at_ms > now_ms]
-    return [*past, joined(past[-1])._replace(at_ms=from_ms, sentences=("Ask about a job",)), *later]
+    begin = joined(past[-1])._replace(at_ms=_from_ms(stages, now_ms), sentences=("Ask about a job",))
+    return [*past, begin, *later]
 
 
 def _future(run: Run, stages: Sequence[Stage]) -> Simulation:
@@ -293,11 +298,8 @@ def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
     state = at(run.pk)
     bars = state.bars.rows
     scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], int((state.jobs.rows[:, ARRIVED] >= 0).sum()))
-    asked = replace(job, arrival_ms=run.sim_ms + 1)
-    reason = scheduler.explain(asked.arrival_ms, asked)
+    reason = scheduler.explain(job.arrival_ms, job)
     if reason.code not in ("payoff_positive", "payoff_not_positive", "no_capacity", "too_late"):
         return []
     admitted, slot_ms = reason.code == "payoff_positive", phase.cluster.slot_ms
-    return [
-        {"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, asked)
-    ]
+    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, job)]

@@ -13,7 +13,7 @@ from twin.runs import scheduler_history
 
 
 def metric_lines(runs: Sequence[Run], answer: Mapping[str, Any]) -> Iterator[bytes]:
-    """metrics.csv: a row per metric, with the value of each run and its difference from the base.
+    """metrics.csv: a row per metric, with the value of each run and its difference from the baseline.
 
     answer: the comparison of the runs (payload.py).
     """

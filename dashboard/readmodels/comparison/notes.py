@@ -123,9 +123,9 @@ def _notes_of_cuts(runs: Sequence[Run]) -> Iterator[str]:
         if others:
             named, begin = f"Runs {', '.join(others)} and {last} are cuts", "they begin"
         yield (
-            f"{named} of run {of} at {moment(at_ms)}: {begin} with the jobs that were open at that time, and their JCT "
-            "counts from it. Jobs that were running are assigned to servers again, so the first divergence leaves them "
-            "out."
+            f"{named} of run {of} at {moment(at_ms)}: {begin} with the jobs that were running or waiting at that time, "
+            "and the JCT of these jobs is counted from that time. Jobs that were running are assigned to servers "
+            "again, so the first divergence leaves them out."
         )
 
 

@@ -6,6 +6,7 @@ import { DataTable, empty, rowsOfPage, shown } from '../ui/data-table.js';
 import { fill, h, setText } from '../ui/dom.js';
 import { endingText } from '../util/alert-words.js';
 import { duration } from '../util/format.js';
+import { repeatAfter } from '../util/poll.js';
 import { about, level, moment, sentence } from './columns.js';
 
 const PAGE_SIZE = rowsOfPage(25);
@@ -45,7 +46,9 @@ export class History {
     } catch (error) {
       logError(error);
       if (error.status === 404 && page > 1) return this.load(1);
+      if (now !== this.turn) return;
       fill(this.box, h('p', { class: 'error', role: 'alert' }, error.message));
+      repeatAfter(error, () => now === this.turn && this.load(page));
     }
   }
 }

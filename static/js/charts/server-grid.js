@@ -56,7 +56,7 @@ export class ServerPicture {
       this.legend.append(
         h('span', {}, 'Allocated at the fork:'),
         ...colors().steps.map((color, i) =>
-          h('span', {}, h('i', { class: 'mark', css: { background: color } }), `to ${((i + 1) * 100) / STEPS} %`),
+          h('span', {}, h('i', { class: 'mark', css: { background: color } }), `up to ${((i + 1) * 100) / STEPS} %`),
         ),
       );
     this.paint();

@@ -104,7 +104,7 @@ export class ServerMap {
       `Colour: allocated share of ${of}`,
       h('span', {}, h('i', { class: 'step none' }), '0 %'),
       colors().steps.map((color, i) =>
-        h('span', {}, h('i', { class: 'step', css: { background: color } }), `to ${((i + 1) * 100) / STEPS} %`),
+        h('span', {}, h('i', { class: 'step', css: { background: color } }), `up to ${((i + 1) * 100) / STEPS} %`),
       ),
       servers.state.includes(AWAY) ? h('span', {}, h('i', { class: 'step away' }), 'unavailable') : null,
     );

@@ -7,7 +7,7 @@ import { clock, number, plural } from '../util/format.js';
 export const DIFFERENCE_TYPES = ['shifted', 'moved', 'not_rejected', 'rejected', 'preempted'];
 /** The name of a kind as text: 'not_rejected' is 'not rejected'. @param {string} kind */
 export const kindWord = (kind) => kind.replaceAll('_', ' ');
-/** Value in place of the kinds of a job that the baseline or the other run does not have. */
+/** Value in place of the kinds of difference of a job that not all runs have, or whose run is of another trace. */
 export const NOT_COMPARED = 255;
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, not_rejected: 2, rejected: 5, preempted: 0 };
@@ -152,7 +152,7 @@ export function masks(columns, base, other) {
   const shares = columns[`run_${other}`];
   const [mine, yours] = [columns[`shared_${base}`], columns[`shared_${other}`]];
   const of = new Uint8Array(columns[`run_${base}`].length).fill(NOT_COMPARED);
-  for (let i = 0; i < yours.length; i++) of[mine[i]] = shares[yours[i]]; // none of a run of another trace
+  for (let i = 0; i < yours.length; i++) of[mine[i]] = shares[yours[i]]; // no job is shared with a run of another trace
   return { base: of, other: shares };
 }
 

@@ -111,7 +111,7 @@ export class Gantts {
     }
   }
 
-  /** True if some job is not compared, as only one of the two runs has it. */
+  /** True if some job is not compared: not all runs have it, or its run is of another trace. */
   get uncompared() {
     return [...this.paints.values()].some((mask) => mask.includes(NOT_COMPARED));
   }

@@ -95,7 +95,7 @@ function refused(message) {
   setText($('#count'), ''); // it was that of other filters
 }
 
-/** Fault of the first or the last day, by their labels on the page; '' if nothing is. */
+/** Error in the first or the last day, which its label on the page names; '' without an error. */
 function wrongDays({ since, until }) {
   for (const [label, day] of [
     ['From', since],

@@ -11,6 +11,7 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { url } from '../ui/address/query.js';
 import { clusterForm } from '../scenarios/cluster-form.js';
 import { teamChip } from '../settings/team-chip.js';
+import { repeatAfter } from '../util/poll.js';
 
 const ABOUT = 'A cluster lists servers with their capacities; runs place jobs on them.';
 const operator = document.body.dataset.role === 'operator';
@@ -69,15 +70,18 @@ async function leave(cluster) {
   }
 }
 
-/** Opens the cluster of a row, which somebody else may have deleted. */
-async function show(id) {
+let wanted = null; // id of the cluster to open
+/** Opens the cluster of a row or of the address, which somebody else may have deleted. */
+async function show(id, asked = true) {
+  wanted = id;
   try {
-    await open(id, true);
+    await open(id, asked);
     say('#list-error', '');
   } catch (error) {
     logError(error);
     say('#list-error', error.message);
     if (error.status === 404) await load().catch(fail);
+    repeatAfter(error, () => wanted === id && show(id, asked));
   }
 }
 
@@ -140,6 +144,7 @@ async function open(id, asked) {
 }
 
 function close() {
+  wanted = null;
   $('#detail').hidden = true;
   url.set({ cluster: null });
 }
@@ -190,7 +195,7 @@ if (operator) {
 new PagePart('list of clusters')
   .first($('#list'), load)
   .then(() => {
-    const wanted = url.number('cluster', { from: 1, instead: 'No cluster is open.' });
-    return wanted && open(wanted, false);
+    const given = url.number('cluster', { from: 1, instead: 'No cluster is open.' });
+    return given && show(given, false);
   })
   .catch(fail);

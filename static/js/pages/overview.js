@@ -17,7 +17,7 @@ import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
 import { plural } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { isPassing, isRefusal } from '../util/poll.js';
+import { isPassing, isRefusal, repeatAfter } from '../util/poll.js';
 
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
@@ -135,7 +135,7 @@ async function ask() {
   const wanted = runs.filter((run) => ACTIVE.includes(run.status)).slice(0, MAX_LIVE);
   const answers = await Promise.allSettled(wanted.map((run) => get(`/api/runs/${run.id}/now/`)));
   live.clear();
-  tellFailure(figures, answers);
+  tellFailure(figures, answers, ask);
   // no value if the run was just deleted, or the request failed
   answers.forEach((/** @type {any} */ { value }, i) => value && live.set(wanted[i].id, value));
   paint();
@@ -149,15 +149,22 @@ async function askEnded() {
     if (answer.status === 'fulfilled') ended.set(run.id, answer.value);
     answers.push(answer);
   }
-  tellFailure(endedFigures, answers);
+  tellFailure(endedFigures, answers, askEnded);
   paint();
 }
 
-/** Reports the first failed request of a part; one for a run that was deleted meanwhile does not count. */
-function tellFailure(part, answers) {
+const repeats = new Map(); // part -> timer of its next request after a failure
+
+/**
+ * Reports the first failed request of a part, and makes the requests again; one for a run that was deleted meanwhile
+ * does not count.
+ */
+function tellFailure(part, answers, again) {
+  clearTimeout(repeats.get(part));
   const failed = answers.find(({ reason }) => reason && reason.status !== 404);
-  if (failed) part.failed(failed.reason);
-  else part.loaded();
+  if (!failed) return part.loaded();
+  part.failed(failed.reason);
+  repeats.set(part, repeatAfter(failed.reason, again));
 }
 
 let retry; // timer of the list

@@ -87,9 +87,10 @@ export const isPassing = ({ status }) => status === 0 || status === TOO_MANY || 
  *
  * @param {Error & {status?: number}} error
  * @param {() => unknown} again
+ * @returns {ReturnType<typeof setTimeout> | undefined} its timer
  */
 export function repeatAfter(error, again) {
-  if (isPassing(error)) setTimeout(again, REPEAT_MS);
+  return isPassing(error) ? setTimeout(again, REPEAT_MS) : undefined;
 }
 
 /**

@@ -145,7 +145,7 @@ def test_the_page_is_there_for_whoever_may_look(viewer, nobody):
 
 
 def played(cluster, jobs, schedulers) -> list[Run]:
-    """Finished runs of the jobs, one a scheduler."""
+    """Finished runs of the jobs, one per scheduler."""
     spec, trace = store.store_generated("own", cluster, jobs, 2)
     runs = []
     for name in schedulers:

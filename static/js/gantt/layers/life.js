@@ -67,7 +67,8 @@ export class Life extends Layer {
   #name(ctx, frame, job, [from, to], x) {
     const { area, c } = frame;
     const lives = 1 + Math.min(frame.also.size, MAX_LIVES - 1);
-    const length = to > from ? ` to ${clock(to)}, ${duration(to - from)}` : ''; // rejected at once, or just arrived
+    // none if it was rejected at once or has just arrived
+    const length = to > from ? ` to ${clock(to)}, ${duration(to - from)}` : '';
     const text = `${frame.jobName(job)}: ${clock(from)}${length}`;
     ctx.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textBaseline = 'middle';

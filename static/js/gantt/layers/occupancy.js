@@ -98,7 +98,7 @@ export class Raster {
     this.shade(y, perPixel(this.canvas.width, what, this), ramp);
   }
 
-  /** Paints line `y` by a share of each pixel. */
+  /** Shades line `y`: each pixel by its own share. */
   shade(y, shares, ramp) {
     const width = this.canvas.width;
     const offset = y * width;

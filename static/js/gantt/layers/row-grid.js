@@ -24,7 +24,7 @@ export class RowGrid extends Layer {
       for (const [begin, end] of awayOf(row, frame.info)) {
         const span = frame.spanOf(begin, end);
         if (!span) continue;
-        ctx.fillStyle = c.same; // the colour of lines is that of dimmed bars
+        ctx.fillStyle = c.same; // not c.line, which is the colour of dimmed bars
         ctx.fillRect(span[0], y + 1, span[1] - span[0], Math.max(1, rowPx - 2));
         if (rowPx < LINE_PX) continue;
         ctx.fillStyle = c.muted; // the fill alone hardly differs from the background

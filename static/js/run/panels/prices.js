@@ -7,9 +7,9 @@ import { $, fill, h } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';
 
-const HOLDERS = 'for the jobs that hold a resource at that time.';
-const CLICK = `Click the chart, or press Enter on it, ${HOLDERS}`;
-const TAP = `Tap the chart ${HOLDERS}`;
+const HOLDERS = 'to see the jobs that hold a resource at that time.';
+const CLICK = `Click a time in the chart, or press Enter on the chart, ${HOLDERS}`;
+const TAP = `Tap a time in the chart ${HOLDERS}`;
 
 /** Layouts of the prices: [name in the address, title, layout of the chart]; info: of the run. */
 export const layouts = (info) => [
@@ -108,7 +108,7 @@ function noteOf(prices, then, info, { focus, layout }) {
     const clear = 'Clear the field to show the sites. ';
     return { facts, mouse: clear + CLICK, touch: clear + TAP };
   }
-  const facts = `${colours}Mean over the servers of a site, ${units}. `;
+  const facts = `${colours}Mean price over the servers of a site, ${units} and slot. `;
   if (layout?.heat) return { facts, mouse: CLICK, touch: TAP };
   const band = `The band spans the cheapest to the most expensive server for ${info.names[focus ?? 0]}. `;
   return { facts: facts + band, mouse: `Point at a name for its band. ${CLICK}`, touch: TAP };

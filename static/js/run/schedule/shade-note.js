@@ -10,7 +10,7 @@ export function shadedBy({ frame, rows }) {
   const shaded = frame.views.filter(({ how }) => how === 'shade').map(({ row }) => row);
   const relative = shaded.filter((row) => !rows.serversOf(row).length).length;
   if (!relative) return ALLOCATED;
-  return relative === shaded.length ? WORKERS : `${ALLOCATED}, or, without a capacity, ${WORKERS}`;
+  return relative === shaded.length ? WORKERS : `${ALLOCATED}, or, in rows without a capacity, by the ${WORKERS}`;
 }
 
 /**
@@ -32,7 +32,7 @@ export function shadeNote(gantt) {
   }
   if (frame.low) {
     const [are, show] = frame.low === 1 ? ['is', 'shows'] : ['are', 'show'];
-    const why = `${plural(frame.low, 'row')} ${are} too small to draw single bars`;
+    const why = `${plural(frame.low, 'row')} ${are} too small for single bars`;
     return { text: `${why} and ${show} the ${shadedBy(gantt)}; press + for taller rows.`, scale: true };
   }
   const text = frame.hidesPs ? 'Parameter servers are hidden at this row height; press + to show them.' : '';
