@@ -8,7 +8,7 @@ import { fill, h, setText, wholeDates } from '../ui/dom.js';
 import { onTheme } from '../util/colors.js';
 import { clock, duration, number, percent, wall } from '../util/format.js';
 import { families, forkName } from './families.js';
-import { repeatAfter } from '../util/poll.js';
+import { isPassing, repeatAfter } from '../util/poll.js';
 import { paintThumbnail, passed, said } from './thumbnail.js';
 import { teamChip } from '../settings/team-chip.js';
 
@@ -76,11 +76,11 @@ export class RunCards {
 const item = (node) => h('li', {}, node);
 
 /** One run: name, state, picture and figures. */
-class Card {
+export class Card {
   constructor(run, box, metrics) {
     this.run = run;
     this.metrics = metrics;
-    this.visible = this.asking = false;
+    this.visible = this.asking = this.resting = false; // resting: after a failure, until the next request
     this.found = null;
     this.drawn = ''; // what the picture shows
     this.problem = ''; // with its newest request
@@ -147,7 +147,7 @@ class Card {
 
   async #ask(again = false) {
     const wanted = `${this.run.id} ${this.run.status}`;
-    if (!this.visible || this.asking || (!again && wanted === this.drawn)) return;
+    if (!this.visible || this.asking || this.resting || (!again && wanted === this.drawn)) return;
     this.asking = true;
     try {
       this.found = await get(`/api/runs/${this.run.id}/thumbnail/`);
@@ -156,12 +156,16 @@ class Card {
       this.#note();
       this.paint();
     } catch (error) {
-      this.drawn = wanted; // of a run that was just deleted, or whose log cannot be read
+      this.resting = isPassing(error);
+      this.drawn = this.resting ? '' : wanted; // of a run that was just deleted, or that may not be seen
       this.problem = error.status === 404 ? '' : `Not loaded: picture of the schedule. ${error.message}`;
       this.canvas.setAttribute('aria-label', error.message);
       this.#note();
       logError(error);
-      repeatAfter(error, () => this.#ask(true));
+      repeatAfter(error, () => {
+        this.resting = false;
+        this.#ask(); // or once the card is visible again
+      });
     } finally {
       this.asking = false;
     }
