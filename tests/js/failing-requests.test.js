@@ -67,12 +67,12 @@ for (const page of PAGES) {
   test(`${page[2]}: every request that fails once is made again`, needsPage, async (t) => {
     const abandoned = [];
     for (const path of (await requestsOf(page)).filter(recorded)) {
-      const sentence = `Failure ${visits} for once.`;
+      const sentence = `Failure ${visits}, only once.`;
       let calls = 0;
       t.mock.timers.enable({ apis: ['setTimeout'] });
       await visit(page, [[path, (_, asked) => (calls++ ? recorded(asked) : refusal(503, sentence))]]);
       const passes = (condition) => until(() => (t.mock.timers.tick(100), condition()));
-      await passes(() => shows(sentence) || calls > 1).catch(() => {}); // of a module that pages of a test share
+      await passes(() => shows(sentence) || calls > 1).catch(() => {}); // no request if a module that the pages share makes it
       if (calls) await passes(() => calls > 1 && !shows(sentence)).catch(() => abandoned.push(path));
       t.mock.timers.reset();
     }

@@ -139,12 +139,12 @@ def name_for(taken: set[str]) -> str:
 
 
 def _from_ms(stages: Sequence[Stage], now_ms: int) -> int:
-    """Begin of the stage with the job; an edit of the present instant has been played before, or is about to be."""
+    """Start of the stage with the job: 1 ms later if an edit is due at the present instant, which is played first."""
     return now_ms + 1 if any(stage.at_ms == now_ms for stage in stages) else now_ms
 
 
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
-    """Stages of the run, and one more from the present time on with the job, which arrives 1 ms later."""
+    """Stages of the run, and one more with the job, from `_from_ms` on; the job arrives 1 ms after its start."""
 
     def joined(stage: Stage) -> Stage:
         jobs = list(stage.state.jobs)

@@ -57,10 +57,10 @@ def difference_counts(found: Compared, which: int) -> dict[str, Any]:
 
 
 def kinds(runs: Sequence[Run]) -> bytes:
-    """columns.pack: of each run in full `run_<id>`, uint8 [its job index] sums of meta.bits; 0 = as the baseline.
+    """columns.pack: for each run that is compared in full `run_<id>`, uint8 by job: a sum of meta.bits.
 
-    NOT_COMPARED of a job that not all runs have, and of all jobs of a run of another trace. `shared_<id>`: the indexes
-    of the compared jobs. The baseline's own column has the differences of all others.
+    0: as the baseline; NOT_COMPARED: a job that not all runs have, or of a run of another trace. `shared_<id>`: the
+    indexes of the compared jobs. The baseline's own column has the differences of all others.
     """
     found = compared(runs)
     columns = {}

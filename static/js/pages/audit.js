@@ -95,7 +95,7 @@ function refused(message) {
   setText($('#count'), ''); // it was that of other filters
 }
 
-/** Error in the first or the last day, which its label on the page names; '' without an error. */
+/** Error in the first or the last day, or in their order, with their labels on the page; '' without an error. */
 function wrongDays({ since, until }) {
   for (const [label, day] of [
     ['From', since],

@@ -71,7 +71,7 @@ async function leave(cluster) {
 }
 
 let wanted = null; // id of the cluster to open
-/** Opens the cluster of a row or of the address, which somebody else may have deleted. */
+/** Opens the cluster of a row or of the address; somebody else may have deleted it. */
 async function show(id, asked = true) {
   wanted = id;
   try {

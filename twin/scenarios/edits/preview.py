@@ -48,7 +48,10 @@ def preview(
 
 
 def marks(before: Cluster, after: Cluster) -> dict[str, str]:
-    """Changed servers as {name: added, removed, away or resized}; one that is removed later is away from then on."""
+    """Changed servers as {name: added, removed, away or resized}.
+
+    A server that is removed during the run is away from then on.
+    """
     old = {server.name: server for server in before.servers}
     found = dict.fromkeys(old.keys() - {server.name for server in after.servers}, "removed")
     for server in after.servers:

@@ -16,7 +16,7 @@ export function searchSentence(search) {
     'exhaustive for up to 8 jobs)';
   if (!moments.length)
     return regroupings
-      ? `${what}: of ${plural(regroupings, 'time')} with new groups, none has been compared yet; ` +
+      ? `${what}: no time with new groups has been compared (of ${number(regroupings, 0)}); ` +
           `only times with at most ${most} jobs are compared.`
       : '';
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));

@@ -10,7 +10,7 @@ export function shadedBy({ frame, rows }) {
   const shaded = frame.views.filter(({ how }) => how === 'shade').map(({ row }) => row);
   const relative = shaded.filter((row) => !rows.serversOf(row).length).length;
   if (!relative) return ALLOCATED;
-  return relative === shaded.length ? WORKERS : `${ALLOCATED}, or, in rows without a capacity, by the ${WORKERS}`;
+  return relative === shaded.length ? WORKERS : `${ALLOCATED}, or, in rows without a capacity, the ${WORKERS}`;
 }
 
 /**
