@@ -72,7 +72,8 @@ for (const page of PAGES) {
       t.mock.timers.enable({ apis: ['setTimeout'] });
       await visit(page, [[path, (_, asked) => (calls++ ? recorded(asked) : refusal(503, sentence))]]);
       const passes = (condition) => until(() => (t.mock.timers.tick(100), condition()));
-      await passes(() => shows(sentence) || calls > 1).catch(() => {}); // no request if a module that the pages share makes it
+      // no request if a module that the pages share makes it
+      await passes(() => shows(sentence) || calls > 1).catch(() => {});
       if (calls) await passes(() => calls > 1 && !shows(sentence)).catch(() => abandoned.push(path));
       t.mock.timers.reset();
     }
