@@ -2,12 +2,11 @@
 
 import { modelsOf } from '../models/index.js';
 import { plural } from '../util/format.js';
-import { together, workersOf } from '../core/held-shares.js';
 import { lowerBound } from '../util/binary-search.js';
-import { withoutOutages } from '../util/capacity.js';
+import { measuresOf, serversOf, workersIn } from './row-measures.js';
 import { sharedDomain } from './row-names.js';
 import { giveLanes } from './sub-lanes.js';
-import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';
+import { CLOUD, PS, trueAt } from '../core/bars.js';
 
 const UNLAID = 255;
 const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
@@ -182,51 +181,19 @@ export class Rows {
 
   /** Servers of a row: one server, all servers of a site, or none for a row of another kind. */
   serversOf(row) {
-    const { servers } = this.info.cluster;
-    if (row.kind === 'server') return row.index === CLOUD ? [] : [servers[row.index]];
-    return row.kind === 'many' ? servers.filter(({ site }) => site === row.index) : [];
+    return serversOf(row, this.info.cluster.servers);
   }
 
-  /**
-   * Amounts summed over the row's bars (held-shares.js): resources of a server or of all servers of a site, or, where
-   * there is no capacity, workers as a share of the most that the row has at a time.
-   */
+  /** Amounts summed over the row's bars, with their capacities (row-measures.js). */
   measures(row) {
     if (row.measures && row.peakOf === undefined) return row.measures;
     const servers = this.serversOf(row);
-    if (servers.length) {
-      const each = servers.flatMap((server) => this.models.flatMap((model) => this.#measuresOf(model, server, row)));
-      return (row.measures = together(each));
-    }
+    if (servers.length) return (row.measures = measuresOf(row, servers, this));
     if (row.peakOf !== row.length) {
-      row.measures = [workersOf(this.store, Math.max(1, this.#peak(row)))];
+      row.measures = [workersIn(row, this.store)];
       row.peakOf = row.length;
     }
     return row.measures;
-  }
-
-  /** Measures of one server; as a part of a site it offers nothing while it is unavailable. */
-  #measuresOf(model, server, row) {
-    const own = model.measures(server, this.store, this.info);
-    if (row.kind === 'server') return own;
-    return own.map((one) => ({ ...one, capacity: withoutOutages(one.capacity, server.away ?? []) }));
-  }
-
-  #peak(row) {
-    const { bars } = this.store;
-    const { amountOf } = workersOf(this.store, 1);
-    const steps = [];
-    for (let i = 0; i < row.length; i++) {
-      const bar = row.sorted[i];
-      if (bars.died_ms[bar] !== NEVER) continue;
-      const workers = amountOf(bar);
-      steps.push([bars.start_ms[bar], workers], [bars.end_ms[bar], -workers]);
-    }
-    steps.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    let now = 0;
-    let peak = 0;
-    for (const [, change] of steps) peak = Math.max(peak, (now += change));
-    return peak;
   }
 
   /** Ending that the names of all servers have in common. */

@@ -55,34 +55,16 @@ export class SiteUse extends Layer {
 
   /** The jobs of each group on the machines of a site. */
   table(row, frame) {
-    const { view } = frame;
+    if (this.#siteOf(row) < 0) return [];
     const p = frame.playhead.ms;
     const { servers } = this.info.cluster;
-    if (this.#siteOf(row) < 0) return [];
-    return this.store.groups.flatMap(
-      ([
-        from,
-        until,
-        {
-          group,
-          jobs,
-          machines,
-          servers: [first],
-        },
-      ]) => {
-        if (servers[first].site !== row.index || from >= view.to || from > p || (until !== NEVER && until <= view.from))
-          return [];
-        const end = until === NEVER || until > p ? '' : clock(until);
-        return jobs.map((job) => [
-          frame.jobName(job),
-          `worker in group ${group}`,
-          row.index,
-          machines,
-          clock(from),
-          end,
-        ]);
-      },
-    );
+    return this.store.groups.flatMap(([from, until, data]) => {
+      const inView = from < frame.view.to && from <= p && (until === NEVER || until > frame.view.from);
+      if (!inView || servers[data.servers[0]].site !== row.index) return [];
+      const end = until === NEVER || until > p ? '' : clock(until);
+      const role = `worker in group ${data.group}`;
+      return data.jobs.map((job) => [frame.jobName(job), role, row.index, data.machines, clock(from), end]);
+    });
   }
 
   #siteOf(row) {
