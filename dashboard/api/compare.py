@@ -74,7 +74,7 @@ class CompareViewSet(viewsets.ViewSet):
     def metrics(self, request: Request) -> StreamingHttpResponse:
         """Table of metrics as CSV."""
         runs = _runs(request)
-        answer = payload(runs)  # before the first byte, refuses runs that cannot be compared
+        answer = payload(runs)  # here, so that runs that cannot be compared are refused before the first byte
         return streamed(csv_lines.metric_lines(runs, answer), "compare-metrics.csv", "text/csv; charset=utf-8")
 
     @extend_schema(

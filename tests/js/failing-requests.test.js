@@ -1,4 +1,4 @@
-// Every request that a page makes when it is opened, failing once: the page shows the server's sentence.
+// Requests that a page makes when it is opened, and that fail: the page shows the server's sentence and repeats them.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -72,7 +72,7 @@ for (const page of PAGES) {
       t.mock.timers.enable({ apis: ['setTimeout'] });
       await visit(page, [[path, (_, asked) => (calls++ ? recorded(asked) : refusal(503, sentence))]]);
       const passes = (condition) => until(() => (t.mock.timers.tick(100), condition()));
-      // no request if a module that the pages share makes it
+      // no request if a module that the pages share has already made it
       await passes(() => shows(sentence) || calls > 1).catch(() => {});
       if (calls) await passes(() => calls > 1 && !shows(sentence)).catch(() => abandoned.push(path));
       t.mock.timers.reset();

@@ -174,23 +174,27 @@ test('the current state may be that of an active run that is no longer among the
   await until(() => text('#present-name') === 'old and chosen', 'the chosen one is fetched');
 });
 
-test('the picture of a card that was out of view when its next request was due comes later', needsPage, async (t) => {
-  const path = `/api/runs/${RUNS.slotted}/thumbnail/`;
-  let calls = 0;
-  await visit('overview', '/', {}, [[path, (_, asked) => (calls++ ? recorded(asked) : refusal(503, 'Busy.'))]]);
-  const { Card } = await import('../../static/js/home/run-cards.js');
-  const page = await recorded('/api/runs/?size=50').json();
-  const run = page.results.find(({ id }) => id === RUNS.slotted);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  calls = 0;
-  const card = new Card(run, document.createElement('span'), new Map());
-  card.show(true);
-  await until(() => card.problem, 'the first request failed');
-  card.show(true);
-  assert.equal(calls, 1, 'the next request waits');
-  card.show(false);
-  t.mock.timers.tick(10_000);
-  assert.equal(calls, 1, 'nothing is requested for a card out of view');
-  card.show(true);
-  await until(() => calls === 2 && !card.problem, 'it is requested once the card is visible');
-});
+test(
+  'a card that is out of view when its next request is due requests its picture once it is visible',
+  needsPage,
+  async (t) => {
+    const path = `/api/runs/${RUNS.slotted}/thumbnail/`;
+    let calls = 0;
+    await visit('overview', '/', {}, [[path, (_, asked) => (calls++ ? recorded(asked) : refusal(503, 'Busy.'))]]);
+    const { Card } = await import('../../static/js/home/run-cards.js');
+    const page = await recorded('/api/runs/?size=50').json();
+    const run = page.results.find(({ id }) => id === RUNS.slotted);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    calls = 0;
+    const card = new Card(run, document.createElement('span'), new Map());
+    card.show(true);
+    await until(() => card.problem, 'the first request failed');
+    card.show(true);
+    assert.equal(calls, 1, 'the next request waits');
+    card.show(false);
+    t.mock.timers.tick(10_000);
+    assert.equal(calls, 1, 'nothing is requested for a card out of view');
+    card.show(true);
+    await until(() => calls === 2 && !card.problem, 'it is requested once the card is visible');
+  },
+);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { inkOn } from '../../static/js/util/colors.js';
+import { inkOn, stepOf } from '../../static/js/util/colors.js';
 
 const CSS = readFileSync(new URL('../../static/css/base.css', import.meta.url), 'utf8');
 const TEXT = 4.5; // WCAG 2 AA, text of normal size
@@ -171,3 +171,8 @@ for (const theme of ['light', 'dark']) {
       }
     });
 }
+
+test('a share has the class whose legend says "up to" it', () => {
+  const shares = [0.001, 0.199, 0.2, 0.201, 0.4, 0.6, 0.8, 0.801, 1];
+  assert.deepEqual(shares.map(stepOf), [0, 0, 0, 1, 1, 2, 3, 4, 4]);
+});

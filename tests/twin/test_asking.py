@@ -114,7 +114,7 @@ def test_oasis_says_its_price_and_what_would_flip_it():
 
 
 def test_what_would_change_the_answer_is_of_the_time_of_the_clock():
-    """A job of 12 slots fits before the horizon of 20 now, but not at 9 s; the newest event is at 0 in both cases."""
+    """A job of 12 slots fits within the horizon of 20 slots at 0 s, not at 9 s. The newest event is at 0 both times."""
     run = paused("oasis", [job("a", workers=1, slots=18), job("late", 15_000)], 0)
     asked = ask.job_of(run, "a", {"minibatches_per_chunk": 12})
     found = {}

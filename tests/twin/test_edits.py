@@ -244,7 +244,7 @@ def test_a_server_that_is_added_later_counts_as_added_and_not_as_unavailable():
 
 
 def test_the_mark_of_a_server_and_the_effect_of_its_edit_agree():
-    """A server that is removed before the run counts as removed, one that goes during the run as unavailable."""
+    """A server that is removed before the run counts as removed; one that leaves during the run, as unavailable."""
     for verb in ("fail_servers", "drain_servers", "remove_servers"):
         state = last({"verb": verb, "servers": "edge-0", "at_ms": H})
         assert (marks(WORLD.cluster, state.cluster), effect(WORLD, state)["away"]) == ({"edge-0": "away"}, 1)

@@ -139,12 +139,12 @@ def name_for(taken: set[str]) -> str:
 
 
 def _from_ms(stages: Sequence[Stage], now_ms: int) -> int:
-    """Start of the stage with the job: 1 ms later if an edit is due at the present instant, which is played first."""
+    """Start of the first stage with the job: now, or 1 ms later if a stage starts now, so that its edits come first."""
     return now_ms + 1 if any(stage.at_ms == now_ms for stage in stages) else now_ms
 
 
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
-    """Stages of the run, and one more with the job, from `_from_ms` on; the job arrives 1 ms after its start."""
+    """Stages of the run with one more, at `_from_ms`; it and all later ones have the job."""
 
     def joined(stage: Stage) -> Stage:
         jobs = list(stage.state.jobs)

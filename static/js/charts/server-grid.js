@@ -1,6 +1,6 @@
 // The servers of a cluster as tiles, by site; chosen by click, by Ctrl-click, or by dragging a frame around them.
 
-import { STEPS, colors, onTheme } from '../util/colors.js';
+import { STEPS, colors, onTheme, stepOf } from '../util/colors.js';
 import { percent, plural } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { outline, strike } from './server-tile.js';
@@ -10,9 +10,6 @@ const GAP = 3;
 const HEAD = 20;
 const MARK = 6; // height of the mark of an edit on a tile that is coloured by its load
 const MARKS = { added: 'added', removed: 'removed', away: 'unavailable', resized: 'resized' };
-
-/** @param {number} share above 0, at most 1 */
-const stepOf = (share) => colors().steps[Math.min(STEPS - 1, Math.floor(share * STEPS))];
 
 /** @param {{share: number, jobs: number, of: string} | undefined} load */
 function loadText(load) {
@@ -113,11 +110,13 @@ export class ServerPicture {
     ctx.textBaseline = 'middle';
     ctx.fillStyle = color('muted');
     for (const [text, top] of heads) ctx.fillText(text, 0, top + HEAD / 2);
+    const { steps } = colors();
+    const ofLoad = (load) => (load?.share > 0 ? steps[stepOf(load.share)] : color('band'));
     const fills = { added: color('good'), removed: 'transparent', away: color('bad'), resized: color('accent') };
     for (const { server, x, y: top } of this.places) {
       const mark = this.marks[server.name];
       const load = this.loads.get(server.name);
-      const filled = this.loads.size ? (load?.share > 0 ? stepOf(load.share) : color('band')) : color('same');
+      const filled = this.loads.size ? ofLoad(load) : color('same');
       ctx.fillStyle = mark && (!this.loads.size || mark === 'removed') ? fills[mark] : filled;
       ctx.fillRect(x, top, TILE, TILE);
       if (this.loads.size && !(load?.share > 0) && mark !== 'removed') outline(ctx, x, top, TILE, color('same'));

@@ -2,7 +2,7 @@
 
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { fill, h, pixelRatio } from '../ui/dom.js';
-import { STEPS, colors, onTheme } from '../util/colors.js';
+import { STEPS, colors, onTheme, stepOf } from '../util/colors.js';
 import { capital, percent, plural } from '../util/format.js';
 import { outline, strike } from './server-tile.js';
 
@@ -27,9 +27,6 @@ export function colouredBy({ scale, servers }, by) {
   if (place >= 0) return servers.shares[place];
   return servers.name.map((_, i) => Math.max(-1, ...servers.shares.map((shares) => shares[i])));
 }
-
-/** Class of a share in per mille above 0, from 0 to STEPS - 1. */
-const classOf = (share) => Math.min(STEPS - 1, Math.floor(((share - 1) * STEPS) / PER_MILLE));
 
 /** Lines of the tooltip of a server. */
 export function serverLines({ scale, servers }, i) {
@@ -130,7 +127,7 @@ export class ServerMap {
     for (const [text, y] of places.heads) ctx.fillText(text, 0, y + HEAD / 2);
     const shares = colouredBy(this.load, this.by);
     places.at.forEach(([x, y], i) => {
-      ctx.fillStyle = shares[i] > 0 ? steps[classOf(shares[i])] : band;
+      ctx.fillStyle = shares[i] > 0 ? steps[stepOf(shares[i] / PER_MILLE)] : band;
       ctx.fillRect(x, y, places.size, places.size);
       if (shares[i] <= 0 && places.size > OUTLINED) outline(ctx, x, y, places.size, same);
       if (servers.state[i] === AWAY) strike(ctx, x, y, places.size, bad);

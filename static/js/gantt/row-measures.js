@@ -1,10 +1,11 @@
-// Measures of the rows of a schedule: resources of a server or of a site, or, without a capacity, workers.
+// Measures of the rows of a schedule: resources and slots of typed workers of a server or a site, or, without a
+// capacity, workers.
 
 import { CLOUD, NEVER } from '../core/bars.js';
 import { together, workersOf } from '../core/held-shares.js';
 import { withoutOutages } from '../util/capacity.js';
 
-/** Servers of a row: one server, all servers of a site, or none for a row of another kind. */
+/** Servers of a row: one server, all servers of a site, or none (a job, a user, a queue, the unlimited cloud). */
 export function serversOf({ kind, index }, servers) {
   if (kind === 'server') return index === CLOUD ? [] : [servers[index]];
   return kind === 'many' ? servers.filter(({ site }) => site === index) : [];

@@ -179,12 +179,12 @@ export class Rows {
     return [...first.values()];
   }
 
-  /** Servers of a row: one server, all servers of a site, or none for a row of another kind. */
+  /** Servers of a row: one server, all servers of a site, or none (a job, a user, a queue, the unlimited cloud). */
   serversOf(row) {
     return serversOf(row, this.info.cluster.servers);
   }
 
-  /** Amounts summed over the row's bars, with their capacities (row-measures.js). */
+  /** Measures of a row (row-measures.js). */
   measures(row) {
     if (row.measures && row.peakOf === undefined) return row.measures;
     const servers = this.serversOf(row);

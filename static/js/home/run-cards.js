@@ -80,7 +80,7 @@ export class Card {
   constructor(run, box, metrics) {
     this.run = run;
     this.metrics = metrics;
-    this.visible = this.asking = this.resting = false; // resting: after a failure, until the next request
+    this.visible = this.asking = this.resting = false; // resting: after a failure, until the next request is due
     this.found = null;
     this.drawn = ''; // what the picture shows
     this.problem = ''; // with its newest request
@@ -157,7 +157,7 @@ export class Card {
       this.paint();
     } catch (error) {
       this.resting = isPassing(error);
-      this.drawn = this.resting ? '' : wanted; // of a run that was just deleted, or that may not be seen
+      this.drawn = this.resting ? '' : wanted; // wanted: the run was just deleted, or the user has no access to it
       this.problem = error.status === 404 ? '' : `Not loaded: picture of the schedule. ${error.message}`;
       this.canvas.setAttribute('aria-label', error.message);
       this.#note();

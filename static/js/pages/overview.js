@@ -156,8 +156,8 @@ async function askEnded() {
 const repeats = new Map(); // part -> timer of its next request after a failure
 
 /**
- * Reports the first failed request of a part, and makes the requests again; one for a run that was deleted meanwhile
- * does not count.
+ * Reports the first failed request of a part, and repeats the requests later if they may then succeed. A failure for a
+ * run that was deleted meanwhile does not count.
  */
 function tellFailure(part, answers, again) {
   clearTimeout(repeats.get(part));

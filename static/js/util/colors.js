@@ -3,6 +3,13 @@
 
 export const JOB_COLORS = 8; // --job-0 .. --job-7: distinguishable with any colour vision (after Okabe and Ito)
 export const STEPS = 5; // classes of a value that bars are coloured by
+
+/**
+ * Class of a share, from 0 on: the first one holds the shares up to 1 / STEPS.
+ *
+ * @param {number} share above 0, at most 1
+ */
+export const stepOf = (share) => Math.max(0, Math.min(STEPS, Math.ceil(share * STEPS)) - 1);
 export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--bandwidth'];
 
 /** @typedef {[number, number, number]} Rgb */

@@ -16,7 +16,7 @@ export function searchSentence(search) {
     'exhaustive for up to 8 jobs)';
   if (!moments.length)
     return regroupings
-      ? `${what}: no time with new groups has been compared (of ${number(regroupings, 0)}); ` +
+      ? `${what}, at 0 of ${plural(regroupings, 'time')} with new groups; ` +
           `only times with at most ${most} jobs are compared.`
       : '';
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
