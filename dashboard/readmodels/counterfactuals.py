@@ -45,7 +45,7 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     if reason.code in PRICED:
         scheduler = started.clone()
         scheduler.assume(bars, index + 1)
-        found = counterfactuals(scheduler, scheduler.jobs[index], reason, until)
+        found = counterfactuals(scheduler, index, reason, until)
     slot_ms = started.cluster.slot_ms
     rows = [asdict(row) | {"sentence": sentence(row, admitted, slot_ms)} for row in found]
     return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}

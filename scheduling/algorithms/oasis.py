@@ -143,7 +143,10 @@ class Oasis(PriceBased):
 
     def _reprice(self) -> None:
         workers, ps = (book.capacity.T for book in self.books)
-        self.bounds = self._estimate(workers, ps)
+        bounds = self._estimate(workers, ps)
+        if bounds == self.bounds:
+            return
+        self.bounds = bounds
         self.books[0].set_bounds(self.bounds.worker_floor, self.bounds.worker_ceiling)
         self.books[1].set_bounds(self.bounds.ps_floor, self.bounds.ps_ceiling)
 
@@ -187,6 +190,7 @@ class Oasis(PriceBased):
     def clone(self) -> Oasis:
         new = copy(self)
         new.books, new.deadline = (self.books[0].copy(), self.books[1].copy()), Deadline()
+        new.rows = list(self.rows)
         return new
 
     def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:

@@ -149,7 +149,10 @@ class PdOrs(PriceBased):
         return [_least_slots(job, job.global_batch or 1, slot_ms) for job in able]
 
     def _reprice(self) -> None:
-        self.bounds = self._estimate(self.book.capacity.T)
+        bounds = self._estimate(self.book.capacity.T)
+        if bounds == self.bounds:
+            return
+        self.bounds = bounds
         self.book.set_bounds(self.bounds.floor, self.bounds.ceiling)
 
     def _decide(self, now_ms: int, job: int, row: Job) -> Decision:

@@ -148,6 +148,17 @@ class BaseScheduler:
         """
         raise NotImplementedError
 
+    @property
+    def hindsight(self) -> bool:
+        """True if decisions depend on jobs that arrive later; with `quotes`."""
+        return False
+
+    def with_record(self, job: int, record: Job) -> None:
+        """Hook before quotes of a variant of a job (index) that arrives now; with `quotes`.
+
+        The record replaces that in `jobs` where its fields affect more than its own decision.
+        """
+
     def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
         """Reason that `on_arrival` would give for a job that arrives now, without side effects; with `quotes`.
 

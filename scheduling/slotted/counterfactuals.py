@@ -1,10 +1,13 @@
 """Counterfactuals: smallest changes of a job that change a decision, by quotes of the scheduler in its state then.
 
-Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target,
-the fewest workers at a time beyond its own, and the first later arrival at which it is admitted. For an admitted job:
-the largest change in the opposite direction that keeps the admission. The answer is monotone in the first three:
-priority and target are found by going where the schedule at hand breaks even, workers by halving; arrivals are tried in
-turn. A value that takes longer than the time limit is not searched, and marked as such.
+Each counterfactual changes one thing alone, and nothing that was decided before. For a job that was rejected: the least
+priority, the latest needed target, the fewest workers at a time beyond its own, and the first later arrival at which it
+is admitted. For an admitted job: the largest change in the opposite direction that keeps the admission. The answer is
+monotone in the first three: priority and target are found by going where the schedule at hand breaks even, workers by
+halving; arrivals are tried in turn. A value that takes longer than the time limit is not searched, and marked as such.
+
+Price bounds that are estimated from the job itself are estimated anew for each priority and target. Bounds estimated
+with hindsight also decided about earlier jobs, so they stay; the sentence says so.
 """
 
 from __future__ import annotations
@@ -38,18 +41,20 @@ class Counterfactual:
     value: float | None
     admitted: bool  # at `value`
     searched: bool = True  # False: there was no time to find the value
+    same_bounds: bool = False  # True: at the price bounds of the run, which hindsight would change with the job
 
 
 def counterfactuals(
-    scheduler: BaseScheduler, job: Job, reason: Reason | None = None, until: float = math.inf
+    scheduler: BaseScheduler, index: int, reason: Reason | None = None, until: float = math.inf
 ) -> list[Counterfactual]:
-    """Counterfactuals of a job at its arrival. The scheduler has its state of that time (`assume`).
+    """Counterfactuals of a job, by its index, at its arrival. The scheduler has its state of that time (`assume`).
 
     reason: of its decision, if known. until: a value of time.perf_counter, after which the search ends; quick searches
-    go first, and the remaining ones share the time.
+    go first, and the remaining ones share the time. The scheduler is of no further use.
     """
     scheduler.deadline.set(until)
-    asked = _Asked(scheduler, job, PriceQuote.of(reason or scheduler.explain(job.arrival_ms, job)))
+    job = scheduler.jobs[index]
+    asked = _Asked(scheduler, index, job, PriceQuote.of(reason or scheduler.explain(job.arrival_ms, job)))
     found = {}
     for left, (what, (actual, search)) in zip(range(len(_SEARCHES), 0, -1), _SEARCHES.items(), strict=True):
         own = actual(asked)
@@ -62,7 +67,8 @@ def counterfactuals(
         except OutOfTime:
             found[what] = Counterfactual(what, own, None, not asked.admitted, searched=False)
         else:
-            found[what] = Counterfactual(what, own, value, admitted)
+            found[what] = Counterfactual(what, own, value, admitted, same_bounds=asked.keeps_bounds(what))
+        scheduler.with_record(index, job)
     return [found[what] for what in _SENTENCES if what in found]
 
 
@@ -70,7 +76,8 @@ def sentence(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     """English sentence with units."""
     if not found.searched:
         return f"Search not completed within the time limit: {_NAMES[found.what]}."
-    return _SENTENCES[found.what](found, was_admitted, slot_ms)
+    text = _SENTENCES[found.what](found, was_admitted, slot_ms)
+    return f"With unchanged price bounds: {text[0].lower()}{text[1:]}" if found.same_bounds else text
 
 
 def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
@@ -129,15 +136,19 @@ _SENTENCES = {
 class _Asked:
     """Decisions about variants of a job."""
 
-    def __init__(self, scheduler: BaseScheduler, job: Job, own: PriceQuote) -> None:
-        self.scheduler, self.job, self.own, self.admitted = scheduler, job, own, own.admitted
+    def __init__(self, scheduler: BaseScheduler, index: int, job: Job, own: PriceQuote) -> None:
+        self.scheduler, self.index, self.job, self.own, self.admitted = scheduler, index, job, own, own.admitted
         self.slot_ms = scheduler.cluster.slot_ms
         self.first = arrival_slot(job.arrival_ms, self.slot_ms)
 
     def with_utility(self, **changes: Any) -> PriceQuote:
         assert self.job.utility is not None
         changed = replace(self.job, utility=replace(self.job.utility, **changes))
+        self.scheduler.with_record(self.index, changed)
         return self.scheduler.quote(changed.arrival_ms, changed)
+
+    def keeps_bounds(self, what: str) -> bool:
+        return self.scheduler.hindsight and what in ("priority", "target_slots")
 
     def with_workers(self, most: int) -> bool:
         return self.scheduler.quote(self.job.arrival_ms, self.job, most).admitted

@@ -1,6 +1,7 @@
 """Counterfactuals flip the answer where they say, asked of the state as it was when the job was decided."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -70,10 +71,11 @@ def test_each_counterfactual_flips_the_answer(world):
         admitted = event.data["code"] == ADMITTED
         scheduler = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
 
-        def says(changed, most=None, scheduler=scheduler):
+        def says(changed, most=None, scheduler=scheduler, index=event.data["job"]):
+            scheduler.with_record(index, replace(scheduler.jobs[index], utility=changed.utility))
             return scheduler.explain(changed.arrival_ms, changed, most).code == ADMITTED
 
-        for found in counterfactuals(scheduler, job):
+        for found in counterfactuals(scheduler, event.data["job"]):
             if found.value is None:
                 continue
             seen.add((found.what, admitted))
@@ -134,20 +136,21 @@ def test_a_copy_changes_alone_and_answers_alike(world):
 def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
     cluster, jobs, name, parameters, events = world
     event = next(e for e in events if e.kind == "decided" and e.data["code"] == ADMITTED)
-    job, reason = jobs[event.data["job"]], Reason(event.data["code"], event.data["values"])
+    reason = Reason(event.data["code"], event.data["values"])
     scheduler = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
-    rows = counterfactuals(scheduler, job, reason, until=0.0)
+    rows = counterfactuals(scheduler, event.data["job"], reason, until=0.0)
     assert not any(row.searched for row in rows)
     assert all(row.value is None for row in rows)
     assert all("Search not completed within the time limit" in sentence(row, True, cluster.slot_ms) for row in rows)
-    again = counterfactuals(scheduler, job, reason)
+    again = counterfactuals(scheduler, event.data["job"], reason)
     assert all(row.searched for row in again)
-    assert again == counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), job)
+    fresh = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
+    assert again == counterfactuals(fresh, event.data["job"])
 
 
 @pytest.mark.thorough
 def test_the_flip_happens_in_a_new_simulation(world):
-    """With the job changed as stated and prices from the same history, the run decides the other way, or as before."""
+    """With the job changed as stated, the run decides the other way, or as before; hindsight knows the old job."""
     cluster, jobs, name, parameters, events = world
     decided = [e for e in events if e.kind == "decided" and e.data["code"] in (ADMITTED, "payoff_not_positive")]
     flips = 0
@@ -156,7 +159,7 @@ def test_the_flip_happens_in_a_new_simulation(world):
         utility = jobs[index].utility
         rows = {
             row.what: row
-            for row in counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[index])
+            for row in counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), index)
         }
         changes = [("priority", 1 - 2e-3), ("target_slots", 1 - 0.02 / max(rows["target_slots"].value or 1, 0.02))] if (
             "target_slots" in rows
@@ -167,9 +170,12 @@ def test_the_flip_happens_in_a_new_simulation(world):
             for factor, expected in ((1, "admitted"), (less, "rejected")):
                 changed = list(jobs)
                 changed[index] = replace(jobs[index], utility=replace(utility, **{what: rows[what].value * factor}))
-                verdicts = {
-                    e.data["job"]: e.data["kind"] for e in run_with_history(cluster, changed, jobs, name, parameters)
-                }
+                again = (
+                    run_with_history(cluster, changed, jobs, name, parameters)
+                    if "estimate_from" in parameters
+                    else Simulation(cluster, changed, build(name, parameters), 0).events()
+                )
+                verdicts = {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}
                 assert verdicts[index] == expected, (what, factor)
                 flips += verdicts[index] != event.data["kind"]
     assert flips
@@ -193,15 +199,38 @@ def run_with_history(cluster, jobs, history, name, parameters):
     return [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]
 
 
-def test_the_least_priority_by_hand():
-    """A second job of the same kind finds every GPU dear: admitted from the priority at which worth exceeds cost."""
+def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():
+    """A second job finds every GPU dear, and a higher priority of it raises the prices: what it costs is not enough."""
     cluster = tiny.cluster(slots=2, gpus=2, ps_cpus=4)
     jobs = [tiny.job("a", work=2, chunks=1), tiny.job("b", work=1, chunks=1, priority=0.001)]
     events = list(Simulation(cluster, jobs, build("oasis"), 0).events())
     decided = next(e for e in events if e.kind == "decided" and e.data["job"] == 1)
     assert decided.data["kind"] == "rejected"
     cost = decided.data["values"]["cost"]
-    found = {row.what: row for row in counterfactuals(as_it_was(cluster, jobs, events, decided.seq), jobs[1])}
-    assert found["priority"].value == pytest.approx(2 * cost, rel=2e-3)
-    assert utility_at(replace(jobs[1].utility, priority=found["priority"].value), 0) >= cost
+
+    def admitted(priority):
+        utility = replace(jobs[1].utility, priority=priority)
+        again = Simulation(cluster, [jobs[0], replace(jobs[1], utility=utility)], build("oasis"), 0).events()
+        return {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}[1] == "admitted"
+
+    found = {row.what: row for row in counterfactuals(as_it_was(cluster, jobs, events, decided.seq), 1)}
+    assert found["priority"].value == pytest.approx(0.1321, rel=2e-3)
+    assert admitted(found["priority"].value)
+    assert not admitted(found["priority"].value / 1.002)
+    assert utility_at(replace(jobs[1].utility, priority=2.01 * cost), 0) > cost
+    assert not admitted(2.01 * cost)
     assert "target_slots" not in found, "it is insensitive to time"
+
+
+def test_hindsight_keeps_the_price_bounds_and_the_sentence_says_so():
+    cluster = tiny.cluster(slots=2, gpus=2, ps_cpus=4)
+    jobs = [tiny.job("a", work=2, chunks=1), tiny.job("b", work=1, chunks=1, priority=0.001)]
+    events = list(Simulation(cluster, jobs, build("oasis", {"estimate_from": "clairvoyant"}), 0).events())
+    decided = next(e for e in events if e.kind == "decided" and e.data["job"] == 1)
+    before = as_it_was(cluster, jobs, events, decided.seq, estimate_from="clairvoyant")
+    found = {row.what: row for row in counterfactuals(before, 1)}
+    assert found["priority"].value == pytest.approx(2 * decided.data["values"]["cost"], rel=2e-3)
+    text = sentence(found["priority"], False, cluster.slot_ms)
+    assert re.fullmatch(
+        r"With unchanged price bounds: admitted with a priority of at least [\d.]+; it has 0\.001\.", text
+    )

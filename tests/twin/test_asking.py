@@ -125,9 +125,21 @@ def test_what_would_change_the_answer_is_of_the_time_of_the_clock():
         answer = ask.ask(run, asked)
         found[clock_ms] = (answer["verdict"], answer["counterfactuals"][0]["sentence"])
     assert found == {
-        0: ("admitted", "Admitted with a priority as low as 2.431; it has 10."),
+        0: ("admitted", "Admitted with a priority as low as 0.4271; it has 10."),
         9_000: ("rejected", "Not admitted with any priority up to 1,000,000 times its own 10."),
     }
+
+
+def test_a_job_with_the_least_priority_is_admitted_and_one_below_it_is_not():
+    """The asked job is the second arrival, so the price bounds are estimated from it, too."""
+    run = paused("oasis", [job("a", workers=1, slots=18), job("late", 15_000)], 0)
+    utility = job_to_dict(ask.job_of(run, "a", {}))["utility"]
+
+    def asked(priority: float) -> str:
+        changes = {"minibatches_per_chunk": 12, "utility": utility | {"priority": priority}}
+        return ask.ask(run, ask.job_of(run, "a", changes))["verdict"]
+
+    assert [asked(priority) for priority in (0.4275, 0.426)] == ["admitted", "rejected"]
 
 
 def test_what_cannot_be_asked_is_said():

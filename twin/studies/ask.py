@@ -24,7 +24,7 @@ from scheduling.model.values import Event, Job, ModelError, Role
 from scheduling.reporting.reasons import readable
 from scheduling.slotted.counterfactuals import counterfactuals
 from scheduling.slotted.counterfactuals import sentence as flipped
-from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER
+from twin.eventlog.fold import BORN, DIED, NEVER
 from twin.eventlog.stored_states import at
 from twin.files.jobs_csv import ALL
 from twin.files.jobs_jsonl import JOB_KEYS, job_from_dict, job_to_dict
@@ -117,7 +117,8 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     with_it = _with(stages, now_ms, job)
     servers = [server.name for server in with_it[-1].state.cluster.servers]
     answer = compare_futures(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
-    answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), job)
+    jobs = _stage(with_it, job.arrival_ms).state.jobs
+    answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), jobs, job)
     return answer
 
 
@@ -283,8 +284,8 @@ def _stage(stages: Sequence[Stage], at_ms: int) -> Stage:
     return [stage for stage in stages if stage.at_ms <= at_ms][-1]
 
 
-def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
-    """Counterfactuals of the preview, for schedulers that decide by payoff.
+def _counterfactuals(run: Run, stage: Stage, jobs: Sequence[Job], job: Job) -> list[dict[str, Any]]:
+    """Counterfactuals of the preview, for schedulers that decide by payoff. jobs: of the run, with the job.
 
     Empty while an edit of this instant is still to be played: the log does not say yet what remains on the servers.
     """
@@ -294,12 +295,14 @@ def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
     scheduler = build(phase.scheduler, phase.parameters)
     if not scheduler.quotes:
         return []
-    scheduler.start(phase.cluster, phase.jobs, np.random.default_rng(run.scenario.seed))
+    index = next(i for i, one in enumerate(jobs) if one.id == job.id)
+    scheduler.start(phase.cluster, jobs, np.random.default_rng(run.scenario.seed))
     state = at(run.pk)
     bars = state.bars.rows
-    scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], int((state.jobs.rows[:, ARRIVED] >= 0).sum()))
+    scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], index + 1)
     reason = scheduler.explain(job.arrival_ms, job)
     if reason.code not in ("payoff_positive", "payoff_not_positive", "no_capacity", "too_late"):
         return []
     admitted, slot_ms = reason.code == "payoff_positive", phase.cluster.slot_ms
-    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, job)]
+    found = counterfactuals(scheduler, index, reason)
+    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in found]

@@ -152,6 +152,7 @@ SHAPES: dict[str, Shape] = {
                 "value": noted(nullable(NUMBER), "Null: no such value, or none found in time"),
                 "admitted": BOOLEAN,
                 "searched": BOOLEAN,
+                "same_bounds": noted(BOOLEAN, "True: at the price bounds of the run, estimated with hindsight"),
                 "sentence": STRING,
             }
         ],

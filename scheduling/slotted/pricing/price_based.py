@@ -60,7 +60,7 @@ class PriceBased(BaseScheduler):
         if cluster.horizon_slots is not None:
             return cluster.horizon_slots
         least = self._least(jobs, cluster.slot_ms)
-        if self.parameters.estimate_from == CLAIRVOYANT:
+        if self.hindsight:
             return own_horizon(jobs, least, cluster.slot_ms)
         return last_arrival(jobs, cluster.slot_ms) + slots_ahead(max(least, default=1))
 
@@ -68,7 +68,7 @@ class PriceBased(BaseScheduler):
         super().start(cluster, jobs, rng)
         self.horizon = self.horizon_for(cluster, jobs)
         check_size(self.name, cluster, self.horizon)
-        self.ends_unknown = cluster.horizon_slots is None and self.parameters.estimate_from != CLAIRVOYANT
+        self.ends_unknown = cluster.horizon_slots is None and not self.hindsight
         self.arrived, self.longest = 0, 1
         self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
 
@@ -94,6 +94,19 @@ class PriceBased(BaseScheduler):
         if kept:
             self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon), arrived)
 
+    def with_record(self, job: int, record: Job) -> None:
+        """Bounds that are estimated from the job on its arrival are estimated anew; those from hindsight stay."""
+        if job >= self.sample or self.hindsight or self.jobs[job] == record:
+            return
+        self.jobs = [*self.jobs[:job], record, *self.jobs[job + 1 :]]
+        self.record_changed(job)
+        self._reprice()
+
+    @property
+    def hindsight(self) -> bool:
+        """True if the price bounds are estimated from all jobs of the scenario."""
+        return bool(self.parameters.estimate_from == CLAIRVOYANT)
+
     def assume(self, bars: np.ndarray, arrived: int) -> None:
         self._learn(arrived)
         self._hold(bars)
@@ -107,7 +120,7 @@ class PriceBased(BaseScheduler):
 
         Jobs are assumed to go on coming as they did; MIN_SAMPLE of them are needed to know how.
         """
-        if self.parameters.estimate_from == CLAIRVOYANT:
+        if self.hindsight:
             return self.horizon, None
         sample, slot_ms = self.jobs[: self.sample], self.cluster.slot_ms
         last = last_arrival(sample, slot_ms)
