@@ -25,7 +25,7 @@ test('the overview shows the present, lists runs, and follows what comes on the 
 });
 
 /** The overview with one running run, whose current state is answered by `situation`; its timers wait for `tick`. */
-async function withOneRun(t, situation, mode = 'live') {
+async function withOneRun(t, situation, mode = 'live', more = (_) => []) {
   const ticks = [];
   const later = globalThis.setTimeout;
   globalThis.setTimeout = /** @type {any} */ (
@@ -37,10 +37,22 @@ async function withOneRun(t, situation, mode = 'live') {
   const { window } = await visit('overview', '/', {}, [
     ['/api/runs/?', { ...page, results: [run], count: 1, by_status: { running: 1 }, by_scheduler: {} }],
     [`/api/runs/${run.id}/situation/`, () => situation(run)],
+    ...more(run),
   ]);
   const tick = () => ticks.splice(0).forEach((action) => action());
   return { window, run, tick };
 }
+
+test('the figures of a running run change on its card without a message', needsPage, async (t) => {
+  let running = 3;
+  const now = () => ({ sim_ms: 1000 * running, jobs: { running } });
+  const situation = (run) => recorded(`/api/runs/${run.id}/situation/`);
+  const { tick } = await withOneRun(t, situation, 'live', (run) => [[`/api/runs/${run.id}/now/`, now]]);
+  const shown = () => text('.run-figures');
+  await until(() => /Running3/.test(shown()), 'the first figures are shown');
+  running = 4;
+  await until(() => (tick(), /Running4/.test(shown())), 'the next ones follow');
+});
 
 test('a live cluster that is not followed is not called running', needsPage, async (t) => {
   const message = 'Following is paused; this time is recorded as a gap.';

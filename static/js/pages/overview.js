@@ -23,6 +23,7 @@ const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
 const NEWEST = 50; // runs that are requested besides those of the filters
 const FRESH_MS = 1000;
+const FOLLOW_MS = 2000; // after the metrics of running runs were fetched: they change without a message
 const AGAIN_MS = 5000; // after a failure to load the list
 const WAITING_MS = 2000; // between two polls of waiting runs
 const live = new Map(); // run id -> its newest metrics
@@ -139,6 +140,14 @@ async function ask() {
   // no value if the run was just deleted, or the request failed
   answers.forEach((/** @type {any} */ { value }, i) => value && live.set(wanted[i].id, value));
   paint();
+  follow();
+}
+
+let following; // timer of the metrics
+function follow() {
+  clearTimeout(following);
+  if (runs.some(({ status }) => status === 'running'))
+    following = setTimeout(() => (document.hidden ? follow() : refresh()), FOLLOW_MS);
 }
 
 /** Fetches once those of each listed run that was cancelled or failed; in sequence, because the server reads logs. */
