@@ -210,6 +210,17 @@ def test_groups_by_model_size_and_site(pair):
     assert compared(*pair).sides[1].outcomes.sites.tolist() == [EDGE | CLOUD, CLOUD, CLOUD]
 
 
+def test_jobs_of_another_trace_are_grouped_by_their_own_model_and_size(stored):
+    """Ids x and y name other jobs there: the two of the first run are of m1, and those of the second of m3 and m2."""
+    jobs = [job("x", 0, "m3", workers=8), job("y", 0, "m2"), job("w", 0)]
+    groups = compared(stored(BASE), stored(OTHER, jobs)).groups
+    breakdowns = {by: [(row["name"], row["jobs"]) for row in groups[by]] for by in ("model", "size")}
+    assert breakdowns == {
+        "model": [("m1", [2, 0]), ("m2", [0, 1]), ("m3", [0, 1])],
+        "size": [("up to 1 GPU", [2, 1]), ("over 4, up to 8 GPU", [0, 1])],
+    }
+
+
 def test_distributions_are_quantiles(pair):
     jct, delay, utility = compared(*pair).distributions
     assert [(curve["jobs"], *(curve["values"][percent] for percent in (0, 50, 100))) for curve in jct["curves"]] == [

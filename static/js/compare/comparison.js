@@ -126,7 +126,11 @@ export function nothingText({ equal, only_base: mine, only_other: theirs }) {
   if (!mine && !theirs) return ['No differences', 'All arrived jobs are treated alike in both runs.'];
   return equal
     ? ['No differences', 'The jobs that have arrived in both runs are treated alike.']
-    : ['No common jobs', 'No job has arrived in both runs, so none is compared.'];
+    : [
+        'No common jobs',
+        'No job has arrived in both runs, so none is compared. Jobs of different traces are different jobs, also where ' +
+          'their ids are the same.',
+      ];
 }
 
 /**

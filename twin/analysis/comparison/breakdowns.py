@@ -22,33 +22,35 @@ Groups = list[tuple[str, list[np.ndarray]]]  # name, and of each run the indexes
 
 def groups(
     runs: list[tuple[Outcomes, np.ndarray]],
-    jobs: Sequence[Job],
-    shared: np.ndarray,
+    jobs: Sequence[tuple[Sequence[Job], np.ndarray]],
     ranked: Callable[[str], Sequence[bool]],
 ) -> dict[str, list[dict[str, Any]]]:
     """{by: [{name, jobs: [n], completed: [{value, delta, ...}], ...}]}; one value a run, against the first.
 
-    runs: each with the indexes of its shared jobs; jobs: those of the first run, of which `shared` are in all; ranked:
-    as in `against`, by key.
+    runs: each with the indexes of its shared jobs; jobs: for each run a list of jobs that states their models and
+    sizes, with the indexes of the shared ones in it: one list for runs of one trace; ranked: as in `against`, by key.
     """
-    models, sizes = coded(field_of(jobs, "model")), _gpus(jobs)[shared]
+    lists = list({id(listed): (listed, shared) for listed, shared in jobs}.values())  # each once
+    place = {id(listed): i for i, (listed, _) in enumerate(lists)}
+    models, names = _models(lists)
+    sizes, widths = _sizes([_gpus(listed)[shared] for listed, shared in lists])
+    own = [place[id(listed)] for listed, _ in jobs]
     found = {
-        "model": _shared(runs, *_models(models.codes[shared], models.words)),
-        "size": _shared(runs, *_sizes(sizes)),
+        "model": _shared(runs, [models[i] for i in own], names),
+        "size": _shared(runs, [sizes[i] for i in own], widths),
         "site": _sites(runs),
     }
-    outcomes, worth = [one for one, _ in runs], any_utility(jobs)
-    return {by: [_row(name, outcomes, rows, ranked, worth) for name, rows in named] for by, named in found.items()}
+    outcomes = [(one, any_utility(listed)) for (one, _), (listed, _) in zip(runs, jobs, strict=True)]
+    return {by: [_row(name, outcomes, rows, ranked) for name, rows in named] for by, named in found.items()}
 
 
 def _row(
     name: str,
-    outcomes: Sequence[Outcomes],
+    outcomes: Sequence[tuple[Outcomes, bool]],
     rows: list[np.ndarray],
     ranked: Callable[[str], Sequence[bool]],
-    worth: bool,
 ) -> dict[str, Any]:
-    values = [_figures(one, of_run, worth) for one, of_run in zip(outcomes, rows, strict=True)]
+    values = [_figures(one, of_run, worth) for (one, worth), of_run in zip(outcomes, rows, strict=True)]
     return {"name": name, "jobs": [len(of_run) for of_run in rows]} | {
         key: against([figures[key] for figures in values], BY_KEY[key].direction, BY_KEY[key].unit, ranked(key))
         for key in GROUPED
@@ -65,12 +67,14 @@ def _figures(outcomes: Outcomes, rows: np.ndarray, worth: bool) -> dict[str, Any
     }
 
 
-def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: np.ndarray, names: Sequence[str]) -> Groups:
-    """Groups that a job is in whatever the run; only jobs that have arrived."""
+def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: Sequence[np.ndarray], names: Sequence[str]) -> Groups:
+    """Groups by what a job is in its trace; only jobs that have arrived. codes: of each run, [shared job]."""
     named = []
     for code, name in enumerate(names):
-        members = codes == code
-        rows = [index[members & (outcomes.arrived_ms[index] >= 0)] for outcomes, index in runs]
+        rows = [
+            index[(own == code) & (outcomes.arrived_ms[index] >= 0)]
+            for (outcomes, index), own in zip(runs, codes, strict=True)
+        ]
         if any(map(len, rows)):
             named.append((name, rows))
     return named
@@ -86,16 +90,24 @@ def _sites(runs: list[tuple[Outcomes, np.ndarray]]) -> Groups:
     return named
 
 
-def _models(codes: np.ndarray, words: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """(group of each job, names), the most common first."""
-    counts = np.bincount(codes, minlength=len(words)).tolist()
+def _models(lists: Sequence[tuple[Sequence[Job], np.ndarray]]) -> tuple[list[np.ndarray], list[str]]:
+    """(for each list the group of each shared job, names), the most common first."""
+    models = coded([name for jobs, _ in lists for name in field_of(jobs, "model")])
+    words: list[str] = list(models.words)
+    parts = _split(models.codes, [len(jobs) for jobs, _ in lists])
+    codes = [part[shared] for part, (_, shared) in zip(parts, lists, strict=True)]
+    counts = np.bincount(np.concatenate(codes), minlength=len(words)).tolist()
     order = sorted((code for code, count in enumerate(counts) if count), key=lambda code: (-counts[code], words[code]))
     rank = np.zeros(len(words), dtype=np.int64)
     rank[order] = np.arange(len(order))
     names = [words[code] for code in order]
     if len(names) > MAX_MODELS:
         names = [*names[: MAX_MODELS - 1], f"{len(names) - MAX_MODELS + 1} other models"]
-    return np.minimum(rank[codes], len(names) - 1), names
+    return [np.minimum(rank[of_list], len(names) - 1) for of_list in codes], names
+
+
+def _split(joined: np.ndarray, lengths: Sequence[int]) -> list[np.ndarray]:
+    return np.split(joined, np.cumsum(lengths)[:-1])
 
 
 def _gpus(jobs: Sequence[Job]) -> np.ndarray:
@@ -105,11 +117,14 @@ def _gpus(jobs: Sequence[Job]) -> np.ndarray:
     return asked * np.where(of_one, of_one, 1000) / 1000
 
 
-def _sizes(gpus: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Sizes in powers of two."""
+def _sizes(lists: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[str]]:
+    """(for each list the group of each job, names): sizes in powers of two."""
+    gpus = np.concatenate(lists)
     powers = np.where(gpus > 0, np.ceil(np.log2(np.maximum(gpus, 1))), np.inf)
     found = np.unique(powers)
-    return np.searchsorted(found, powers), [_size(power) for power in found.tolist()]
+    return _split(np.searchsorted(found, powers), [len(part) for part in lists]), [
+        _size(power) for power in found.tolist()
+    ]
 
 
 def _size(power: float) -> str:

@@ -118,7 +118,11 @@ class Compared:
         def ranked(key: str) -> list[bool]:
             return [change is not None and change.ranked(key, common=True) for change in self.changes]
 
-        return groups(self._outcomes, self.sides[0].jobs, self.rows[0], ranked)
+        base = (self.sides[0].jobs, self.rows[0])
+        jobs = [  # edits of a job move it to no other group; a job of another trace is another job
+            base if alike else (side.jobs, own) for (side, own), alike in zip(self._pairs, self.same_trace, strict=True)
+        ]
+        return groups(self._outcomes, jobs, ranked)
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:
