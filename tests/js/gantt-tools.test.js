@@ -7,7 +7,7 @@ import { busyRange } from '../../static/js/core/ranges/busy-range.js';
 import { Store } from '../../static/js/core/store.js';
 import { lifeOf } from '../../static/js/gantt/layers/life.js';
 import { load } from '../../static/js/gantt/minimap.js';
-import { Rows } from '../../static/js/gantt/rows.js';
+import { MAX_ROW_PX, Rows } from '../../static/js/gantt/rows.js';
 import { frame, plan } from './builders.js';
 import { byPayoff } from '../../static/js/gantt/bar-colors.js';
 
@@ -119,4 +119,13 @@ test('classes of payoffs are found though the payoffs come before the jobs', () 
   assert.deepEqual(scheme.legend(palette).keys, []);
   store.jobs.length = 2;
   assert.ok(scheme.legend(palette).keys.length > 1);
+});
+
+test('parameter servers of a server with many lanes are hidden in low rows, and never in the tallest', () => {
+  const rows = new Rows(three(), INFO, 'servers');
+  const row = { unlaid: 0, typed: [4, 40], lanes: 44 };
+  assert.deepEqual(
+    [20, MAX_ROW_PX - 1, MAX_ROW_PX].map((px) => rows.lanesOf(row, px)),
+    [4, 4, 44],
+  );
 });

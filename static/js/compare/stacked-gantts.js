@@ -133,8 +133,10 @@ export class Gantts {
     this.update();
   }
 
+  /** As `scaleRows` of a Gantt: whether rows of any schedule can be lower, and taller. */
   scaleRows(factor) {
-    for (const { gantt } of this.list) gantt.scaleRows(factor);
+    const can = this.list.map(({ gantt }) => gantt.scaleRows(factor));
+    return [can.some(([lower]) => lower), can.some(([, taller]) => taller)];
   }
 
   /** Highlights the job with this id in every run that has it; null = none. */

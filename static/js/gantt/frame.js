@@ -2,6 +2,8 @@
 
 import { endAt, trueAt } from '../core/bars.js';
 
+import { MAX_ROW_PX } from './rows.js';
+
 const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded by utilization
 const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
 
@@ -55,6 +57,17 @@ export class Frame {
     this.hidesPs = this.rows.anyPs && this.views.some(hidden);
   }
 
+  /** Text that changes with what the notes and keys of the schedule state. */
+  get signature() {
+    const kinds = new Set(this.views.map(({ row, how }) => `${row.kind} ${how}`));
+    return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, ...kinds].join();
+  }
+
+  /** True if rows cannot be taller. */
+  get tallest() {
+    return this.rowPx >= MAX_ROW_PX;
+  }
+
   /** Number of bars in view that are true at the moment shown. */
   get inView() {
     const { bars } = this.store;
@@ -83,9 +96,9 @@ export class Frame {
     if (open.reduce((sum, { low, high }) => sum + high - low, 0) > MAX_DETAIL_BARS) return;
     for (const each of open) this.#sizeLanes(each);
     const low = open.filter(({ lanes }) => (this.rowPx - 2) / lanes < SUB_LANE_PX);
+    this.low = low.length;
     if (this.rows.order !== 'jobs' && low.length > this.views.length / 5) return;
     this.detail = 'bars';
-    this.low = low.length;
     for (const each of open) if (!low.includes(each)) each.how = 'bars';
   }
 

@@ -15,10 +15,9 @@ import { byJob } from './bar-colors.js';
 import { Frame } from './frame.js';
 import { commonLayers } from './layers/index.js';
 import { paintRowNames } from './row-names.js';
-import { Rows } from './rows.js';
+import { MAX_ROW_PX, Rows } from './rows.js';
 
 const MIN_ROW_PX = 3;
-const MAX_ROW_PX = 64;
 
 export class Gantt {
   /**
@@ -188,11 +187,17 @@ export class Gantt {
       this.view.reveal(bars.start_ms[first]);
   }
 
-  /** factor > 1: higher rows; 0: fit the height. */
+  /**
+   * factor > 1: taller rows; 0: fit the height. Returns whether rows can be lower, and taller, than now.
+   *
+   * @returns {[boolean, boolean]}
+   */
   scaleRows(factor) {
     const middle = (this.top + this.height / 2) / this.rowHeight();
-    this.rowPx = factor ? clamp(this.rowHeight() * factor, MIN_ROW_PX, MAX_ROW_PX) : null;
+    const most = Math.max(MAX_ROW_PX, this.#fitting());
+    this.rowPx = factor ? clamp(this.rowHeight() * factor, MIN_ROW_PX, most) : null;
     this.scrollTo(middle * this.rowHeight() - this.height / 2);
+    return [this.rowHeight() > MIN_ROW_PX, this.rowHeight() < most];
   }
 
   /** The folded rows have changed. */
@@ -201,7 +206,12 @@ export class Gantt {
   }
 
   rowHeight() {
-    return this.rowPx ?? clamp(this.height / Math.max(1, this.rows.list.length), 5, this.rows.many ? 400 : 40);
+    return this.rowPx ?? this.#fitting();
+  }
+
+  /** Height of rows with which all of them are visible, within limits. */
+  #fitting() {
+    return clamp(this.height / Math.max(1, this.rows.list.length), 5, this.rows.many ? 400 : 40);
   }
 
   get height() {
@@ -274,7 +284,7 @@ export class Gantt {
     ctx.restore();
     for (const layer of layers) layer.paintAbove(ctx, frame);
     paintRowNames(ctx, frame, this.hoverRow);
-    const shown = `${frame.detail} ${frame.visible} ${frame.hidesPs} ${frame.low} ${this.rows.countText}`;
+    const shown = `${frame.signature} ${this.rows.countText}`;
     if (shown !== this.shown) this.onDetail?.();
     this.shown = shown;
   }

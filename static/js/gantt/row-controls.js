@@ -6,7 +6,7 @@ import { $, debounce } from '../ui/dom.js';
 /**
  * Connects the filter and the buttons; the filter is kept in the address.
  *
- * @param {{setQuery: (text: string) => void, scaleRows: (factor: number) => void}} rows
+ * @param {{setQuery: (text: string) => void, scaleRows: (factor: number) => boolean[]}} rows
  * @param {import('../core/ranges/time-range.js').View} view
  */
 export function wireRows(rows, view) {
@@ -20,8 +20,13 @@ export function wireRows(rows, view) {
       url.set({ filter: filter.value });
     }, 200),
   );
-  $('#rows-lower').addEventListener('click', () => rows.scaleRows(1 / 1.5));
-  $('#rows-higher').addEventListener('click', () => rows.scaleRows(1.5));
-  $('#rows-fit').addEventListener('click', () => rows.scaleRows(0));
+  const scale = (factor) => {
+    const [lower, taller] = rows.scaleRows(factor);
+    $('#rows-lower').disabled = !lower;
+    $('#rows-higher').disabled = !taller;
+  };
+  $('#rows-lower').addEventListener('click', () => scale(1 / 1.5));
+  $('#rows-higher').addEventListener('click', () => scale(1.5));
+  $('#rows-fit').addEventListener('click', () => scale(0));
   $('#zoom-fit').addEventListener('click', () => view.fit());
 }

@@ -12,7 +12,8 @@ const UNLAID = 255;
 const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
 const JOB_KEY = 2 ** 32; // indexes of jobs' rows below an opened queue or user, beside those of queues and users
 const GROUPS = { sites: 'site', users: 'user', groups: 'queue' };
-const TYPED_PX = 3; // height of a lane below which parameter servers are hidden
+const TYPED_PX = 3; // height of a lane below which parameter servers are hidden, unless rows cannot be taller
+export const MAX_ROW_PX = 64; // height of rows that do not fit by themselves
 
 /**
  * One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the
@@ -141,8 +142,8 @@ export class Rows {
       this.like = null;
       row.unlaid = 0;
     }
-    // parameter servers only where there is room
-    if (row.typed && (rowPx - 2) / row.lanes < TYPED_PX) return row.typed[0];
+    // parameter servers only where there is room, or where there can be no more
+    if (row.typed && rowPx < MAX_ROW_PX && (rowPx - 2) / row.lanes < TYPED_PX) return row.typed[0];
     return Math.max(1, row.lanes);
   }
 

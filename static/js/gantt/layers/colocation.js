@@ -229,8 +229,9 @@ export class GroupBands extends Layer {
             width: (end - start) * pxPerMs,
             height: lanePx,
           },
-          `${cause}-bound`,
+          `idle, ${cause}-bound group`,
           c.ink,
+          c.panel,
         );
     }
     for (const [job, kind, , start, end] of answer.bars) {

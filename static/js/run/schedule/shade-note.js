@@ -23,17 +23,19 @@ export function shadeNote(gantt) {
   const { frame } = gantt;
   if (gantt.layer('site-use')?.inRows(frame))
     return { text: 'CPU above, network below: used share of the machines of the site.', scale: true };
+  const taller = frame.tallest ? '' : '; press + for taller rows';
   if (frame.detail === 'shade') {
     const count = frame.inView;
+    const [why, more] = frame.low ? [', rows too small for single bars', taller] : ['', '; zoom in for single bars'];
     const text = count
-      ? `${plural(count, 'bar')} in view: shaded by the ${shadedBy(gantt)}; zoom in for single bars.`
+      ? `${plural(count, 'bar')} in view${why}: shaded by the ${shadedBy(gantt)}${more}.`
       : 'No bars in these rows at these times, as of the time shown.';
     return { text, scale: true };
   }
   if (frame.low) {
     const [are, show] = frame.low === 1 ? ['is', 'shows'] : ['are', 'show'];
     const why = `${plural(frame.low, 'row')} ${are} too small for single bars`;
-    return { text: `${why} and ${show} the ${shadedBy(gantt)}; press + for taller rows.`, scale: true };
+    return { text: `${why} and ${show} the ${shadedBy(gantt)}${taller}.`, scale: true };
   }
   const text = frame.hidesPs ? 'Parameter servers are hidden at this row height; press + to show them.' : '';
   return { text, scale: false };

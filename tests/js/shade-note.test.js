@@ -1,0 +1,59 @@
+// The note below a schedule: why rows are shaded, by what, and what would show single bars.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { shadeNote } from '../../static/js/run/schedule/shade-note.js';
+
+const SERVER = { kind: 'server' };
+const JOB = { kind: 'job' };
+
+/** A schedule as the note reads it; its rows are shaded, and those of servers have a capacity. */
+function gantt(frame, rows = [SERVER], siteUse = false) {
+  const views = rows.map((row) => ({ row, how: 'shade' }));
+  return {
+    frame: { views, detail: 'shade', low: 0, inView: 67, hidesPs: false, tallest: false, ...frame },
+    rows: { serversOf: (row) => (row === SERVER ? [{}] : []) },
+    layer: () => ({ inRows: () => siteUse }),
+  };
+}
+
+test('too many bars need a closer view, rows that are too low need height', () => {
+  const shares = 'allocated share of the most allocated resource of each row';
+  assert.deepEqual(shadeNote(gantt({})), {
+    text: `67 bars in view: shaded by the ${shares}; zoom in for single bars.`,
+    scale: true,
+  });
+  assert.equal(
+    shadeNote(gantt({ low: 30 })).text,
+    `67 bars in view, rows too small for single bars: shaded by the ${shares}; press + for taller rows.`,
+  );
+  assert.equal(
+    shadeNote(gantt({ low: 30, tallest: true })).text,
+    `67 bars in view, rows too small for single bars: shaded by the ${shares}.`,
+  );
+  assert.equal(
+    shadeNote(gantt({ detail: 'bars', low: 1 })).text,
+    `1 row is too small for single bars and shows the ${shares}; press + for taller rows.`,
+  );
+  assert.match(shadeNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
+});
+
+test('rows without a capacity are shaded relative to their own maximum', () => {
+  assert.match(shadeNote(gantt({}, [JOB])).text, /shaded by the workers relative to their maximum in the row;/);
+  assert.match(
+    shadeNote(gantt({}, [SERVER, JOB])).text,
+    /resource of each row, or, in rows without a capacity, the workers relative to their maximum in the row;/,
+  );
+});
+
+test('rows of sites of co-location runs have a note of their own, and bars need no scale', () => {
+  assert.deepEqual(shadeNote(gantt({}, [SERVER], true)), {
+    text: 'CPU above, network below: used share of the machines of the site.',
+    scale: true,
+  });
+  assert.deepEqual(shadeNote(gantt({ detail: 'bars', hidesPs: true })), {
+    text: 'Parameter servers are hidden at this row height; press + to show them.',
+    scale: false,
+  });
+});
