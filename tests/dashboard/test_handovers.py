@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from scheduling.kernel.registry import scheduler_class
-from scheduling.model.values import RESOURCES
+from scheduling.model.values import RESOURCES, SITES
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
 from twin.eventlog import event_log
@@ -14,6 +14,7 @@ from twin.runs import runner, scheduler_history
 from twin.scenarios import store
 
 H = 3_600_000
+EDIT_MS = 9 * H
 FAMILIES = {"slotted": "fifo", "priced": "oasis", "typed lanes": "srtf", "chunks": "a_online", "groups": "harmony"}
 PAIRS = [(FAMILIES[a], FAMILIES[b]) for a, b in permutations(FAMILIES, 2)]
 
@@ -123,17 +124,43 @@ def test_a_resource_that_one_of_the_schedulers_does_not_pack_is_not_drawn(viewer
     assert viewer.get(f"/api/runs/{run.pk}/static/").json()["limits"] == list(RESOURCES[:4])
 
 
-def test_prices_are_those_of_the_scheduler_that_is_in_charge_at_the_moment(viewer, make_scenario):
-    run = handed(make_scenario, "oasis", change("fifo"))
+def test_prices_are_those_of_the_scheduler_that_is_in_charge_in_each_slot(viewer, make_scenario):
+    run = handed(make_scenario, "oasis", change("fifo", EDIT_MS))
     of_sites, of_server = f"/api/runs/{run.pk}/prices/", f"/api/runs/{run.pk}/prices/0/"
-    assert viewer.get(of_sites, {"at_ms": 2 * H}).json()["default_prices"] is not None
-    after = viewer.get(of_sites).json()
-    assert (after["default_prices"], after["prices"]) == (None, [])
-    assert any(price for price in viewer.get(of_server, {"at_ms": 2 * H}).json()["prices"]["gpu"])
-    assert viewer.get(of_server).json()["detail"] == "FIFO has no prices"
-    back = handed(make_scenario, "srtf", change("oasis"))
-    assert viewer.get(f"/api/runs/{back.pk}/prices/0/").status_code == 200
+    then, after = (viewer.get(of_sites, asked).json() for asked in ({"at_ms": EDIT_MS - 1}, {}))
+    assert (then["earlier_prices"], then["default_prices"] is None) == ([], False)
+    assert (after["earlier_prices"], after["default_prices"]) == ([[EDIT_MS // H, then["default_prices"]]], None)
+    assert after["prices"] == [row for row in then["prices"] if row[0] < EDIT_MS // H]
+    before = viewer.get(of_server, {"at_ms": EDIT_MS - 1}).json()["prices"]["gpu"]
+    assert any(before)
+    assert viewer.get(of_server).json()["prices"]["gpu"] == before[: EDIT_MS // H], "FIFO has none"
+    back = handed(make_scenario, "srtf", change("oasis", EDIT_MS))
+    priced = viewer.get(f"/api/runs/{back.pk}/prices/0/").json()["prices"]["gpu"]
+    assert set(priced[: EDIT_MS // H]) == {None}
+    assert all(price is not None for price in priced[EDIT_MS // H :])
     assert viewer.get(f"/api/runs/{back.pk}/prices/0/", {"at_ms": 2 * H}).json()["detail"] == "SRTF has no prices"
+
+
+def test_the_prices_of_a_server_are_within_those_of_its_site_in_every_slot_of_every_phase(viewer, make_scenario):
+    """Edits of the cluster and of the scheduler: the run page and the page of a server read different sources."""
+    run = handed(make_scenario, "oasis", change("oasis", EDIT_MS, parameters="floor_scale=2"), change("oasis", 20 * H))
+    sites = viewer.get(f"/api/runs/{run.pk}/prices/").json()
+    assert [slot for slot, _ in sites["earlier_prices"]] == [EDIT_MS // H, 20]
+    stated = {slot: columns for slot, *columns in sites["prices"]}
+    cluster = store.of_run(run)[0]
+    differ = 0
+    for index, server in enumerate(cluster.servers):
+        answer = viewer.get(f"/api/runs/{run.pk}/prices/{index}/").json()["prices"]
+        cell = SITES.index(server.site) * len(RESOURCES)  # of the first resource, the GPU
+        for slot, price in enumerate(answer["gpu"]):
+            columns = stated.get(slot) or next(
+                (kept for until, kept in sites["earlier_prices"] if slot < until), sites["default_prices"]
+            )
+            low, high = columns[0][cell], columns[2][cell]
+            if price is not None:
+                assert low * (1 - 1e-5) <= price <= high * (1 + 1e-5), (server.name, slot)
+                differ += price != columns[0][cell]
+    assert differ
 
 
 def test_jobs_that_the_second_scheduler_turns_away_are_rejected_and_none_is_left_open(viewer, make_scenario):

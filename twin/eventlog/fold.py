@@ -91,6 +91,8 @@ class RunState:
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
+        # [slot, default_prices before it] at each edit: slots before it keep the prices of their phase
+        self.earlier_prices: list[tuple[int, list[list[float | None]] | None]] = []
 
     def feed(self, events: Iterable[Event]) -> RunState:
         """Fold of events; those already folded are skipped."""
@@ -154,7 +156,7 @@ class RunState:
             self._sampled(data)
         elif kind == "edited":
             self.edits.append((at_ms, list(data["said"])))
-            self.default_prices, self.prices = None, {}  # prices of the new phase follow, if it has any
+            self._keep_prices(at_ms // self.started.get("slot_ms", 1))
         elif kind == "run_started":
             self.started = dict(data)
         elif kind == "run_finished":
@@ -245,14 +247,29 @@ class RunState:
         newer = rows[rows[:, 1] > self.samples.data[rows[:, 0], 0]]
         self.samples.data[newer[:, 0]] = newer[:, 1:]
 
+    def prices_of(self, slot: int) -> list[list[float | None]] | None:
+        """[low, mean, high] in a slot, each flat [site][resource]; None without prices."""
+        if slot in self.prices:
+            return self.prices[slot]
+        return next((columns for until, columns in self.earlier_prices if slot < until), self.default_prices)
+
+    def _keep_prices(self, first: int) -> None:
+        """An edit: the prices of its phase, if it has any, follow for the slots from `first` on."""
+        self.earlier_prices.append((first, self.default_prices))
+        self.prices = {slot: columns for slot, columns in self.prices.items() if slot < first}
+        self.default_prices = None
+
     def _priced(self, data: Any) -> None:
         columns = [data["low"], data["mean"], data["high"]]
+        first = self.earlier_prices[-1][0] if self.earlier_prices else 0
         if data["slots"] == "all":
-            self.default_prices, self.prices = columns, {}
+            self.prices = {slot: kept for slot, kept in self.prices.items() if slot < first}
+            self.default_prices = columns
             return
         width = len(columns[0]) // max(1, len(data["slots"]))
         for i, slot in enumerate(data["slots"]):
-            self.prices[slot] = [column[i * width : (i + 1) * width] for column in columns]
+            if slot >= first:
+                self.prices[slot] = [column[i * width : (i + 1) * width] for column in columns]
 
 
 def workers_of(bars: np.ndarray) -> list[tuple[int, int, int]]:
@@ -271,6 +288,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "started": state.started,
         "verdicts": state.verdicts,
         "default_prices": state.default_prices,
+        "earlier_prices": [list(each) for each in state.earlier_prices],
         "groups": state.groups,
         "regroupings": state.regroupings,
         "edits": state.edits,

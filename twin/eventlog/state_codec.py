@@ -15,7 +15,7 @@ from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 7  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 8  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
@@ -27,7 +27,7 @@ TABLES = {
 }
 REAL = "utility"  # all other fields are integers
 PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "reservations",
-         "default_prices")  # fmt: skip
+         "default_prices", "earlier_prices")  # fmt: skip
 BY_KEY = ("prices", "grouped", "suspensions")  # mappings
 UNDECIDED = -1
 
@@ -57,6 +57,7 @@ def decode(payload: bytes | memoryview) -> RunState:
         for name in PLAIN:
             setattr(state, name, meta[name])
         state.edits = [(at_ms, sentences) for at_ms, sentences in meta["edits"]]
+        state.earlier_prices = [(slot, columns) for slot, columns in meta["earlier_prices"]]
         for name in BY_KEY:
             setattr(state, name, dict(meta[name]))
         for name, fields in TABLES.items():

@@ -13,6 +13,7 @@ from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
 from dashboard.readmodels.query import moment_of
 from scheduling.kernel.registry import build
+from scheduling.model.bars import END
 from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log
 from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
@@ -21,7 +22,7 @@ from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import beliefs, store
 
-PRICING = ("priced", "edited")  # kinds of events that determine prices; an edit replaces all earlier prices
+PRICING = ("run_started", "priced", "edited")  # kinds of events that determine prices
 NO_BARS = np.empty((0, BORN), dtype=np.int64)
 
 
@@ -30,13 +31,20 @@ class PricesView(APIView):
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses={200: answer("RunPrices")})
     def get(self, request: Request, pk: int) -> Response:
-        """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms, as of that time."""
+        """{at_ms, default_prices, earlier_prices, prices: [[slot, low, mean, high]]}, as in a snapshot.
+
+        With at_ms, as of that time. After an edit, earlier slots keep the prices that they had before it.
+        """
         run = one(Run.objects.all(), request.user, pk=pk)
         at_ms = moment_of(request.query_params, run.sim_ms)
         state = RunState()
         state.feed_raw(event_log.lines_of(run.pk, PRICING, up_to_ms=at_ms), NO_BARS)
-        prices = [[slot, *state.prices[slot]] for slot in sorted(state.prices)]
-        return Response({"at_ms": at_ms, "default_prices": state.default_prices, "prices": prices})
+        return Response({
+            "at_ms": at_ms,
+            "default_prices": state.default_prices,
+            "earlier_prices": state.earlier_prices,
+            "prices": [[slot, *state.prices[slot]] for slot in sorted(state.prices)],
+        })  # fmt: skip
 
 
 class ServerPricesView(APIView):
@@ -52,31 +60,54 @@ class ServerPricesView(APIView):
 
         A price is null in slots without one, or in which the server is unavailable.
 
-        With at_ms, as planned at that time.
+        With at_ms, as planned at that time. After an edit, earlier slots keep the prices that they had before it.
         """
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
-        cluster, jobs = store.of_run(run)
+        cluster, _ = store.of_run(run)
         if server >= len(cluster.servers):
             raise NotFound(f"Run {pk} has {counted(len(cluster.servers), 'server')}; none has the index {server}.")
         with Newest(run) as state:
-            bars = state.bars.rows
             at_ms = moment_of(request.query_params, state.sim_ms)
-            phase = next(
-                stage.state for stage in reversed(store.stages_of(run.scenario, run.edits)) if stage.at_ms <= at_ms
-            )
-            scheduler = build(phase.scheduler, phase.parameters)
-            if not scheduler.quotes:
-                raise ModelError(f"{scheduler.title} has no prices")
-            known = (bars[:, BORN] <= at_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms))
-            bars = bars[known][:, :BORN].copy()
-            came = state.jobs.rows[:, ARRIVED]
-            arrived = int(((came >= 0) & (came <= at_ms)).sum())
-        beliefs.start(scheduler, cluster, jobs, run.scenario, arrived)
-        scheduler.assume(bars, arrived)
-        prices = scheduler.prices(np.arange(scheduler.horizon or 0))
-        assert prices is not None
-        columns = {name: _plain(prices[:, server, r]) for r, name in enumerate(RESOURCES)}
+            bars, came = state.bars.rows.copy(), state.jobs.rows[:, ARRIVED].copy()
+        prices = np.concatenate(_by_phase(run, server, at_ms, bars, came))
+        columns = {name: _plain(prices[:, r]) for r, name in enumerate(RESOURCES)}
         return Response({"server": cluster.servers[server].name, "slot_ms": cluster.slot_ms, "prices": columns})
+
+
+def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
+    """Prices of a server, [slot, resource], of each phase that has begun: in its slots, with its plan at its end.
+
+    ModelError if no scheduler of them has prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
+    before it.
+    """
+    stages = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= at_ms]
+    schedulers = [build(stage.state.scheduler, stage.state.parameters) for stage in stages]
+    if not any(scheduler.quotes for scheduler in schedulers):
+        raise ModelError(f"{schedulers[-1].title} has no prices")
+    found = []
+    for i, (stage, scheduler) in enumerate(zip(stages, schedulers, strict=True)):
+        slot_ms = stage.state.cluster.slot_ms
+        last = i + 1 == len(stages)
+        first, past = stage.at_ms // slot_ms, None if last else stages[i + 1].at_ms // slot_ms
+        found.append(np.full((0 if past is None else past - first, len(RESOURCES)), np.nan))
+        if not scheduler.quotes or server >= len(stage.state.cluster.servers):
+            continue
+        # plans that an edit ends are those of the phase before it
+        until_ms = at_ms if last else stages[i + 1].at_ms - 1
+        known = (bars[:, BORN] <= until_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > until_ms))
+        if i:
+            known &= bars[:, END] > stage.at_ms
+        arrived = int(((came >= 0) & (came <= until_ms)).sum())
+        beliefs.start(scheduler, stage.state.cluster, stage.state.jobs, run.scenario, arrived)
+        scheduler.assume(bars[known][:, :BORN], arrived)
+        slots = np.arange(first, scheduler.horizon or 0)
+        prices = scheduler.prices(slots if past is None else slots[slots < past])
+        assert prices is not None
+        if past is None:
+            found[-1] = prices[:, server]
+        else:
+            found[-1][: len(prices)] = prices[:, server]
+    return found
 
 
 def _plain(values: np.ndarray) -> list[float | None]:

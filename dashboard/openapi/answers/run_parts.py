@@ -119,6 +119,10 @@ SHAPES: dict[str, Shape] = {
     "RunPrices": {
         "at_ms": INTEGER,
         "default_prices": noted(nullable(PRICES), "Prices in slots that prices does not list"),
+        "earlier_prices": noted(
+            [[either(INTEGER, nullable(PRICES))]],
+            "For each edit a slot, and default_prices until then; null without prices",
+        ),
         "prices": noted(
             [[either(INTEGER, [nullable(NUMBER)])]], "Rows of a slot and its lowest, mean and highest prices"
         ),

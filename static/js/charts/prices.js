@@ -1,6 +1,7 @@
 // Prices per whole unit of each resource and site over the slots: the mean over the site's servers, with a band from
 // the lowest to the highest.
 
+import { pricesOf } from '../core/slot-prices.js';
 import { colors } from '../util/colors.js';
 import { significant } from '../util/format.js';
 import { LongCurve } from '../util/step-series.js';
@@ -56,7 +57,7 @@ export class CellCurves {
   }
 
   /**
-   * [LongCurve or null] of each cell, of source {prices, defaultPrices} at that version; the last point ends the last
+   * [LongCurve or null] of each cell, of a source (core/slot-prices.js) at that version; the last point ends the last
    * slot.
    */
   of(source, version, slots) {
@@ -90,10 +91,10 @@ export class CellCurves {
     }
   }
 
-  #fill({ prices, defaultPrices }, slots) {
+  #fill(source, slots) {
     let [first, last] = [Infinity, -1];
     for (let slot = 0; slot <= slots; slot++) {
-      const columns = prices.get(Math.min(slot, slots - 1)) ?? defaultPrices ?? null;
+      const columns = pricesOf(source, Math.min(slot, slots - 1));
       if (this.seen[slot] === columns) continue;
       this.seen[slot] = columns;
       first = Math.min(first, slot);
@@ -109,7 +110,7 @@ export class CellCurves {
 }
 
 /**
- * one(): prices of the selected server, or null for those of the sites; source(): the sites' {prices, defaultPrices};
+ * one(): prices of the selected server, or null for those of the sites; source(): of those of the sites;
  * onClick(t, curve): a click on the plot; a curve has its `place`, a site or a server, and its resource `group`.
  */
 export function pricesChart(
@@ -145,7 +146,7 @@ export function pricesChart(
     const chosen = one();
     if (chosen)
       return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, chosen.prices[resource]?.[slot]]));
-    const columns = slot <= lastSlot() ? (source().prices.get(slot) ?? source().defaultPrices) : null;
+    const columns = slot <= lastSlot() ? pricesOf(source(), slot) : null;
     return Object.fromEntries((columns?.[1] ?? []).map((price, cell) => [`${Math.floor(cell / 5)}${cell % 5}`, price]));
   };
   const y = {

@@ -5,6 +5,7 @@ import { Samples } from './columns/samples.js';
 import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
 import { withPrefix } from './columns/column-codec.js';
 import { eachEvent } from './frames.js';
+import { priceSource } from './slot-prices.js';
 import { Suspensions } from './suspensions.js';
 
 /** @typedef {import('./bars.js').BarColumns} BarColumns */
@@ -67,6 +68,8 @@ export class Store {
     this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
     /** @type {Prices | null} */
     this.defaultPrices = null; // of slots without an entry
+    /** @type {[number, Prices | null][]} */
+    this.earlierPrices = []; // [slot, defaultPrices before it] at each edit
     this.horizonMs = 0; // the latest end of any bar or event: extent of the time axis
     this.generation = 1; // increases when everything was replaced; charts rebuild their indexes
     this.deaths = 0; // increases when a row's died_ms or end changed
@@ -116,8 +119,7 @@ export class Store {
     this.finished = meta.finished;
     this.started = meta.started ?? {};
     this.verdicts = meta.verdicts ?? [];
-    this.defaultPrices = meta.default_prices ?? null;
-    for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
+    Object.assign(this, priceSource(meta));
     this.regroupings = meta.regroupings ?? [];
     this.edits = meta.edits ?? [];
     this.gaps = meta.gaps ?? [];
@@ -378,9 +380,20 @@ export class Store {
    */
   #edited(atMs, { said: sentences }) {
     this.edits.push([atMs, sentences]);
+    this.earlierPrices.push([Math.floor(atMs / (this.started.slot_ms ?? 1)), this.defaultPrices]);
     this.defaultPrices = null;
-    this.prices.clear();
+    this.#dropPrices();
     this.priceVersion++;
+  }
+
+  /** First slot of the present phase: earlier ones keep the prices of theirs. */
+  get #firstPriced() {
+    return this.earlierPrices.at(-1)?.[0] ?? 0;
+  }
+
+  #dropPrices() {
+    const first = this.#firstPriced;
+    for (const slot of this.prices.keys()) if (slot >= first) this.prices.delete(slot);
   }
 
   /** @param {any} data */
@@ -388,11 +401,12 @@ export class Store {
     this.priceVersion++;
     if (slots === 'all') {
       this.defaultPrices = [low, mean, high];
-      this.prices.clear();
+      this.#dropPrices();
       return;
     }
     const width = Math.floor(low.length / Math.max(1, slots.length));
     slots.forEach((/** @type {number} */ slot, /** @type {number} */ i) => {
+      if (slot < this.#firstPriced) return;
       const [begin, end] = [i * width, (i + 1) * width];
       this.prices.set(slot, [low.slice(begin, end), mean.slice(begin, end), high.slice(begin, end)]);
     });

@@ -16,7 +16,7 @@ from twin.models import EventBatch, FoldedState, Run
 from .conftest import messages, work
 
 EVENTS = [Event(*row) for row in GOLDEN]
-DIGEST = ("7e521ecf1c5d4dd8", 7)
+DIGEST = ("ded070f47c335ae1", 8)
 
 
 def assert_same(one: fold.RunState, other: fold.RunState) -> None:

@@ -132,7 +132,7 @@ def _prices(run: Run, state: RunState, at_ms: int, slot_ms: int) -> dict[str, di
             return None
     except UnknownName:  # it is not installed any more
         return None
-    columns = state.prices.get(at_ms // slot_ms, state.default_prices)
+    columns = state.prices_of(at_ms // slot_ms)
     mean = iter([] if columns is None else columns[1])
     found = {site: dict(zip(RESOURCES, mean, strict=False)) for site in SITES}
     return {site: {r: price for r, price in row.items() if price is not None} for site, row in found.items()}

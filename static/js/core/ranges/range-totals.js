@@ -2,10 +2,11 @@
 
 import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, trueAt } from '../bars.js';
 import { spansOf } from '../job-spans.js';
+import { pricesOf } from '../slot-prices.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../run-info.js').RunInfo} RunInfo */
-/** @typedef {{prices: Map<number | string, any>, defaultPrices: any}} PriceSource */
+/** @typedef {import('../slot-prices.js').PriceSource} PriceSource */
 
 const HOUR_MS = 3_600_000;
 const SITES = ['edge', 'cloud'];
@@ -96,11 +97,11 @@ function hoursHeld({ bars, groups }, info, p, from, to) {
  * @param {number} from
  * @param {number} to
  */
-export function meanPrices({ prices, defaultPrices }, slotMs, resource, from, to) {
+export function meanPrices(source, slotMs, resource, from, to) {
   return SITES.flatMap((site, place) => {
     let [sum, time] = [0, 0];
     for (let slot = Math.floor(from / slotMs); slot * slotMs < to && slot * slotMs < OPEN; slot++) {
-      const price = (prices.get(slot) ?? defaultPrices)?.[1][place * RESOURCES + resource];
+      const price = pricesOf(source, slot)?.[1][place * RESOURCES + resource];
       if (!Number.isFinite(price)) continue;
       const ms = Math.min(to, (slot + 1) * slotMs) - Math.max(from, slot * slotMs);
       sum += price * ms;

@@ -2,11 +2,12 @@
 // the others.
 
 import { get } from '../../core/api.js';
+import { hasPrices, priceSource } from '../../core/slot-prices.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { Later } from '../../util/throttle.js';
 
 const REST_MS = 300;
-const NONE = { prices: new Map(), defaultPrices: null };
+const NONE = priceSource({});
 
 export class PastPrices {
   /** transport: gives the time; store: has the newest prices; onChange() is called when other prices are shown. */
@@ -21,14 +22,14 @@ export class PastPrices {
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => this.#moved());
   }
 
-  /** {prices: Map of slots, defaultPrices} at the time shown. */
+  /** Source of the prices (core/slot-prices.js) at the time shown. */
   get source() {
     return this.past ?? this.store;
   }
 
   #moved() {
     if (this.transport.then === null) this.part.forget();
-    if (!this.store.prices.size && !this.store.defaultPrices) return;
+    if (!hasPrices(this.store)) return;
     if (this.transport.then === null) {
       if (this.past) {
         this.past = null;
@@ -42,12 +43,7 @@ export class PastPrices {
     if (then === null) return;
     const answer = await this.part.load(get(`/api/runs/${this.runId}/prices/?at_ms=${then}`), () => this.later.ask());
     if (this.transport.then === null) return this.part.forget();
-    this.past = answer // not those of another time
-      ? {
-          defaultPrices: answer.default_prices,
-          prices: new Map(answer.prices.map(([slot, ...columns]) => [slot, columns])),
-        }
-      : NONE;
+    this.past = answer ? priceSource(answer) : NONE; // not those of another time
     this.onChange();
   }
 }

@@ -2,6 +2,7 @@
 // shows which jobs hold the resource at that time.
 
 import { pricesChart } from '../../charts/prices.js';
+import { hasPrices } from '../../core/slot-prices.js';
 import { url } from '../../ui/address/query.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
@@ -46,7 +47,7 @@ export const pricesPanel = {
     };
     canvas.addEventListener('keydown', ({ key }) => key === 'Enter' && explain(chart.time, focused()));
     const refresh = () => {
-      element.hidden = store.lastSeq > 0 && !store.prices.size && !store.defaultPrices;
+      element.hidden = store.lastSeq > 0 && !hasPrices(store);
       say(note, noteOf(server.prices, transport.then, info, chart));
     };
     chart.onFocus = refresh;
