@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { hasPrices, priceSource, pricesOf } from '../../static/js/core/slot-prices.js';
+import { hasPrices, priceSource, pricesOf } from '../../static/js/core/ranges/slot-prices.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame } from './builders.js';
 

@@ -1,7 +1,7 @@
 // Prices per whole unit of each resource and site over the slots: the mean over the site's servers, with a band from
 // the lowest to the highest.
 
-import { pricesOf } from '../core/slot-prices.js';
+import { pricesOf } from '../core/ranges/slot-prices.js';
 import { colors } from '../util/colors.js';
 import { significant } from '../util/format.js';
 import { LongCurve } from '../util/step-series.js';
@@ -57,8 +57,8 @@ export class CellCurves {
   }
 
   /**
-   * [LongCurve or null] of each cell, of a source (core/slot-prices.js) at that version; the last point ends the last
-   * slot.
+   * [LongCurve or null] of each cell, of a source (core/ranges/slot-prices.js) at that version; the last point ends
+   * the last slot.
    */
   of(source, version, slots) {
     if (this.source === source && this.version === version && this.seen.length === slots + 1) return this.found;

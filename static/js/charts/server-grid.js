@@ -2,7 +2,7 @@
 
 import { STEPS, colors, onTheme, stepOf } from '../util/colors.js';
 import { percent, plural } from '../util/format.js';
-import { h } from '../ui/dom.js';
+import { fill, h } from '../ui/dom.js';
 import { outline, strike } from './server-tile.js';
 
 const TILE = 18;
@@ -28,35 +28,37 @@ export class ServerPicture {
     this.chosen = new Set();
     this.frame = null;
     this.canvas = h('canvas', { class: 'picture', tabindex: 0, role: 'img' });
-    this.legend = h(
-      'p',
-      { class: 'muted small legend' },
-      Object.entries({ ...MARKS, same: 'unchanged' }).map(([mark, text]) =>
-        h('span', {}, h('i', { class: `mark ${mark}` }), text, ' '),
-      ),
-    );
+    this.legend = h('p', { class: 'muted small legend' });
+    this.#paintKey();
     element.replaceChildren(this.canvas, this.legend);
     this.canvas.addEventListener('pointerdown', (event) => this.#down(event));
     this.canvas.addEventListener('pointermove', (event) => this.#move(event));
     this.canvas.addEventListener('pointerup', (event) => this.#up(event));
     this.canvas.addEventListener('keydown', (event) => event.key === 'Escape' && this.#choose([]));
     new ResizeObserver(() => this.paint()).observe(element);
-    onTheme(() => this.paint());
+    onTheme(() => {
+      this.#paintKey();
+      this.paint();
+    });
   }
 
   /** Colours the servers by what was allocated of them: Map of name -> {share, jobs, of: what it is a share of}. */
   setLoads(loads) {
     this.loads = loads;
-    const [first] = loads.values();
-    if (first) this.legend.querySelector('.mark.same')?.parentElement.remove(); // the colours show the loads
-    if (first)
-      this.legend.append(
-        h('span', {}, 'Allocated at the fork:'),
-        ...colors().steps.map((color, i) =>
-          h('span', {}, h('i', { class: 'mark', css: { background: color } }), `up to ${((i + 1) * 100) / STEPS} %`),
-        ),
-      );
+    this.#paintKey();
     this.paint();
+  }
+
+  /** The key of the marks, and of the loads: with these, the colours show no unchanged servers. */
+  #paintKey() {
+    const key = (mark, text, css = {}) => h('span', {}, h('i', { class: `mark ${mark}`, css }), text, ' ');
+    const marks = Object.entries(MARKS).map(([mark, text]) => key(mark, text));
+    const loads = () => [
+      h('span', {}, 'Allocated at the fork:'),
+      key('none', '0 %'),
+      colors().steps.map((color, i) => key('', `up to ${((i + 1) * 100) / STEPS} %`, { background: color })),
+    ];
+    fill(this.legend, marks, this.loads.size ? loads() : key('same', 'unchanged'));
   }
 
   /** Selects the servers, as if by hand. @param {string[]} names */

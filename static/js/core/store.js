@@ -5,7 +5,7 @@ import { Samples } from './columns/samples.js';
 import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
 import { withPrefix } from './columns/column-codec.js';
 import { eachEvent } from './frames.js';
-import { priceSource } from './slot-prices.js';
+import { priceSource } from './ranges/slot-prices.js';
 import { Suspensions } from './suspensions.js';
 
 /** @typedef {import('./bars.js').BarColumns} BarColumns */

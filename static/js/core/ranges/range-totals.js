@@ -2,11 +2,11 @@
 
 import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, trueAt } from '../bars.js';
 import { spansOf } from '../job-spans.js';
-import { pricesOf } from '../slot-prices.js';
+import { pricesOf } from './slot-prices.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../run-info.js').RunInfo} RunInfo */
-/** @typedef {import('../slot-prices.js').PriceSource} PriceSource */
+/** @typedef {import('./slot-prices.js').PriceSource} PriceSource */
 
 const HOUR_MS = 3_600_000;
 const SITES = ['edge', 'cloud'];

@@ -2,7 +2,7 @@
 // shows which jobs hold the resource at that time.
 
 import { pricesChart } from '../../charts/prices.js';
-import { hasPrices } from '../../core/slot-prices.js';
+import { hasPrices } from '../../core/ranges/slot-prices.js';
 import { url } from '../../ui/address/query.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
