@@ -20,6 +20,7 @@ from twin.connectors.facts import DOWN, Attempt
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
 from twin.mirror import stored
+from twin.mirror.whatif import inputs
 from twin.models import AuditEntry, ClusterSpec, Connection, Run, Scenario, Shadow, ShadowSet, Trace
 from twin.runs import readers
 from twin.scenarios import forks
@@ -54,6 +55,7 @@ def test_a_window_has_what_ran_waited_and_arrived_in_it(lab):
     assert edge.away == ()
     assert cloud.away == ((at(lab.run, 1_200), MAX_INT),), "it is down to the end, although `2` stays on it"
     assert any("3 jobs had not ended" in sentence for sentence in window.sentences)
+    assert ": 2 nodes, 1 of them unavailable at times; " in inputs.sentences(window.made)[0]
 
 
 @pytest.mark.thorough

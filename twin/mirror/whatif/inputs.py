@@ -8,11 +8,12 @@ from hashlib import sha256
 import orjson
 
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT, PREDICTED
+from scheduling.model.values import MAX_INT
 from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.packed_jobs import pack_jobs
-from twin.mirror.whatif.cut import ARRIVING, LEFT_OUT, RUNNING, WAITING
+from twin.mirror.whatif.cut import ARRIVING, LEFT_OUT, RUNNING, WAITING, Cut
 from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace
 from twin.scenarios.edits.moments import moment
@@ -89,12 +90,11 @@ def drop_unused(trace: Trace, spec: ClusterSpec) -> None:
 def sentences(found: Made) -> list[str]:
     """Notes for users on the content and the assumptions of a cut."""
     of, at = found.cut, moment(found.cut.at_ms)
-    away = sum(bool(server.away) for server in of.servers)
     parts = [f"{count(of.count(RUNNING), 'running job')}, {count(of.count(WAITING), 'waiting job')}"]
     if found.choice.arrivals:
         parts.append(f"{count(of.count(ARRIVING), 'job')} that arrived later")
-    gone = f", {away} of them not available from then on" if away else ""
-    notes = [f"Cut from run {found.moment.run.pk} at {at}: {count(len(of.servers), 'node')}{gone}; {', '.join(parts)}."]
+    nodes = f"{count(len(of.servers), 'node')}{_away(of)}"
+    notes = [f"Cut from run {found.moment.run.pk} at {at}: {nodes}; {', '.join(parts)}."]
     if of.count(RUNNING):
         notes.append(
             f"Jobs that ran at {at} arrive first, with their remaining work, and are placed again on any node."
@@ -108,3 +108,11 @@ def sentences(found: Made) -> list[str]:
         kinds = [f"{of.left_out[why]:,} {words}" for why, words in LEFT_OUT.items() if of.left_out[why]]
         notes.append(f"Jobs not included: {'; '.join(kinds)}.")
     return notes
+
+
+def _away(of: Cut) -> str:
+    """Clause about nodes that are never available after the cut, and those that are not at times; the cut may know."""
+    away = [server.away for server in of.servers if server.away]
+    never = sum(spans[0][0] <= of.at_ms and spans[0][1] == MAX_INT for spans in away)
+    parts = [(never, "not available from then on"), (len(away) - never, "unavailable at times")]
+    return "".join(f", {number} of them {words}" for number, words in parts if number)
