@@ -32,6 +32,7 @@ def test_a_page_keeps_its_places_while_it_loads(
     followers = {
         f"/runs/{finished_run}/": "#jobs tr[data-job]",
         f"/runs/{live_run}/": "#jobs tr[data-job]",
+        f"/runs/{finished_run}/?job=3&t=36000000": "#drawer .step",
         f"/runs/{finished_run}/servers/0/": "main:not([data-waits]) #jobs :is(table, .empty)",
         f"/live/{followed}/": ".follow-facts",
     }  # pages that stay connected, with what stands there once they are complete
