@@ -31,23 +31,25 @@ def here(data: dict[str, Any], place: int) -> dict[str, Any]:
     )
 
 
-def stretches(state: RunState, job: int) -> list[dict[str, Any]]:
+def stretches(state: RunState, job: int, at_ms: int) -> list[dict[str, Any]]:
     """[{state, from_ms, until_ms (None = until further notice), ...`here`}]: what the job did, and suspended between.
 
-    Neighbours that differ in nothing but ratios are one, with those of its end.
+    As known at at_ms. Neighbours that differ in nothing but ratios are one, with those of its end.
     """
     found: list[dict[str, Any]] = []
-    for from_ms, until_ms, data in sorted(
-        (row for row in state.groups if job in row[2]["jobs"]), key=lambda row: row[0]
-    ):
+    known = (row for row in state.groups if job in row[2]["jobs"] and row[0] <= at_ms)
+    for from_ms, until_ms, data in sorted(known, key=lambda row: row[0]):
         place = data["jobs"].index(job)
-        end_ms = None if until_ms == NEVER else until_ms
+        end_ms = None if until_ms == NEVER or until_ms > at_ms else until_ms
         ready_ms = data["ready_ms"][place]
         parts = [(PROFILING if data["profiling"][place] else RUNNING, from_ms, end_ms)]
         if ready_ms > from_ms:
             cut = ready_ms if end_ms is None else min(ready_ms, end_ms)
             parts = [(MOVING, from_ms, cut), *((name, cut, end_ms) for name, _, _ in parts if cut != end_ms)]
-        for name, begin, end in parts:
+        for name, begin, until in parts:
+            if begin > at_ms:
+                continue
+            end = None if until is not None and until > at_ms else until
             last = found[-1] if found else None
             if last and last["until_ms"] != begin:
                 found.append({"state": "suspended", "from_ms": last["until_ms"], "until_ms": begin})

@@ -45,7 +45,7 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         if at_ms is not None:
             bars = bars[true_at(bars, then)]
             bars[:, DIED] = NEVER  # their outcome was not known yet
-        spent = stretches(state, index) if state.groups else None
+        spent = stretches(state, index, then) if state.groups else None
         times = state.jobs.rows[index] if arrived else None
         since = 0 if times is None else int(times[ARRIVED])
         until = None if times is None or times[COMPLETED_AT] < 0 else int(times[COMPLETED_AT])

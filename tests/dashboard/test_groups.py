@@ -134,6 +134,15 @@ def test_the_states_of_jobs_in_groups(viewer, make_run):
             within = [event for event in shared if one["from_ms"] <= event.at_ms < one["until_ms"]]
             latest = {(event.at_ms, event.data["group"]): len(event.data["jobs"]) for event in within}
             assert {count for (_, group), count in latest.items() if group == one.get("group")} <= {one.get("jobs")}
+        for at_ms in range(0, done, max(1, done // 7)):  # what is known then, as in the table
+            then = viewer.get(f"{address}{job}/", {"at_ms": at_ms}).json()["stretches"]
+            rows = viewer.get(address, {"at_ms": at_ms, "size": 100}).json()["rows"]
+            here = next((row.get("here") for row in rows if row["index"] == job), None)
+            assert all(one["from_ms"] <= at_ms for one in then)
+            assert all(one["until_ms"] is not None and one["until_ms"] <= at_ms for one in then[:-1])
+            if here is not None:
+                assert then[-1]["until_ms"] is None
+                assert here.items() <= then[-1].items()
 
 
 def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_run):

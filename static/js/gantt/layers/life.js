@@ -10,15 +10,16 @@ const TAG_PX = 14; // height of the tags of the present and of edits, below whic
 const MAX_LIVES = 6; // drawn at the same time
 
 /**
- * [from, to] of a job as known at p: its arrival, and its completion or rejection, or else its last planned time.
+ * [from, to] of a job as known at p: its arrival, and its completion or rejection, or else its planned finish. The store
+ * has only the newest plan, so before the newest event an open job ends at p.
  *
  * @returns {[number, number] | null}
  */
-export function lifeOf({ jobs }, job, p) {
+export function lifeOf({ jobs, simMs }, job, p) {
   const arrived = jobs.arrived_ms[job];
   if (job >= jobs.length || arrived === NEVER || arrived > p) return null;
   const ends = [jobs.completed_ms[job], jobs.rejected_ms[job]].filter((ms) => ms !== NEVER && ms <= p);
-  const end = ends.length ? Math.min(...ends) : Math.max(p, jobs.finish_ms[job]);
+  const end = ends.length ? Math.min(...ends) : p < simMs ? p : Math.max(p, jobs.finish_ms[job]);
   return [arrived, Math.max(arrived, end)];
 }
 
@@ -67,8 +68,9 @@ export class Life extends Layer {
   #name(ctx, frame, job, [from, to], x) {
     const { area, c } = frame;
     const lives = 1 + Math.min(frame.also.size, MAX_LIVES - 1);
+    const open = to === frame.p && frame.p < this.store.simMs;
     // none if it was rejected at once or has just arrived
-    const length = to > from ? ` to ${clock(to)}, ${duration(to - from)}` : '';
+    const length = to > from ? (open ? ' on' : ` to ${clock(to)}, ${duration(to - from)}`) : '';
     const text = `${frame.jobName(job)}: ${clock(from)}${length}`;
     ctx.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textBaseline = 'middle';

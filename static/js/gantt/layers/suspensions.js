@@ -73,7 +73,9 @@ export class SuspensionLines extends Layer {
 
   #row(ctx, frame, job, y) {
     const { jobs, verdicts } = this.store;
-    const [arrived, start, finish] = [jobs.arrived_ms[job], jobs.start_ms[job], jobs.finish_ms[job]];
+    const [arrived, start] = [jobs.arrived_ms[job], jobs.start_ms[job]];
+    // the store has only the newest plan
+    const finish = frame.p < this.store.simMs ? Math.min(frame.p, jobs.finish_ms[job]) : jobs.finish_ms[job];
     const rejected = verdicts[job]?.[0] === 'rejected' && jobs.decided_ms[job] <= frame.p;
     if (arrived === NEVER || arrived > frame.p || start === NEVER || rejected) return;
     const span = frame.spanOf(start, finish === NEVER ? frame.p : finish);
