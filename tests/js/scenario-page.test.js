@@ -101,7 +101,7 @@ test('a new scheduler is named by its title in the effects', needsPage, async ()
 
 test('a run that somebody else has deleted leaves the list of runs, with what happened', needsPage, async () => {
   const box = open('/scenarios/1/', '<div id="runs"></div>').document.getElementById('runs');
-  const { paintRuns } = await import('../../static/js/scenarios/panels/runs.js');
+  const { RunList } = await import('../../static/js/scenarios/panels/runs.js');
   const run = { id: 5, status: 'finished', created_at: '2026-11-27T05:00:00Z', last_seq: 3 };
   let results = [run, { ...run, id: 4 }];
   const gone = { detail: 'There is no run 5; it may have been deleted.' };
@@ -110,12 +110,40 @@ test('a run that somebody else has deleted leaves the list of runs, with what ha
     ['/api/runs/5/', () => new Response(JSON.stringify(gone), { status: 404 })],
   ]);
   const said = [];
-  await paintRuns(box, { id: 1, name: 'mine', parent: null }, true, (error) => said.push(error.message));
+  const scenario = () => ({ id: 1, name: 'mine', parent: null });
+  await new RunList(box, scenario, true, (error) => said.push(error.message)).load();
   assert.equal(box.querySelectorAll('tbody tr').length, 2);
   results = [{ ...run, id: 4 }];
   button(box, 'Delete').click();
   await until(() => box.querySelectorAll('tbody tr').length === 1, 'its row is gone');
   assert.deepEqual(said, [gone.detail]);
+});
+
+test('the list of runs follows their states, and shows runs that others start', needsPage, async () => {
+  const box = open('/scenarios/1/', '<div id="runs"></div>').document.getElementById('runs');
+  const { RunList } = await import('../../static/js/scenarios/panels/runs.js');
+  const run = { id: 5, status: 'running', created_at: '2026-11-27T05:00:00Z', last_seq: 3 };
+  let results = [run];
+  const asked = serve([['/api/runs/?', () => ({ results })]]);
+  const list = new RunList(box, () => ({ id: 1, name: 'mine', parent: null }), true, assert.fail);
+  await list.load();
+  const states = () => [...box.querySelectorAll('.state')].map((one) => one.textContent);
+  const hear = (message) => list.hear(message);
+  hear({ type: 'status', id: 5, status: 'running' });
+  results = [{ ...run, status: 'cancelled' }];
+  hear({ type: 'status', id: 5, status: 'cancelled' });
+  await until(() => states().join() === 'cancelled', 'its state is followed');
+  results = [{ ...run, id: 6, status: 'queued' }, ...results];
+  hear({ type: 'status', id: 6, status: 'queued' });
+  hear({ type: 'status', id: 7, status: 'queued' }); // of another scenario
+  await until(() => states().join() === 'queued,cancelled', 'a new run is listed');
+  const before = asked.length;
+  hear({ type: 'status', id: 7, status: 'running' });
+  hear({ type: 'status', id: 6, status: 'queued' });
+  hear({ type: 'deleted', id: 5 });
+  results = [results[0]];
+  await until(() => states().join() === 'queued', 'a deleted run leaves the list');
+  assert.equal(asked.length, before + 1, 'no request for runs of other scenarios, nor without a change');
 });
 
 test('an edit before the fork is refused in the form, with a time that works', needsPage, async () => {

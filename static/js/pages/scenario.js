@@ -16,7 +16,7 @@ import { EditForm } from '../scenarios/edits/edit-form.js';
 import { effectWords, paintEdits, wasPlayed } from '../scenarios/edits/edit-list.js';
 import { busiest, loadsOf } from '../scenarios/server-loads.js';
 import { showConflict } from '../scenarios/edits/edit-conflict.js';
-import { paintRuns } from '../scenarios/panels/runs.js';
+import { RunList } from '../scenarios/panels/runs.js';
 import { serversTable } from '../scenarios/panels/servers-table.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { momentText } from '../util/time-text.js';
@@ -46,7 +46,6 @@ async function start() {
   setText($('#name'), found.name);
   document.title = `${found.name} · Edge-cloud twin`;
   about(found);
-  if (found.parent && operator) followParent();
   picture = new ServerPicture($('#servers'), choose);
   if (operator) {
     form = new EditForm($('#add'), {
@@ -70,7 +69,7 @@ async function start() {
     if (servers && verb) form.begin(verb, { servers });
     wire();
   }
-  await Promise.all([draft.preview(), runs(), loads(), noteEnd(found)]);
+  await Promise.all([draft.preview(), follow(), loads(), noteEnd(found)]);
 }
 
 /** Shows a notice if the continued run has ended and has no events after the time of the fork. */
@@ -105,15 +104,27 @@ function about(found) {
   );
 }
 
-/** A fork is compared with its parent as long as there is one. */
-function followParent() {
+/** Lists the runs and follows them; a fork is compared with its parent as long as there is one. */
+async function follow() {
+  const list = new RunList($('#runs'), () => draft.scenario, operator, fail);
   const orphaned = () => {
     draft.update({ parent: null });
     about(draft.scenario);
     paint();
   };
-  const look = () => get(`/api/scenarios/${id}/`).then(({ parent }) => parent ?? orphaned(), fail);
-  watchOverview(({ type, id: run }) => type === 'deleted' && run === draft.scenario.parent && orphaned(), look);
+  const { parent } = draft.scenario;
+  const look = () => parent && get(`/api/scenarios/${id}/`).then((newest) => newest.parent ?? orphaned(), fail);
+  watchOverview(
+    (message) => {
+      if (parent && message.type === 'deleted' && message.id === draft.scenario.parent) orphaned();
+      list.hear(message);
+    },
+    () => {
+      list.later.ask();
+      look();
+    },
+  );
+  await list.load();
 }
 
 /** Colours the servers by what was allocated at the fork, so that the busiest can be selected. */
@@ -273,8 +284,6 @@ function choose(names) {
   for (const button of $$('[data-verb]')) button.hidden = !names.length;
   if (names.length) form?.choose(names);
 }
-
-const runs = () => paintRuns($('#runs'), draft.scenario, operator, fail);
 
 start()
   .catch(fail)

@@ -5,8 +5,38 @@ import { deleteRun } from '../../run/delete-run.js';
 import { empty, table } from '../../ui/data-table.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { wall } from '../../util/format.js';
+import { Later } from '../../util/throttle.js';
 
 const ACTIVE = ['queued', 'running', 'paused'];
+const FOLLOW_MS = 1000; // at most one request for the list in this time
+
+/** The list of the runs of a scenario: its states follow the news of runs, and runs that others start are listed. */
+export class RunList {
+  /** Parameters as for paintRuns; scenario() gives the present one. */
+  constructor(box, scenario, operator, fail) {
+    this.paint = () => paintRuns(box, scenario(), operator, fail);
+    this.listed = [];
+    this.news = new Set(); // runs with news since the last request
+    this.others = new Set(); // runs of other scenarios
+    this.later = new Later(FOLLOW_MS, () => this.load().catch(fail));
+  }
+
+  async load() {
+    const news = [...this.news];
+    this.news.clear();
+    this.listed = await this.paint();
+    for (const id of news) if (!this.listed.some((run) => run.id === id)) this.others.add(id);
+  }
+
+  /** A message about a run (core/sockets/overview-socket.js). */
+  hear(message) {
+    const { id, status } = message.run ?? message;
+    const known = this.listed.find((run) => run.id === id);
+    if (message.type === 'trace' || this.others.has(id) || (known && known.status === status)) return;
+    this.news.add(id);
+    this.later.ask();
+  }
+}
 
 /**
  * @param {HTMLElement} box
@@ -14,7 +44,7 @@ const ACTIVE = ['queued', 'running', 'paused'];
  * @param {boolean} operator who may delete runs
  * @param {(error: any) => void} fail
  */
-export async function paintRuns(box, scenario, operator, fail) {
+async function paintRuns(box, scenario, operator, fail) {
   const comparison = (run) =>
     h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, `Compare with run ${scenario.parent}`);
   const erase = async (run) => {
@@ -49,6 +79,7 @@ export async function paintRuns(box, scenario, operator, fail) {
         ? empty('No runs yet', 'A run simulates the scenario with these edits.', [$('#run').textContent, startRun])
         : empty('No runs yet', 'Operators start runs.', ['Show all scenarios', '/scenarios/']),
   );
+  return page.results;
 }
 
 const startRun = () => $('#run').click();
