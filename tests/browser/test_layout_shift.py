@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAX_SHIFT = 0.05
 PATHS = (
     "/", "/live/", "/alerts/", "/traces/", "/clusters/", "/scenarios/", "/sweeps/", "/experiments/", "/compare/",
-    "/audit/", "/scenarios/1/",
+    "/audit/", "/scenarios/1/", "/settings/tokens/",
 )  # fmt: skip
 # the entries from before this call are buffered
 SHIFT = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries()

@@ -144,6 +144,9 @@ test('what needs attention leads to its page, the unacknowledged first, and the 
     ],
   );
   assert.equal(items[0].title, 'Alert since 2026-11-23 10:00 UTC');
+  const past = [point(0, { found: false }), point(1, { acknowledged: true }), point(2)];
+  const order = attentionItems(past).map((one) => one.textContent);
+  assert.deepEqual(order, ['Server 2', 'Server 1, acknowledged', 'Server 0, no longer the case']);
   const many = attentionItems(Array.from({ length: 11 }, (_, n) => point(n)));
   assert.equal(many.length, 9);
   assert.deepEqual([many[8].textContent, many[8].querySelector('a').getAttribute('href')], ['3 more', '/alerts/']);

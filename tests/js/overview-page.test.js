@@ -54,6 +54,18 @@ test('the figures of a running run change on its card without a message', needsP
   await until(() => (tick(), /Running4/.test(shown())), 'the next ones follow');
 });
 
+test('a new run is listed also with a filter', needsPage, async () => {
+  const page = await recorded('/api/runs/?size=50').json();
+  const run = { ...page.results.at(-1), status: 'running' };
+  let results = [run];
+  const answer = () => ({ ...page, results, count: results.length, by_status: {}, by_scheduler: {} });
+  await visit('overview', '/?status=running', {}, [['/api/runs/?status=running', answer]]);
+  await until(() => $$('.run-card').length === 1, 'one run is listed');
+  results = [{ ...run, id: 901 }, run];
+  sockets.at(-1).hear({ type: 'status', id: 901, status: 'running' });
+  await until(() => $$('.run-card').length === 2, 'the new one follows');
+});
+
 test('a live cluster that is not followed is not called running', needsPage, async (t) => {
   const message = 'Following is paused; this time is recorded as a gap.';
   let following = { state: 'following', message: '' };

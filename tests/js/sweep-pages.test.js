@@ -29,6 +29,17 @@ test('sweeps: the list, and a form that counts its runs and refuses values that 
   assert.ok($('#new [role=alert]').hidden, 'the refusal was about other values');
 });
 
+test('the list of sweeps follows their progress', needsPage, async () => {
+  const page = await recorded('/api/sweeps/?size=100').json();
+  let finished = 0;
+  const answer = () => ({ ...page, results: [{ ...page.results[0], finished, total: 72 }] });
+  await visit('sweeps', '/sweeps/', {}, [['/api/sweeps/?', answer]]);
+  await until(() => /0 of 72/.test(text('#list')), 'the list is shown');
+  finished = 72;
+  sockets.at(-1).hear({ type: 'status', id: 900, status: 'finished' });
+  await until(() => /72 of 72/.test(text('#list')), 'the progress is shown');
+});
+
 test('a sweep that was cancelled draws what it has, and claims nothing of the rest', needsPage, async () => {
   const answer = await recorded(`/api/sweeps/${RUNS.sweep}/points/`).json();
   const axes = [0, 1].map(() => ({ ...answer.axes[0], values: [1, 2] }));

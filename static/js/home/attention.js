@@ -5,10 +5,11 @@ import { number, wall } from '../util/format.js';
 
 const MAX_ITEMS = 8; // the page Alerts has all of them
 
-/** The points as list items, the unacknowledged ones first; one that says so where there is none. */
+/** The points as list items: first those that are still the case, the unacknowledged before the others. */
 export function attentionItems(points) {
   if (!points.length) return [h('li', { class: 'fine' }, 'Nothing needs attention')];
-  const sorted = [...points].sort((a, b) => Number(a.acknowledged) - Number(b.acknowledged));
+  const place = ({ found, acknowledged }) => 2 * Number(!found) + Number(acknowledged);
+  const sorted = [...points].sort((a, b) => place(a) - place(b));
   const rest = sorted.length - MAX_ITEMS;
   const items = sorted.slice(0, MAX_ITEMS).map(item);
   return rest > 0 ? [...items, h('li', {}, h('a', { href: '/alerts/' }, `${number(rest, 0)} more`))] : items;

@@ -80,7 +80,7 @@ const MAX_POLL_MS = 4000; // of one poll
 const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
 let missed = 0; // failed polls in a row
-const checks = new PagePart('state of the twin and open alerts');
+const checks = new PagePart('state of the twin and open alerts', true);
 
 async function checkHealth() {
   setTimeout(checkHealth, notice.hidden ? HEALTH_MS : FAULTY_MS);

@@ -207,7 +207,7 @@ function onMessage(message) {
   }
   const news = message.run ?? message;
   const known = new Set([...runs, ...newest].filter((run) => run.id === news.id));
-  if (!known.size) return filters.narrow ? null : reload();
+  if (!known.size) return reload(); // a new run, or one that the filters left out so far
   let turned = false;
   for (const run of known) {
     turned ||= news.status !== run.status;

@@ -317,12 +317,12 @@ function jobTable(info, source, pick) {
     [
       `${plural(now.length, 'bar')} at ${clock(p)}, ${number(next.length, 0)} planned`,
       both.length > MAX_ROWS ? counted(MAX_ROWS, both.length, 'bars') : '',
-      away ? `unavailable until ${clock(away[1])}` : '',
+      away ? (away[1] < OPEN ? `unavailable until ${clock(away[1])}` : 'unavailable') : '',
     ]
       .filter(Boolean)
       .join('; '),
   );
-  const signature = both.slice(0, MAX_ROWS).join() + now.length;
+  const signature = [both.slice(0, MAX_ROWS), now.length, Boolean(away)].join();
   if (signature === listed) return;
   listed = signature;
   const running = new Set(now);

@@ -1,6 +1,7 @@
 // Sweeps: a form with one or two axes, and the list.
 
 import { get, post, remove } from '../core/api.js';
+import { watchOverview } from '../core/sockets/overview-socket.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { $, fill, h, setText } from '../ui/dom.js';
@@ -9,8 +10,10 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { editFieldTitle, exampleValues, named, parseValues } from '../scenarios/sweep-axes.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { url } from '../ui/address/query.js';
+import { Later } from '../util/throttle.js';
 
 const ABOUT = 'A sweep runs a scenario with several values of its settings, to show what they change.';
+const FOLLOW_MS = 2000; // at most one request for the list in this time
 const operator = document.body.dataset.role === 'operator';
 const columns = [
   { title: 'Sweep', value: (s) => s.name, cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
@@ -221,5 +224,11 @@ function axis(n) {
   };
 }
 
-new PagePart('list of sweeps').first($('#list'), list).catch(failList);
+const part = new PagePart('list of sweeps');
+const later = new Later(FOLLOW_MS, () => part.load(list(), () => later.ask()));
+part.first($('#list'), list).catch(failList);
+watchOverview(
+  ({ type }) => type !== 'trace' && later.ask(),
+  () => later.ask(),
+);
 if (operator) form().catch((error) => fill($('#new'), h('p', { class: 'error' }, error.message)));

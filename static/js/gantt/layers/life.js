@@ -10,8 +10,8 @@ const TAG_PX = 14; // height of the tags of the present and of edits, below whic
 const MAX_LIVES = 6; // drawn at the same time
 
 /**
- * [from, to] of a job as known at p: its arrival, and its completion or rejection, or else its planned finish. The store
- * has only the newest plan, so before the newest event an open job ends at p.
+ * [from, to] of a job as known at p: its arrival, and its completion or rejection, or else its planned finish. The
+ * store has only the newest plan, so before the newest event an open job ends at p.
  *
  * @returns {[number, number] | null}
  */

@@ -14,9 +14,13 @@ const SHOW_MS = 250; // a page that is being left aborts its requests, and is go
 const failing = new Set();
 
 export class PagePart {
-  /** @param {string} name a noun in lower case, as it is on the page */
-  constructor(name) {
+  /**
+   * @param {string} name a noun in lower case, as it is on the page
+   * @param {boolean} [everywhere] it is of the frame of all pages, so a page that waits for its panels goes on waiting
+   */
+  constructor(name, everywhere = false) {
     this.name = name;
+    this.everywhere = everywhere;
     this.loadedAt = 0; // wall time of the newest answer
     /** @type {any} */
     this.error = null;
@@ -103,7 +107,7 @@ export class PagePart {
   loaded() {
     this.loadedAt = Date.now();
     this.forget();
-    showPanels();
+    if (!this.everywhere) showPanels();
   }
 
   /** Takes the outcome of a request: its error, or null after a success. @param {any} error */
@@ -117,7 +121,7 @@ export class PagePart {
     logError(error);
     this.error = error;
     failing.add(this);
-    showPanels();
+    if (!this.everywhere) showPanels();
     setTimeout(show, SHOW_MS);
   }
 
