@@ -33,7 +33,7 @@ export function histogram(canvas, tip, /** @type {any} */ { data, labels, x, yTi
       layout: { padding: { top: 6, right: 12 } },
       plugins: { legend: { display: false }, tooltip: { enabled: false } },
       scales: {
-        x: { ...x, border: { display: false }, grid: { display: !labels } },
+        x: { ...x, border: { display: false }, grid: { display: !labels, offset: false } },
         y: {
           beginAtZero: true,
           border: { display: false },

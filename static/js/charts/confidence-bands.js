@@ -3,14 +3,14 @@
 
 import { JOB_COLORS } from '../util/colors.js';
 import { fill, h, s } from '../ui/dom.js';
-import { roundStep } from '../util/format.js';
+import { roundStep, timeStep } from '../util/format.js';
 
 const INTERVALS = 4; // at most, in the range of the values; rounding its ends can add one
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
 /**
- * curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value; seeds: number per point at the end;
- * complete: whether all runs have finished.
+ * unit: of the values, as in the table of metrics; curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x)
+ * write a value; seeds: number per point at the end; complete: whether all runs have finished.
  */
 export function bands(element, { title, unit, xTitle, xText = String, curves, text, seeds, complete }) {
   const width = Math.max(280, element.clientWidth);
@@ -22,7 +22,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   let [y0, y1] = [Math.min(...lows), Math.max(...highs)];
   if (y0 === y1) [y0, y1] = [y0 - Math.abs(y0) * 0.1 - 1e-9, y1 + Math.abs(y1) * 0.1 + 1e-9];
-  const step = roundStep((y1 - y0) / INTERVALS);
+  const step = (unit === 'ms' ? timeStep : roundStep)((y1 - y0) / INTERVALS);
   [y0, y1] = [Math.floor(y0 / step) * step, Math.ceil(y1 / step) * step];
   const px = (x) => LEFT + ((x - x0) / Math.max(x1 - x0, 1e-12)) * (width - LEFT - RIGHT);
   const py = (y) => TOP + ((y1 - y) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
@@ -70,7 +70,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     mark.className = `swatch job-${i % JOB_COLORS}`;
     if (curve.title && curve.points.length) legend.append(h('span', { class: 'nowrap' }, mark, curve.title), ' ');
   });
-  const about = `${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`;
+  const about = `${title}; ${spread(points, seeds, complete)}`;
   legend.append(curves[0].title ? h('span', { class: 'of' }, about) : about);
   return fill(element, drawn, legend);
 }

@@ -5,7 +5,7 @@ import { valueText } from '../core/metric-table.js';
 import { h, s } from '../ui/dom.js';
 import { lowered } from '../util/format.js';
 
-const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [250, 64, 92, 14, 42];
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [262, 64, 92, 26, 42];
 const [WIDE, NARROW] = [420, 340]; // px: about as wide as its place, so that its texts keep their size
 const CHARACTER = 6; // width of one in a name, about
 const MARGIN = 0.06; // of the range, around the points
@@ -21,6 +21,9 @@ const DOT = 5; // px: the largest radius of a point
  * @param {{ id: number, title: string }[]} runs
  */
 export function paretoChart({ x, y, points }, front, runs) {
+  const names = runs.map(({ id, title }) =>
+    runs.filter((run) => run.title === title).length > 1 ? `${title} · ${id}` : title,
+  );
   const width = innerWidth <= 640 ? NARROW : WIDE;
   const [toX, ticksX] = scale(
     points.map((point) => point.x),
@@ -33,14 +36,14 @@ export function paretoChart({ x, y, points }, front, runs) {
     TOP,
   );
   const best = new Set(front);
-  const named = labelled(points, best, toX, toY, runs, width);
-  const places = together(points, best, toX, toY, (i) => (named.has(i) ? runs[i].title.length * CHARACTER : 0));
+  const named = labelled(points, best, toX, toY, names, width);
+  const places = together(points, best, toX, toY, (i) => (named.has(i) ? names[i].length * CHARACTER : 0));
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i) || !places.has(i)); // named in the caption
   const numberOf = (i) => numbered.indexOf(i) + 1;
   const label = (i) => {
     const others = (places.get(i) ?? []).map(numberOf).filter(Boolean);
     return named.has(i)
-      ? [runs[i].title, ...ranges(others)].join(', ')
+      ? [names[i], ...ranges(others)].join(', ')
       : ranges([numberOf(i), ...others].sort((a, b) => a - b)).join(', ');
   };
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
@@ -74,6 +77,7 @@ export function paretoChart({ x, y, points }, front, runs) {
       ),
       ticksY.map((value) => text(LEFT - 6, toY(value) + 4, valueText(value, y.unit), { 'text-anchor': 'end' })),
       text((LEFT + width - RIGHT) / 2, HEIGHT - 6, `${x.title} (lower is better)`, { 'text-anchor': 'middle' }),
+      text(4, 11, `${y.title} (higher is better)`),
       s('polyline', { points: front.map((i) => `${toX(points[i].x)},${toY(points[i].y)}`).join(' '), class: 'front' }),
       points.map((point, i) =>
         s(
@@ -91,7 +95,7 @@ export function paretoChart({ x, y, points }, front, runs) {
     h(
       'figcaption',
       { class: 'muted small' },
-      `${y.title} (higher is better) against ${lowered(x.title)}. `,
+      `${y.title} against ${lowered(x.title)}. `,
       front.length > 1
         ? 'The line joins the runs that no other run beats in both metrics.'
         : `No other run beats ${beats} in either metric.`,
@@ -173,11 +177,11 @@ function ranges(numbers) {
 }
 
 /** Positions whose names are shown: those on the line first, none over another or beyond the edge. */
-function labelled(points, best, toX, toY, runs, width) {
+function labelled(points, best, toX, toY, names, width) {
   const shown = [];
   for (const i of inOrder(points, best)) {
     const [px, py] = [toX(points[i].x), toY(points[i].y)];
-    if (px + 8 + runs[i].title.length * CHARACTER > width) continue;
+    if (px + 8 + names[i].length * CHARACTER > width) continue;
     if (shown.every(({ x, y }) => Math.abs(y - py) > 12 || Math.abs(x - px) > 100)) shown.push({ i, x: px, y: py });
   }
   return new Set(shown.map(({ i }) => i));

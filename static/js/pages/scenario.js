@@ -275,6 +275,7 @@ function paintServers({ servers, sites }) {
 }
 
 function choose(names) {
+  if (!operator) return;
   setText(
     $('#picked'),
     names.length

@@ -114,7 +114,7 @@ function paint() {
     }));
     bands($('#curves'), {
       title,
-      unit: '',
+      unit,
       xTitle: acrossNamed.title,
       xText: acrossNamed.text,
       curves,

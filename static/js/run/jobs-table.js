@@ -19,13 +19,14 @@ const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => h('span', { title: row.id }, row.id) },
   { title: 'State', cell: (row) => stateMark(stateWord(info, row.state)) },
 ];
+const utilityText = (value) => (value > 0 && number(value) === '0' ? '≈ 0' : number(value));
 const FORMATS = { text: (value) => value ?? '–', number: (value) => number(value), clock, duration };
 const OUTCOME = [
   {
     key: 'utility',
     title: 'Utility',
     number: true,
-    cell: (row) => (row.state === 'completed' ? number(row.utility) : '–'),
+    cell: (row) => (row.state === 'completed' ? utilityText(row.utility) : '–'),
   },
   {
     title: 'Reason',

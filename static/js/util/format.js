@@ -272,11 +272,18 @@ export function wallClock(ms) {
  */
 export function timeTicks(from, to, wanted) {
   const rough = (to - from) / Math.max(1, wanted);
-  const step = STEPS.find((s) => s >= rough) ?? roundStep(rough / DAY) * DAY;
+  const step = timeStep(rough);
   const ticks = [];
   for (let t = Math.ceil(from / step) * step; t <= to && ticks.length < 200; t += step) ticks.push(t);
   return { step, ticks };
 }
+
+/**
+ * The smallest round time that is at least the length, in ms.
+ *
+ * @param {number} length
+ */
+export const timeStep = (length) => STEPS.find((step) => step >= length) ?? roundStep(length / DAY) * DAY;
 
 /**
  * The smallest number that is at least the length and is 1, 2 or 5 times a power of ten.
