@@ -147,7 +147,9 @@ export class Minimap {
     const text = `${clock(view.from)} to ${clock(Math.min(view.to, view.extent))} of ${clock(view.extent)}`;
     canvas.setAttribute('aria-valuetext', text);
     canvas.setAttribute('aria-valuenow', String(Math.round((100 * view.from) / this.extent)));
-    canvas.title = `Height: number of workers. Shown: ${text}. Drag the window to move it; drag beside it to select another range.`;
+    canvas.title =
+      `Height: number of workers. Shown: ${text}. ` +
+      'Drag the window to move it; drag beside it to select another range.';
     ctx.font = `11px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textBaseline = 'middle';
     ctx.fillStyle = c.muted;
