@@ -18,7 +18,7 @@ import pytest
 from tests.twin.builders_stack import START, completes, row
 from twin.infra import broker
 
-from .runtime.stack import ROOT, Stack, free_port, wait_until
+from .runtime.stack import ROOT, Stack, free_port, is_alive, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,7 @@ def test_a_process_that_hangs_is_noticed_and_replaced(stack, name):
         "web": stack.processes("uvicorn")[0],
     }[name]
     hung.suspend()
-    wait_until(lambda: not hung.is_running() or hung.status() == "zombie", f"the {name} that hangs is killed")
+    wait_until(lambda: not is_alive(hung), f"the {name} that hangs is killed")
     message = (
         f"{name} has not answered for" if name == "broker" else f"{name} (process {hung.pid}) has not answered for"
     )

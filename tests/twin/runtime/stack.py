@@ -75,7 +75,7 @@ class Stack:
                     found.append(process)
             except (psutil.Error, OSError):
                 pass
-        return [p for p in found if p.pid != os.getpid() and p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+        return [p for p in found if p.pid != os.getpid() and is_alive(p)]
 
     def workers(self) -> tuple[psutil.Process, list[psutil.Process]]:
         """The main process of the worker for runs, and its pool children."""
@@ -113,6 +113,14 @@ class Stack:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """False for a process that is gone, also between two looks, or that is a zombie."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def free_port() -> int:

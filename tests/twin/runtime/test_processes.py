@@ -11,7 +11,7 @@ import pytest
 
 from twin.processes.supervisor import Child, Family
 
-from .stack import ROOT, wait_until
+from .stack import ROOT, is_alive, wait_until
 
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
 
@@ -60,9 +60,7 @@ def test_stopping_ends_what_the_children_started(tmp_path):
     wait_until(lambda: process.children(), "it has a child", 20)
     grandchild = process.children()[0]
     family.stop()
-    wait_until(
-        lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE, "nothing is left", 20
-    )
+    wait_until(lambda: not is_alive(grandchild), "nothing is left", 20)
 
 
 def test_children_go_when_their_starter_is_killed(tmp_path):
@@ -77,4 +75,4 @@ def test_children_go_when_their_starter_is_killed(tmp_path):
     child = psutil.Process(int(starter.stdout.readline()))
     starter.send_signal(signal.SIGKILL)
     starter.wait()
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the child is gone", 20)
+    wait_until(lambda: not is_alive(child), "the child is gone", 20)
