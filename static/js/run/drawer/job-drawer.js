@@ -23,8 +23,8 @@ import { stateWord } from '../../models/index.js';
 import { phaseAt } from '../../models/phases.js';
 
 const AT_THE_DECISION =
-  'Each change alone, at the prices of the decision. A fork with the change can decide otherwise: a scheduler that ' +
-  'estimates price bounds from the jobs estimates them again.';
+  'Each change alone, with the earlier decisions unchanged. Price bounds that are estimated from the job itself are ' +
+  'estimated again.';
 const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
 const [PADDING, MIN_ROOM] = [16, 280]; // px, as in .drawer of run.css
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
