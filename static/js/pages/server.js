@@ -3,7 +3,7 @@
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
-import { capacityAt } from '../util/capacity.js';
+import { capacityAt, withoutOutages } from '../util/capacity.js';
 import { capital, clock, number, percent, plural, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
 import { repeatAfter } from '../util/poll.js';
@@ -90,10 +90,11 @@ async function main() {
   const measures = models.flatMap((model) => model.stacks(self, info, () => own().bars));
   const stacks = measures.map((measure) =>
     panel(
-      measure,
+      { ...measure, outages: (self.away ?? []).length },
       (canvas, tip) =>
         new Stack(canvas, {
           ...measure,
+          capacity: measure.capacity && withoutOutages(measure.capacity, self.away ?? []),
           view,
           playhead,
           source: own,
@@ -223,7 +224,7 @@ function ownBars() {
 }
 
 /** A card with a canvas; make(canvas, tip) -> its chart. */
-function panel({ key, title, unit, capacity }, make) {
+function panel({ key, title, unit, capacity, outages }, make) {
   const id = `stack-${key}`;
   const canvas = h('canvas', {
     id,
@@ -243,7 +244,9 @@ function panel({ key, title, unit, capacity }, make) {
         h(
           'span',
           { class: 'muted small' },
-          capacity === null ? 'one layer per job' : `by job; dashed line: capacity, ${capacityText(capacity, unit)}`,
+          capacity === null
+            ? 'one layer per job'
+            : `by job; dashed line: capacity, ${capacityText(capacity, unit)}${outages ? '; 0 in outages' : ''}`,
         ),
         h(
           'div',
