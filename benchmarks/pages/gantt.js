@@ -50,10 +50,10 @@ function info() {
 }
 
 /**
- * {pan, zoom}: ms between the frames while every frame moves the picture;
+ * order: of the rows. {pan, zoom}: ms between the frames while every frame moves the picture;
  * {paint}: ms of the page's own drawing in each.
  */
-globalThis.measure = async (count, frames) => {
+globalThis.measure = async (count, frames, order) => {
   const store = filled(count);
   const view = new View();
   const playhead = new Playhead();
@@ -62,6 +62,7 @@ globalThis.measure = async (count, frames) => {
     info: info(),
     view,
     playhead,
+    order,
     scroller: document.getElementById('scroller'),
     tip: new Tip(document.getElementById('tip')),
   });
