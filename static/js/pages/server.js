@@ -133,7 +133,9 @@ async function main() {
       $('#panel-prices').hidden = false;
       setText(
         $('#prices-note'),
-        `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.`,
+        `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.` +
+          (store.edits.length ? ' Slots before an edit keep the prices that they had before it.' : '') +
+          (self.away?.length ? ' There are no prices in outages.' : ''),
       );
       prices.update();
     } catch (error) {
