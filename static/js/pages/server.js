@@ -10,7 +10,6 @@ import { repeatAfter } from '../util/poll.js';
 import { empty, shown as counted, table } from '../ui/data-table.js';
 import { get } from '../core/api.js';
 import { modelsOf } from '../models/index.js';
-import { phaseAt } from '../models/phases.js';
 import { runInfo } from '../core/run-info.js';
 import { View } from '../core/ranges/time-range.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
@@ -124,8 +123,8 @@ async function main() {
   $('#panel-prices').hidden = true;
   const refreshPrices = new Later(PRICES_MS, async () => {
     const then = transport.then;
-    if (!phaseAt(info.phases, then ?? store.simMs).quotes) {
-      $('#panel-prices').hidden = true; // the scheduler of this phase has no prices
+    if (!info.phases.some(({ quotes, from_ms: from }) => quotes && from <= (then ?? store.simMs))) {
+      $('#panel-prices').hidden = true; // no scheduler so far has prices
       return;
     }
     try {
