@@ -89,6 +89,12 @@ def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon:
     bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(
         -1, len(Placement._fields)
     )
+    return in_whole_slots(bars, slot_ms, horizon)
+
+
+def in_whole_slots(bars: np.ndarray, slot_ms: int, horizon: int) -> np.ndarray:
+    """Copy of bars, rows in the order of Placement, each from its first slot's beginning, none behind the horizon."""
+    bars = bars.copy()
     bars[:, START] = bars[:, START] // slot_ms * slot_ms
     bars[:, END] = np.minimum(bars[:, END], horizon * slot_ms)
     return bars[bars[:, START] < bars[:, END]]

@@ -77,6 +77,8 @@ class ServerPricesView(APIView):
 def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
     """Prices of a server, [slot, resource], of each phase that has begun: in its slots, with its plan at its end.
 
+    The price bounds of a phase are those of whole jobs. Where an edit has resubmitted jobs that were partly done, the
+    run estimates them from the remaining work, so its prices differ.
     ModelError if no scheduler of them has prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
     before it.
     """

@@ -12,7 +12,14 @@ import numpy as np
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Decision, Job, Placement, Reason
 from scheduling.slotted.pricing.prices import CLAIRVOYANT, sample_size
-from scheduling.slotted.time_slots import check_size, last_arrival, own_horizon, slots_ahead, whole_slots
+from scheduling.slotted.time_slots import (
+    check_size,
+    in_whole_slots,
+    last_arrival,
+    own_horizon,
+    slots_ahead,
+    whole_slots,
+)
 
 MIN_SAMPLE = 4  # jobs; with fewer, no more are expected, so that a first job is admitted to an empty cluster
 
@@ -109,7 +116,8 @@ class PriceBased(BaseScheduler):
 
     def assume(self, bars: np.ndarray, arrived: int) -> None:
         self._learn(arrived)
-        self._hold(bars)
+        # plans that were kept within a slot hold the whole slot
+        self._hold(in_whole_slots(bars, self.cluster.slot_ms, self.horizon))
 
     def _end(self, first: int) -> int:
         """End of the window of a job that is offered in slot `first`."""
