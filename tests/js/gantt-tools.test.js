@@ -6,6 +6,7 @@ import test from 'node:test';
 import { busyRange } from '../../static/js/core/ranges/busy-range.js';
 import { Store } from '../../static/js/core/store.js';
 import { lifeOf } from '../../static/js/gantt/layers/life.js';
+import { RowGrid } from '../../static/js/gantt/layers/row-grid.js';
 import { load } from '../../static/js/gantt/minimap.js';
 import { MAX_ROW_PX, Rows } from '../../static/js/gantt/rows.js';
 import { frame, plan } from './builders.js';
@@ -128,4 +129,21 @@ test('parameter servers of a server with many lanes are hidden in low rows, and 
     [20, MAX_ROW_PX - 1, MAX_ROW_PX].map((px) => rows.lanesOf(row, px)),
     [4, 4, 44],
   );
+});
+
+test('an outage that a later edit begins, or that a real cluster has later, is not known yet', () => {
+  const away = [
+    [10, 20],
+    [50, 60],
+    [80, 90],
+  ];
+  const hits = (p, mode) => {
+    const info = { run: { mode }, cluster: { servers: [{ away }] } };
+    const at = (t) => ({ row: { kind: 'server', index: 0 }, t });
+    const frame = { p, info, store: { edits: [[50, ['A server fails.']]] }, at: (x) => at(x) };
+    return [15, 55, 85].map((t) => Boolean(new RowGrid().hit(t, 0, frame)));
+  };
+  assert.deepEqual(hits(40, 'batch'), [true, false, true], 'the third outage is of the cluster from the beginning');
+  assert.deepEqual(hits(55, 'batch'), [true, true, true]);
+  assert.deepEqual(hits(40, 'mirror'), [true, false, false]);
 });

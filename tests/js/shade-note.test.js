@@ -37,6 +37,7 @@ test('too many bars need a closer view, rows that are too low need height', () =
     `1 row is too small for single bars and shows the ${shares}; press + for taller rows.`,
   );
   assert.match(shadeNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
+  assert.equal(shadeNote(gantt({ inView: 0, store: { groups: [1] } })).text, '', 'groups are drawn instead of bars');
 });
 
 test('rows without a capacity are shaded relative to their own maximum', () => {

@@ -89,15 +89,16 @@ export class GroupBands extends Layer {
   /** The group that holds the row's server, or the note that it is idle. */
   hit(x, y, frame) {
     const point = frame.at(x, y);
-    if (point?.row.kind !== 'server') return null;
+    if (point?.row.kind !== 'server' || point.t > frame.p) return null;
     const segment = this.at(point.row.index, point.t);
-    if (segment) return { segment, ms: point.t, job: segment[2].jobs[0] ?? null };
+    if (segment) return { segment, ms: point.t, p: frame.p, job: segment[2].jobs[0] ?? null };
     return this.inCharge(point.t) ? { ms: point.t, job: null } : null;
   }
 
-  describe({ segment, ms }) {
+  describe({ segment, ms, p }) {
     if (!segment) return [['', 'in no group']];
-    const [from, until, data] = segment;
+    const [from, , data] = segment;
+    const until = segment[1] <= p ? segment[1] : NEVER; // a later end was not known yet
     const lines = [
       [
         `group ${data.group}`,

@@ -21,7 +21,7 @@ export class RowGrid extends Layer {
         ctx.fillStyle = c.line;
         ctx.fillRect(area.left, Math.round(y + rowPx) - 1, area.right - area.left, 1);
       }
-      for (const [begin, end] of awayOf(row, frame.info)) {
+      for (const [begin, end] of awayOf(row, frame)) {
         const span = frame.spanOf(begin, end);
         if (!span) continue;
         ctx.fillStyle = c.same; // not c.line, which is the colour of dimmed bars
@@ -35,7 +35,7 @@ export class RowGrid extends Layer {
 
   hit(x, y, frame) {
     const point = frame.at(x, y);
-    const away = point && awayOf(point.row, frame.info).find(([begin, end]) => begin <= point.t && point.t < end);
+    const away = point && awayOf(point.row, frame).find(([begin, end]) => begin <= point.t && point.t < end);
     return away ? { until: away[1] } : null;
   }
 
@@ -44,7 +44,13 @@ export class RowGrid extends Layer {
   }
 }
 
-/** [[from, until]] in which the row's server is unavailable. */
-function awayOf(row, info) {
-  return row.kind === 'server' ? (info.cluster.servers[row.index]?.away ?? []) : [];
+/**
+ * [[from, until]] in which the row's server is unavailable, as known at the time shown: not yet those that a later edit
+ * begins, and of a real cluster none that begins later.
+ */
+function awayOf(row, { info, store, p }) {
+  if (row.kind !== 'server') return [];
+  const isKnown = ([begin]) =>
+    begin <= p || (info.run?.mode !== 'mirror' && !store.edits.some(([atMs]) => atMs === begin));
+  return (info.cluster.servers[row.index]?.away ?? []).filter(isKnown);
 }

@@ -26,6 +26,7 @@ export function shadeNote(gantt) {
   const taller = frame.tallest ? '' : '; press + for taller rows';
   if (frame.detail === 'shade') {
     const count = frame.inView;
+    if (!count && frame.store?.groups.length) return { text: '', scale: false }; // groups are drawn instead of bars
     const [why, more] = frame.low ? [', rows too small for single bars', taller] : ['', '; zoom in for single bars'];
     const text = count
       ? `${plural(count, 'bar')} in view${why}: shaded by the ${shadedBy(gantt)}${more}.`
