@@ -7,7 +7,7 @@ monotone in the first three: priority and target are found by going where the sc
 halving; arrivals are tried in turn. A value that takes longer than the time limit is not searched, and marked as such.
 
 Price bounds that are estimated from the job itself are estimated anew for each priority and target. Bounds estimated
-with hindsight also decided about earlier jobs, so they stay; the sentence says so.
+with hindsight also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def counterfactuals(
     """Counterfactuals of a job, by its index, at its arrival. The scheduler has its state of that time (`assume`).
 
     reason: of its decision, if known. until: a value of time.perf_counter, after which the search ends; quick searches
-    go first, and the remaining ones share the time. The scheduler is of no further use.
+    go first, and the remaining ones share the time. The scheduler must not be used afterwards.
     """
     scheduler.deadline.set(until)
     job = scheduler.jobs[index]
@@ -84,20 +84,26 @@ def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> s
     if found.value is None:
         return f"Not admitted with any priority up to {MAX_PRIORITY:,.0f} times its own {found.actual:.4g}."
     if was_admitted:
-        return f"Admitted with a priority as low as {found.value:.4g}; it has {found.actual:.4g}."
-    return f"Admitted with a priority of at least {found.value:.4g}; it has {found.actual:.4g}."
+        return f"Admitted with a priority as low as {_up(found.value)}; it has {found.actual:.4g}."
+    return f"Admitted with a priority of at least {_up(found.value)}; it has {found.actual:.4g}."
 
 
 def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         return f"Not admitted with any target above its {_slots(found.actual)}."
     if was_admitted:
-        return f"Admitted with a target as short as {_slots(found.value)}; it has {found.actual:.4g}."
-    return f"Admitted with a target of at least {_slots(found.value)}; it has {found.actual:.4g}."
+        return f"Admitted with a target as short as {_slots(found.value, _up)}; it has {found.actual:.4g}."
+    return f"Admitted with a target of at least {_slots(found.value, _up)}; it has {found.actual:.4g}."
 
 
-def _slots(target: float) -> str:
-    text = f"{target:.4g}"
+def _up(value: float) -> str:
+    """Four significant digits, rounded up: with a smaller number than `value` the job is not admitted."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3) if value > 0 else 1.0
+    return f"{math.ceil(value / unit - 1e-9) * unit:.4g}"
+
+
+def _slots(target: float, written: Callable[[float], str] = "{:.4g}".format) -> str:
+    text = written(target)
     return f"{text} slot" if text == "1" else f"{text} slots"
 
 
@@ -236,7 +242,7 @@ _SEARCHES: dict[str, tuple[Callable[[_Asked], float | None], Callable[[_Asked], 
 def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float, close: float) -> float | None:
     """The least x between own and limit at which the job is admitted, within `close` above; None when it is at neither.
 
-    ask: whether it is at x, and the x at which the schedule found there breaks even: above that it surely is.
+    ask: whether it is at x, and the x at which the schedule found there breaks even at the prices found there.
     """
     held, even = ask(own)
     low, high, known = (limit, own, False) if held else (own, limit, True)  # known: that it is not admitted at `low`

@@ -93,7 +93,7 @@ def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon:
 
 
 def in_whole_slots(bars: np.ndarray, slot_ms: int, horizon: int) -> np.ndarray:
-    """Copy of bars, rows in the order of Placement, each from its first slot's beginning, none behind the horizon."""
+    """Bars, rows in the order of Placement, each from the beginning of its first slot, none beyond the horizon."""
     bars = bars.copy()
     bars[:, START] = bars[:, START] // slot_ms * slot_ms
     bars[:, END] = np.minimum(bars[:, END], horizon * slot_ms)

@@ -89,7 +89,7 @@ test('a life goes from the arrival to the completion, or to what is planned', ()
   assert.deepEqual(lifeOf(store, 0, H), [0, 2 * H]);
   store.feed(frame([[7, 5 * H, 'job_completed', { job: 0, utility: 1 }]]));
   assert.deepEqual(lifeOf(store, 0, 6 * H), [0, 5 * H]);
-  assert.deepEqual(lifeOf(store, 0, H), [0, H], 'at 1 h it had not completed, and its plan of then is not known');
+  assert.deepEqual(lifeOf(store, 0, H), [0, H], 'at 1 h it had not completed, and its plan at that time is not known');
   assert.equal(lifeOf(store, 9, H), null);
 });
 

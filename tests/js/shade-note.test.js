@@ -18,7 +18,7 @@ function gantt(frame, rows = [SERVER], siteUse = false) {
   };
 }
 
-test('too many bars need a closer view, rows that are too low need height', () => {
+test('too many bars need a closer view, rows that are too small need more height', () => {
   const shares = 'allocated share of the most allocated resource of each row';
   assert.deepEqual(shadeNote(gantt({})), {
     text: `67 bars in view: shaded by the ${shares}; zoom in for single bars.`,

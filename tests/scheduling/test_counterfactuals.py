@@ -12,7 +12,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.utility import utility_at
 from scheduling.model.values import Placement, Reason
-from scheduling.slotted.counterfactuals import counterfactuals, sentence
+from scheduling.slotted.counterfactuals import Counterfactual, counterfactuals, sentence
 from scheduling.workloads import generate
 from tests.scheduling import tiny
 
@@ -150,7 +150,7 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
 
 @pytest.mark.thorough
 def test_the_flip_happens_in_a_new_simulation(world):
-    """With the job changed as stated, the run decides the other way, or as before; hindsight knows the old job."""
+    """With the job changed as stated, the run decides the other way, or as before; with hindsight, the bounds stay."""
     cluster, jobs, name, parameters, events = world
     decided = [e for e in events if e.kind == "decided" and e.data["code"] in (ADMITTED, "payoff_not_positive")]
     flips = 0
@@ -200,7 +200,7 @@ def run_with_history(cluster, jobs, history, name, parameters):
 
 
 def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():
-    """A second job finds every GPU dear, and a higher priority of it raises the prices: what it costs is not enough."""
+    """Raising the priority of the second job raises the prices: one just above the quoted break-even is rejected."""
     cluster = tiny.cluster(slots=2, gpus=2, ps_cpus=4)
     jobs = [tiny.job("a", work=2, chunks=1), tiny.job("b", work=1, chunks=1, priority=0.001)]
     events = list(Simulation(cluster, jobs, build("oasis"), 0).events())
@@ -234,3 +234,16 @@ def test_hindsight_keeps_the_price_bounds_and_the_sentence_says_so():
     assert re.fullmatch(
         r"With unchanged price bounds: admitted with a priority of at least [\d.]+; it has 0\.001\.", text
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.10353, "0.1036"), (14.983912, "14.99"), (1.0, "1"), (9.9996, "10"), (8139.8, "8140"), (125_612.0, "1.257e+05")],
+)
+def test_a_value_is_rounded_up_so_that_the_job_is_admitted_with_it(value, text):
+    found = Counterfactual("priority", 1.0, value, True)
+    assert sentence(found, False, 1000) == f"Admitted with a priority of at least {text}; it has 1."
+    slots = "1 slot" if text == "1" else f"{text} slots"
+    target = Counterfactual("target_slots", 2.0, value, True)
+    assert sentence(target, True, 1000) == f"Admitted with a target as short as {slots}; it has 2."
+    assert float(text) >= value * (1 - 1e-9)

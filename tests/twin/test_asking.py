@@ -131,7 +131,7 @@ def test_what_would_change_the_answer_is_of_the_time_of_the_clock():
 
 
 def test_a_job_with_the_least_priority_is_admitted_and_one_below_it_is_not():
-    """The asked job is the second arrival, so the price bounds are estimated from it, too."""
+    """The job asked about is the second arrival, so the price bounds are estimated from it, too."""
     run = paused("oasis", [job("a", workers=1, slots=18), job("late", 15_000)], 0)
     utility = job_to_dict(ask.job_of(run, "a", {}))["utility"]
 

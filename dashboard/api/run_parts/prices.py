@@ -75,11 +75,13 @@ class ServerPricesView(APIView):
 
 
 def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
-    """Prices of a server, [slot, resource], of each phase that has begun: in its slots, with its plan at its end.
+    """Prices of a server, [slot, resource], in the slots of each phase that has begun.
+
+    They are those of its plan at its end, of the last phase at at_ms.
 
     The price bounds of a phase are those of whole jobs. Where an edit has resubmitted jobs that were partly done, the
     run estimates them from the remaining work, so its prices differ.
-    ModelError if no scheduler of them has prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
+    ModelError if none of their schedulers has prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
     before it.
     """
     stages = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= at_ms]

@@ -118,10 +118,10 @@ SHAPES: dict[str, Shape] = {
     },
     "RunPrices": {
         "at_ms": INTEGER,
-        "default_prices": noted(nullable(PRICES), "Prices in slots that prices does not list"),
+        "default_prices": noted(nullable(PRICES), "Prices in slots from the newest edit on that prices does not list"),
         "earlier_prices": noted(
             [[either(INTEGER, nullable(PRICES))]],
-            "For each edit a slot, and default_prices until then; null without prices",
+            "For each edit: its slot, and the default_prices of the slots before it; null without prices",
         ),
         "prices": noted(
             [[either(INTEGER, [nullable(NUMBER)])]], "Rows of a slot and its lowest, mean and highest prices"

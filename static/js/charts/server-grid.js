@@ -49,7 +49,7 @@ export class ServerPicture {
     this.paint();
   }
 
-  /** The key of the marks, and of the loads: with these, the colours show no unchanged servers. */
+  /** The key of the marks and of the loads; with loads, unchanged servers have no entry, but the colours of these. */
   #paintKey() {
     const key = (mark, text, css = {}) => h('span', {}, h('i', { class: `mark ${mark}`, css }), text, ' ');
     const marks = Object.entries(MARKS).map(([mark, text]) => key(mark, text));

@@ -128,8 +128,8 @@ export function nothingText({ equal, only_base: mine, only_other: theirs }) {
     ? ['No differences', 'The jobs that have arrived in both runs are treated alike.']
     : [
         'No common jobs',
-        'No job has arrived in both runs, so none is compared. Jobs of different traces are different jobs, also ' +
-          'where their ids are the same.',
+        'No job has arrived in both runs, so none is compared. Jobs of different traces are different jobs, even ' +
+          'if their ids are the same.',
       ];
 }
 

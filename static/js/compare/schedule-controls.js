@@ -61,7 +61,7 @@ export function wireSchedules(gantts, view, kinds) {
       'span',
       { id: 'not-compared', hidden: true },
       h('i', { class: 'swatch muted-mark' }),
-      'not compared: not a job of all runs, or of another trace',
+      'not compared: not in all runs, or from another trace',
     ),
   );
   wireRows(gantts, view);

@@ -63,7 +63,7 @@ export class Frame {
     return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, ...kinds].join();
   }
 
-  /** True if rows cannot be taller. */
+  /** True if rows have at least the height up to which they can always be made taller. */
   get tallest() {
     return this.rowPx >= MAX_ROW_PX;
   }

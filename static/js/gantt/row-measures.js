@@ -1,5 +1,5 @@
-// Measures of the rows of a schedule: resources and slots of typed workers of a server or a site, or, without a
-// capacity, workers.
+// Measures of the rows of a schedule: resources, or typed workers and parameter servers, of a server or a
+// site; without a capacity, workers.
 
 import { CLOUD, NEVER } from '../core/bars.js';
 import { together, workersOf } from '../core/held-shares.js';

@@ -13,7 +13,7 @@ const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes;
 const JOB_KEY = 2 ** 32; // indexes of jobs' rows below an opened queue or user, beside those of queues and users
 const GROUPS = { sites: 'site', users: 'user', groups: 'queue' };
 const TYPED_PX = 3; // height of a lane below which parameter servers are hidden, unless rows cannot be taller
-export const MAX_ROW_PX = 64; // height of rows that do not fit by themselves
+export const MAX_ROW_PX = 64; // largest height of rows, unless all rows together fill the plot at a larger one
 
 /**
  * One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the

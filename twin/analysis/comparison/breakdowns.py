@@ -28,7 +28,8 @@ def groups(
     """{by: [{name, jobs: [n], completed: [{value, delta, ...}], ...}]}; one value a run, against the first.
 
     runs: each with the indexes of its shared jobs; jobs: for each run a list of jobs that states their models and
-    sizes, with the indexes of the shared ones in it: one list for runs of one trace; ranked: as in `against`, by key.
+    sizes, with the indexes of the shared ones in it: runs of the first run's trace share its list; ranked: as in
+    `against`, by key.
     """
     lists = list({id(listed): (listed, shared) for listed, shared in jobs}.values())  # each once
     place = {id(listed): i for i, (listed, _) in enumerate(lists)}

@@ -111,8 +111,8 @@ def sentences(found: Made) -> list[str]:
 
 
 def _away(of: Cut) -> str:
-    """Clause about nodes that are never available after the cut, and those that are not at times; the cut may know."""
+    """Clause about the nodes that are unavailable for good from the cut on, and those with other outages."""
     away = [server.away for server in of.servers if server.away]
     never = sum(spans[0][0] <= of.at_ms and spans[0][1] == MAX_INT for spans in away)
-    parts = [(never, "not available from then on"), (len(away) - never, "unavailable at times")]
+    parts = [(never, "unavailable from then on"), (len(away) - never, "unavailable at times")]
     return "".join(f", {number} of them {words}" for number, words in parts if number)

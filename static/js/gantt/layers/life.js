@@ -70,8 +70,8 @@ export class Life extends Layer {
     const lives = 1 + Math.min(frame.also.size, MAX_LIVES - 1);
     const open = to === frame.p && frame.p < this.store.simMs;
     // none if it was rejected at once or has just arrived
-    const length = to > from ? (open ? ' on' : ` to ${clock(to)}, ${duration(to - from)}`) : '';
-    const text = `${frame.jobName(job)}: ${clock(from)}${length}`;
+    const length = to > from ? (open ? '' : ` to ${clock(to)}, ${duration(to - from)}`) : '';
+    const text = `${frame.jobName(job)}: ${open ? 'since ' : ''}${clock(from)}${length}`;
     ctx.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textBaseline = 'middle';
     const width = ctx.measureText(text).width + 10;

@@ -10,13 +10,13 @@ import { Later } from '../../util/throttle.js';
 const ACTIVE = ['queued', 'running', 'paused'];
 const FOLLOW_MS = 1000; // at most one request for the list in this time
 
-/** The list of the runs of a scenario: its states follow the news of runs, and runs that others start are listed. */
+/** The list of the runs of a scenario: its states follow the messages about runs, and new runs are listed. */
 export class RunList {
   /** Parameters as for paintRuns; scenario() gives the present one. */
   constructor(box, scenario, operator, fail) {
     this.paint = () => paintRuns(box, scenario(), operator, fail);
     this.listed = [];
-    this.news = new Set(); // runs with news since the last request
+    this.news = new Set(); // runs with messages since the last request
     this.others = new Set(); // runs of other scenarios
     this.later = new Later(FOLLOW_MS, () => this.load().catch(fail));
   }

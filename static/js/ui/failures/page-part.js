@@ -16,7 +16,7 @@ const failing = new Set();
 export class PagePart {
   /**
    * @param {string} name a noun in lower case, as it is on the page
-   * @param {boolean} [everywhere] it is of the frame of all pages, so a page that waits for its panels goes on waiting
+   * @param {boolean} [everywhere] true for a part that all pages have: it does not show the panels of a page
    */
   constructor(name, everywhere = false) {
     this.name = name;

@@ -75,7 +75,7 @@ def test_what_is_down_then_is_not_available(mirrored):
         ("edge1", ()), ("cloud1", ((0, MAX_INT),)),
     ]  # fmt: skip
     assert [server.site for server in store.of_run(run)[0].servers] == ["edge", "cloud"]
-    assert ": 2 nodes, 1 of them not available from then on; " in run.scenario.trace.report["notes"][0]
+    assert ": 2 nodes, 1 of them unavailable from then on; " in run.scenario.trace.report["notes"][0]
     played_out(run)
     bars = {bar[2] for batch in event_log.after(run.pk, 0) for event in batch for bar in event.data.get("bars", ())}
     assert bars == {0}
