@@ -123,7 +123,8 @@ async function main() {
   $('#panel-prices').hidden = true;
   const refreshPrices = new Later(PRICES_MS, async () => {
     const then = transport.then;
-    if (!info.phases.some(({ quotes, from_ms: from }) => quotes && from <= (then ?? store.simMs))) {
+    const at = then ?? store.simMs;
+    if (!info.phases.some(({ quotes, from_ms: from }) => quotes && from <= at)) {
       $('#panel-prices').hidden = true; // no scheduler so far has prices
       return;
     }
@@ -134,7 +135,10 @@ async function main() {
         $('#prices-note'),
         `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.` +
           (store.edits.length ? ' Slots before an edit keep the prices that they had before it.' : '') +
-          (self.away?.length ? ' There are no prices in outages.' : ''),
+          (self.away?.some(([begin]) => begin <= at) ? ' There are no prices in outages.' : '') +
+          (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
+            ? ' Some schedulers of this run have no prices.'
+            : ''),
       );
       prices.update();
     } catch (error) {
