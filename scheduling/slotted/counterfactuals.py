@@ -6,8 +6,8 @@ is admitted. For an admitted job: the largest change in the opposite direction t
 monotone in the first three: priority and target are found by going where the schedule at hand breaks even, workers by
 halving; arrivals are tried in turn. A value that takes longer than the time limit is not searched, and marked as such.
 
-Price bounds that are estimated from the job itself are estimated anew for each priority and target. Bounds estimated
-with hindsight also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
+If the price bounds are estimated from the job itself, they are estimated again for each priority and target. Bounds
+estimated with hindsight also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
 """
 
 from __future__ import annotations

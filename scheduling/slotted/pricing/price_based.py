@@ -99,10 +99,10 @@ class PriceBased(BaseScheduler):
         arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
         self._learn(arrived)
         if kept:
-            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon), arrived)
+            self._hold(whole_slots(kept, self.cluster.slot_ms, self.horizon))
 
     def with_record(self, job: int, record: Job) -> None:
-        """Bounds that are estimated from the job on its arrival are estimated anew; those from hindsight stay."""
+        """New estimate of the price bounds if the job is in their sample; bounds from hindsight stay unchanged."""
         if job >= self.sample or self.hindsight or self.jobs[job] == record:
             return
         self.jobs = [*self.jobs[:job], record, *self.jobs[job + 1 :]]
