@@ -13,7 +13,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import ModelError, Reason
 from scheduling.slotted.counterfactuals import counterfactuals, sentence
-from twin.eventlog import event_log
+from twin.eventlog import event_log, remaining_work
 from twin.eventlog.fold import BORN, DIED, NEVER
 from twin.eventlog.state_cache import Newest
 from twin.eventlog.stored_states import at
@@ -64,7 +64,8 @@ def _scheduler(run: Run, at_ms: int, arrived: int) -> BaseScheduler:
     def started() -> BaseScheduler:
         scheduler = build(state.scheduler, state.parameters)
         if scheduler.quotes:
-            beliefs.start(scheduler, state.cluster, state.jobs, run.scenario, arrived)
+            jobs = remaining_work.of_phases(run.pk, [stage.state.jobs for stage in stages[: phase + 1]], at_ms)[phase]
+            beliefs.start(scheduler, state.cluster, jobs, run.scenario, arrived)
         return scheduler
 
     if run.scenario.beliefs is not None:

@@ -135,6 +135,12 @@ def bars(value: Any) -> str | None:
     return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
 
 
+def job_share(value: Any) -> str | None:
+    holds = isinstance(value, list) and len(value) == 2 and type(value[0]) is int and value[0] >= 0
+    holds = holds and number(value[1]) is None and 0 <= value[1] < 1
+    return None if holds else "[job, share of its work, from 0 to 1]"
+
+
 def triples(value: Any) -> str | None:
     """Check for lists of three integers."""
     holds = isinstance(value, list) and all(
@@ -270,7 +276,7 @@ DATA: dict[str, Check] = {
     "edited": row({
         "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain),
         "kept": _WHOLE, "displaced": _WHOLES, "offered": _WHOLE,
-    }, {"execution": execution}),
+    }, {"execution": execution, "shares": many(job_share, "a list of [job, share of its work below 1]")}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
     "run_finished": row({}),
 }  # fmt: skip  # of every kind of event

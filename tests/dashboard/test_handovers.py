@@ -1,6 +1,6 @@
 """A run handed from one family of schedulers to another: pages, API and downloads show both."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 
@@ -8,7 +8,7 @@ from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import RESOURCES, SITES
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
-from twin.eventlog import event_log
+from twin.eventlog import event_log, remaining_work
 from twin.models import Run, Scenario
 from twin.runs import runner, scheduler_history
 from twin.scenarios import store
@@ -150,14 +150,12 @@ def test_prices_are_those_of_the_scheduler_that_is_in_charge_in_each_slot(viewer
         [{"verb": "fail_servers", "servers": "*0", "at_ms": EDIT_MS, "for_ms": 3 * H}],
         [{"verb": "remove_servers", "servers": "*1", "at_ms": EDIT_MS + 1},
          {"verb": "resize_servers", "servers": "*2", "resource": "cpu", "amount": 100, "at_ms": 15 * H}],
+        [change("fifo", EDIT_MS), change("oasis", 15 * H), change("drf", 18 * H), change("pd_ors", 24 * H)],
     ],
-    ids=["bounds", "pd-ors", "no prices", "failed", "removed and resized"],
+    ids=["bounds", "pd-ors", "no prices", "failed", "removed and resized", "resubmitted"],
 )  # fmt: skip
 def test_the_prices_of_a_server_are_within_those_of_its_site_in_every_slot(viewer, make_scenario, edits):
-    """The run page and the page of a server read different sources: the log, and the schedulers built again.
-
-    No case resubmits jobs that are partly done: their records in the run are not known from the scenario.
-    """
+    """The run page and the page of a server read different sources: the log, and the schedulers built again."""
     run = handed(make_scenario, "oasis", *edits)
     sites = viewer.get(f"/api/runs/{run.pk}/prices/").json()
     assert [slot for slot, _ in sites["earlier_prices"]] == sorted(edit["at_ms"] // H for edit in edits)
@@ -176,6 +174,21 @@ def test_the_prices_of_a_server_are_within_those_of_its_site_in_every_slot(viewe
             (kept for until, kept in sites["earlier_prices"] if slot < until), sites["default_prices"]
         )
         assert [min(prices), max(prices)] == pytest.approx([columns[0][cell], columns[2][cell]], rel=1e-5), slot
+
+
+def test_the_schedulers_built_again_know_the_remaining_work_as_the_run_did(make_scenario):
+    edits = [change("drf", EDIT_MS), change("fifo", 15 * H), change("drf", 18 * H), change("oasis", 24 * H)]
+    run = handed(make_scenario, "oasis", *edits)
+    sim = store.simulation(run)
+    stated = [stage.state.jobs for stage in store.stages_of(run.scenario, run.edits)]
+    found = remaining_work.of_phases(run.pk, stated)
+    for phase, edit in enumerate(edits, start=1):
+        sim.run_until(edit["at_ms"], max_events=10**6)
+        assert sim.phase == phase
+        assert list(found[phase]) == list(sim.jobs)
+    for earlier, later in pairwise(found[1:]):
+        assert later != earlier, "each of these edits resubmits a job that is partly done"
+    assert remaining_work.of_phases(run.pk, stated, 20 * H) == [*found[:4], stated[4]], "not known by then"
 
 
 def test_jobs_that_the_second_scheduler_turns_away_are_rejected_and_none_is_left_open(viewer, make_scenario):

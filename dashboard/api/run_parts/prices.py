@@ -15,7 +15,7 @@ from dashboard.readmodels.query import moment_of
 from scheduling.kernel.registry import build
 from scheduling.model.bars import END
 from scheduling.model.values import RESOURCES, ModelError
-from twin.eventlog import event_log
+from twin.eventlog import event_log, remaining_work
 from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
 from twin.eventlog.state_cache import Newest
 from twin.infra.counts import counted
@@ -79,8 +79,6 @@ def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndar
 
     They are those of its plan at its end, of the last phase at at_ms.
 
-    The price bounds of a phase are those of whole jobs. Where an edit has resubmitted jobs that were partly done, the
-    run estimates them from the remaining work, so its prices differ.
     ModelError if none of their schedulers has prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
     before it.
     """
@@ -88,8 +86,9 @@ def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndar
     schedulers = [build(stage.state.scheduler, stage.state.parameters) for stage in stages]
     if not any(scheduler.quotes for scheduler in schedulers):
         raise ModelError(f"{schedulers[-1].title} has no prices")
+    records = remaining_work.of_phases(run.pk, [stage.state.jobs for stage in stages], at_ms)
     found = []
-    for i, (stage, scheduler) in enumerate(zip(stages, schedulers, strict=True)):
+    for i, (stage, scheduler, jobs) in enumerate(zip(stages, schedulers, records, strict=True)):
         slot_ms = stage.state.cluster.slot_ms
         last = i + 1 == len(stages)
         first, past = stage.at_ms // slot_ms, None if last else stages[i + 1].at_ms // slot_ms
@@ -102,7 +101,7 @@ def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndar
         if i:
             known &= bars[:, END] > stage.at_ms
         arrived = int(((came >= 0) & (came <= until_ms)).sum())
-        beliefs.start(scheduler, stage.state.cluster, stage.state.jobs, run.scenario, arrived)
+        beliefs.start(scheduler, stage.state.cluster, jobs, run.scenario, arrived)
         scheduler.assume(bars[known][:, :BORN], arrived)
         slots = np.arange(first, scheduler.horizon or 0)
         prices = scheduler.prices(slots if past is None else slots[slots < past])

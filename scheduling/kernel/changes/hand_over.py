@@ -88,4 +88,5 @@ def _emit_phase(sim: Simulation, phase: Phase, number: int | None, carried: Carr
         "phase": number, "said": list(phase.sentences), "scheduler": phase.scheduler.name,
         "parameters": asdict(phase.scheduler.parameters), "execution": phase.scheduler.execution_on(phase.cluster),
         "kept": len(carried.kept), "displaced": carried.displaced, "offered": len(carried.offered),
+        "shares": [list(pair) for pair in carried.shares],
     })  # fmt: skip
