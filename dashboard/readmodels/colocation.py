@@ -32,9 +32,10 @@ def here(data: dict[str, Any], place: int) -> dict[str, Any]:
 
 
 def stretches(state: RunState, job: int, at_ms: int) -> list[dict[str, Any]]:
-    """[{state, from_ms, until_ms (None = until further notice), ...`here`}]: what the job did, and suspended between.
+    """[{state, from_ms, until_ms (None = not ended), ...`here`}]: intervals in groups, and suspended ones.
 
-    As known at at_ms. Neighbours that differ in nothing but ratios are one, with those of its end.
+    As known at at_ms: None also if the interval ends later. Adjacent intervals that differ only in ratios are merged,
+    with the ratios of the last.
     """
     found: list[dict[str, Any]] = []
     known = (row for row in state.groups if job in row[2]["jobs"] and row[0] <= at_ms)

@@ -156,7 +156,7 @@ class BaseScheduler:
     def with_record(self, job: int, record: Job) -> None:
         """Hook before quotes of a variant of a job (index) that arrives now; with `quotes`.
 
-        The record replaces that in `jobs` where its fields affect more than its own decision.
+        Replaces the record in `jobs` if decisions use it for more than the job itself, for example for price bounds.
         """
 
     def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:

@@ -1,10 +1,11 @@
-"""Counterfactuals: smallest changes of a job that change a decision, by quotes of the scheduler in its state then.
+"""Counterfactuals: the smallest changes to a job that reverse its decision.
 
-Each counterfactual changes one thing alone, and nothing that was decided before. For a job that was rejected: the least
-priority, the latest needed target, the fewest workers at a time beyond its own, and the first later arrival at which it
-is admitted. For an admitted job: the largest change in the opposite direction that keeps the admission. The answer is
-monotone in the first three: priority and target are found by going where the schedule at hand breaks even, workers by
-halving; arrivals are tried in turn. A value that takes longer than the time limit is not searched, and marked as such.
+They are found with quotes of the scheduler in its state at that decision. Each counterfactual changes one property
+alone, and no earlier decision. For a rejected job: the least priority, the least target, the smallest number of workers
+above its own, and the first later arrival slot with which it is admitted. For an admitted job: the largest change in
+the opposite direction that keeps the admission. The answer is monotone in the first three. Priority and target are
+found by steps to the value at which the last schedule found breaks even, workers by bisection; arrivals are tried in
+turn. A value whose search exceeds the time limit is marked (`searched` = False).
 
 If the price bounds are estimated from the job itself, they are estimated again for each priority and target. Bounds
 estimated with hindsight also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
@@ -40,8 +41,8 @@ class Counterfactual:
     actual: float
     value: float | None
     admitted: bool  # at `value`
-    searched: bool = True  # False: there was no time to find the value
-    same_bounds: bool = False  # True: at the price bounds of the run, which hindsight would change with the job
+    searched: bool = True  # False: the search exceeded its time limit
+    same_bounds: bool = False  # True: with the price bounds of the run, although the changed job would change them
 
 
 def counterfactuals(
@@ -97,7 +98,7 @@ def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str
 
 
 def _up(value: float) -> str:
-    """Four significant digits, rounded up: with a smaller number than `value` the job is not admitted."""
+    """Four significant digits, rounded up: with a number below `value` the job might not be admitted."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 3) if value > 0 else 1.0
     return f"{math.ceil(value / unit - 1e-9) * unit:.4g}"
 
@@ -240,9 +241,10 @@ _SEARCHES: dict[str, tuple[Callable[[_Asked], float | None], Callable[[_Asked], 
 
 
 def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float, close: float) -> float | None:
-    """The least x between own and limit at which the job is admitted, within `close` above; None when it is at neither.
+    """The least x between own and limit at which the job is admitted, or up to `close` more; None if at neither.
 
-    ask: whether it is at x, and the x at which the schedule found there breaks even at the prices found there.
+    ask(x): whether the job is admitted at x, and the value at which the schedule found at x breaks even, at the prices
+    that apply at x.
     """
     held, even = ask(own)
     low, high, known = (limit, own, False) if held else (own, limit, True)  # known: that it is not admitted at `low`

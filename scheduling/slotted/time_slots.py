@@ -85,7 +85,7 @@ def cells_of(bars: np.ndarray, slot_ms: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon: int) -> np.ndarray:
-    """Bars of plans, rows in the order of Placement, each from its first slot's beginning, none behind the horizon."""
+    """Bars of plans, rows in the order of Placement, from the beginning of the first slot, cut at the horizon."""
     bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(
         -1, len(Placement._fields)
     )
@@ -93,7 +93,7 @@ def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon:
 
 
 def in_whole_slots(bars: np.ndarray, slot_ms: int, horizon: int) -> np.ndarray:
-    """Bars, rows in the order of Placement, each from the beginning of its first slot, none beyond the horizon."""
+    """Bars, rows in the order of Placement, from the beginning of the first slot, cut at the horizon."""
     bars = bars.copy()
     bars[:, START] = bars[:, START] // slot_ms * slot_ms
     bars[:, END] = np.minimum(bars[:, END], horizon * slot_ms)

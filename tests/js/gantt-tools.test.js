@@ -131,7 +131,7 @@ test('parameter servers of a server with many lanes are hidden in low rows, and 
   );
 });
 
-test('an outage that a later edit begins, or that a real cluster has later, is not known yet', () => {
+test('an outage is not known before the edit that causes it, or before it begins on a real cluster', () => {
   const away = [
     [10, 20],
     [50, 60],

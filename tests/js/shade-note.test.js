@@ -41,10 +41,10 @@ test('too many bars need a closer view, rows that are too small need more height
 });
 
 test('rows without a capacity are shaded relative to their own maximum', () => {
-  assert.match(shadeNote(gantt({}, [JOB])).text, /shaded by the workers relative to their maximum in the row;/);
+  assert.match(shadeNote(gantt({}, [JOB])).text, /shaded by the number of workers relative to its maximum in the row;/);
   assert.match(
     shadeNote(gantt({}, [SERVER, JOB])).text,
-    /resource of each row, or, in rows without a capacity, the workers relative to their maximum in the row;/,
+    /resource of each row, or, in rows without a capacity, the number of workers relative to its maximum in the row;/,
   );
 });
 

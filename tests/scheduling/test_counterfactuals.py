@@ -200,7 +200,10 @@ def run_with_history(cluster, jobs, history, name, parameters):
 
 
 def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():
-    """Raising the priority of the second job raises the prices: one just above the quoted break-even is rejected."""
+    """A higher priority of the second job raises the prices.
+
+    The priority at which its first cost would be covered is therefore not enough.
+    """
     cluster = tiny.cluster(slots=2, gpus=2, ps_cpus=4)
     jobs = [tiny.job("a", work=2, chunks=1), tiny.job("b", work=1, chunks=1, priority=0.001)]
     events = list(Simulation(cluster, jobs, build("oasis"), 0).events())

@@ -211,7 +211,7 @@ def test_groups_by_model_size_and_site(pair):
 
 
 def test_jobs_of_another_trace_are_grouped_by_their_own_model_and_size(stored):
-    """Ids x and y name other jobs there: the two of the first run are of m1, and those of the second of m3 and m2."""
+    """In the second run, the ids x and y name other jobs: of models m3 and m2, not of m1."""
     jobs = [job("x", 0, "m3", workers=8), job("y", 0, "m2"), job("w", 0)]
     groups = compared(stored(BASE), stored(OTHER, jobs)).groups
     breakdowns = {by: [(row["name"], row["jobs"]) for row in groups[by]] for by in ("model", "size")}

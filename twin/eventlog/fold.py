@@ -90,7 +90,7 @@ class RunState:
         self.suspensions: dict[int, list[list[int]]] = {}
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
-        # of slots from the newest edit on that were never named
+        # of the slots that prices does not list, from the newest edit on
         self.default_prices: list[list[float | None]] | None = None
         # [slot, default_prices before it] at each edit: slots before it keep the prices of their phase
         self.earlier_prices: list[tuple[int, list[list[float | None]] | None]] = []
@@ -255,7 +255,7 @@ class RunState:
         return next((columns for until, columns in self.earlier_prices if slot < until), self.default_prices)
 
     def _keep_prices(self, first: int) -> None:
-        """An edit: the prices of its phase, if it has any, follow for the slots from `first` on."""
+        """Keeps the prices of the slots before `first`, in which an edit falls; those of the new phase follow."""
         self.earlier_prices.append((first, self.default_prices))
         self.prices = {slot: columns for slot, columns in self.prices.items() if slot < first}
         self.default_prices = None

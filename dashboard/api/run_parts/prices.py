@@ -77,9 +77,8 @@ class ServerPricesView(APIView):
 def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
     """Prices of a server, [slot, resource], in the slots of each phase that has begun.
 
-    They are those of its plan at its end, of the last phase at at_ms.
-
-    ModelError if none of their schedulers has prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
+    Each phase has the prices of the plan at its end; the last phase, those of the plan at at_ms. ModelError if no phase
+    has a scheduler with prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
     before it.
     """
     stages = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= at_ms]

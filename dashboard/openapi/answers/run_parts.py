@@ -118,7 +118,9 @@ SHAPES: dict[str, Shape] = {
     },
     "RunPrices": {
         "at_ms": INTEGER,
-        "default_prices": noted(nullable(PRICES), "Prices in slots from the newest edit on that prices does not list"),
+        "default_prices": noted(
+            nullable(PRICES), "Prices of slots that `prices` does not list, from the newest edit on"
+        ),
         "earlier_prices": noted(
             [[either(INTEGER, nullable(PRICES))]],
             "For each edit: its slot, and the default_prices of the slots before it; null without prices",
@@ -156,7 +158,7 @@ SHAPES: dict[str, Shape] = {
                 "value": noted(nullable(NUMBER), "Null: no such value, or none found in time"),
                 "admitted": BOOLEAN,
                 "searched": BOOLEAN,
-                "same_bounds": noted(BOOLEAN, "True: at the price bounds of the run, estimated with hindsight"),
+                "same_bounds": noted(BOOLEAN, "True: with the unchanged price bounds of the run (hindsight)"),
                 "sentence": STRING,
             }
         ],

@@ -116,7 +116,7 @@ class PriceBased(BaseScheduler):
 
     def assume(self, bars: np.ndarray, arrived: int) -> None:
         self._learn(arrived)
-        # plans that were kept within a slot hold the whole slot
+        # a plan that an edit in the middle of a slot has kept holds the whole slot
         self._hold(in_whole_slots(bars, self.cluster.slot_ms, self.horizon))
 
     def _end(self, first: int) -> int:

@@ -22,7 +22,7 @@ const DOT = 5; // px: the largest radius of a point
  */
 export function paretoChart({ x, y, points }, front, runs) {
   const names = runs.map(({ id, title }) =>
-    runs.filter((run) => run.title === title).length > 1 ? `${title} · ${id}` : title,
+    runs.filter((run) => run.title === title).length > 1 ? `${title} (run ${id})` : title,
   );
   const width = innerWidth <= 640 ? NARROW : WIDE;
   const [toX, ticksX] = scale(

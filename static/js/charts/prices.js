@@ -110,7 +110,7 @@ export class CellCurves {
 }
 
 /**
- * one(): prices of the selected server, or null for those of the sites; source(): of those of the sites;
+ * one(): prices of the selected server, or null to show those of the sites; source(): source of the prices of the sites;
  * onClick(t, curve): a click on the plot; a curve has its `place`, a site or a server, and its resource `group`.
  */
 export function pricesChart(

@@ -49,7 +49,10 @@ export class ServerPicture {
     this.paint();
   }
 
-  /** The key of the marks and of the loads; with loads, unchanged servers have no entry, but the colours of these. */
+  /**
+   * Paints the key: the marks of edits, and the colours of the loads. Without loads, the mark of unchanged servers
+   * replaces the colours.
+   */
   #paintKey() {
     const key = (mark, text, css = {}) => h('span', {}, h('i', { class: `mark ${mark}`, css }), text, ' ');
     const marks = Object.entries(MARKS).map(([mark, text]) => key(mark, text));

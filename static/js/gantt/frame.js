@@ -63,7 +63,7 @@ export class Frame {
     return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, ...kinds].join();
   }
 
-  /** True if rows have at least the height up to which they can always be made taller. */
+  /** True if the rows have at least MAX_ROW_PX: “taller rows” may then have no effect. */
   get tallest() {
     return this.rowPx >= MAX_ROW_PX;
   }

@@ -13,7 +13,7 @@ const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes;
 const JOB_KEY = 2 ** 32; // indexes of jobs' rows below an opened queue or user, beside those of queues and users
 const GROUPS = { sites: 'site', users: 'user', groups: 'queue' };
 const TYPED_PX = 3; // height of a lane below which parameter servers are hidden, unless rows cannot be taller
-export const MAX_ROW_PX = 64; // largest height of rows, unless all rows together fill the plot at a larger one
+export const MAX_ROW_PX = 64; // up to here rows can be made taller; rows that together fit the plot may be taller
 
 /**
  * One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the
@@ -142,7 +142,7 @@ export class Rows {
       this.like = null;
       row.unlaid = 0;
     }
-    // parameter servers only where there is room, or where there can be no more
+    // parameter servers only where there is room, or where the rows cannot be made taller
     if (row.typed && rowPx < MAX_ROW_PX && (rowPx - 2) / row.lanes < TYPED_PX) return row.typed[0];
     return Math.max(1, row.lanes);
   }

@@ -134,7 +134,9 @@ async function main() {
       setText(
         $('#prices-note'),
         `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.` +
-          (store.edits.length ? ' Slots before an edit keep the prices that they had before it.' : '') +
+          (store.edits.some(([atMs]) => atMs <= at)
+            ? ' Slots before an edit keep the prices that they had before it.'
+            : '') +
           (self.away?.some(([begin]) => begin <= at) ? ' There are no prices in outages.' : '') +
           (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
             ? ' Some schedulers of this run have no prices.'

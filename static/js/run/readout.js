@@ -11,7 +11,7 @@ const MAX_NAMED = 12; // jobs named at the crosshair
 const NARROW = '(max-width: 640px)'; // there is room for few words
 
 export class Readout {
-  /** prices(): their source (core/ranges/slot-prices.js) at the time shown; chosen(): the selected jobs. */
+  /** prices(): source of the prices (core/ranges/slot-prices.js) at the time shown; chosen(): the selected jobs. */
   constructor({ store, info, view, playhead, prices, chosen }) {
     this.store = store;
     this.info = info;

@@ -64,7 +64,10 @@ export function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
-/** Shows the panels of a page: with data-loading after its first answer, with data-starting when its script asks. */
+/**
+ * Shows the panels of a page: with data-loading after its first answer or failure, with data-starting when its script
+ * asks.
+ */
 export const showPanels = (waited = 'data-loading') => $('main')?.removeAttribute(waited);
 
 export function debounce(action, ms) {

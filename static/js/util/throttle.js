@@ -1,7 +1,8 @@
 // Throttling of requests to the server and of computations while the page is live.
 
 /**
- * Request to the server about the time shown: sent soon at rest, at intervals during playback, never twice at once.
+ * Action, as a rule a request: at most once in `ms`, and never twice at the same time. A call during it is repeated
+ * after it.
  */
 export class Later {
   /**

@@ -116,7 +116,7 @@ class Stack:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """False for a process that is gone, also between two looks, or that is a zombie."""
+    """False if the process is a zombie or has ended, even between the two checks."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -27,9 +27,10 @@ def groups(
 ) -> dict[str, list[dict[str, Any]]]:
     """{by: [{name, jobs: [n], completed: [{value, delta, ...}], ...}]}; one value a run, against the first.
 
-    runs: each with the indexes of its shared jobs; jobs: for each run a list of jobs that states their models and
-    sizes, with the indexes of the shared ones in it: runs of the first run's trace share its list; ranked: as in
-    `against`, by key.
+    runs: each with the indexes of its shared jobs.
+    jobs: for each run (the list of jobs from which models and sizes are read, the indexes of the shared jobs in it);
+    runs of the trace of the first run have the list of the first run.
+    ranked(key): as in `against`.
     """
     lists = list({id(listed): (listed, shared) for listed, shared in jobs}.values())  # each once
     place = {id(listed): i for i, (listed, _) in enumerate(lists)}

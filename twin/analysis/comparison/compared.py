@@ -119,7 +119,7 @@ class Compared:
             return [change is not None and change.ranked(key, common=True) for change in self.changes]
 
         base = (self.sides[0].jobs, self.rows[0])
-        jobs = [  # edits of a job move it to no other group; a job of another trace is another job
+        jobs = [  # as in the base, whatever edits change; jobs of another trace are other jobs
             base if alike else (side.jobs, own) for (side, own), alike in zip(self._pairs, self.same_trace, strict=True)
         ]
         return groups(self._outcomes, jobs, ranked)

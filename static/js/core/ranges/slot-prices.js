@@ -1,8 +1,8 @@
 // Prices in a slot: those that were stated for it, or those of all other slots of its phase.
 
 /**
- * prices: of single slots; defaultPrices: of all others from the newest edit on; earlierPrices: [slot,
- * defaultPrices before it] at each edit.
+ * prices: of single slots; defaultPrices: of the slots that prices does not list, from the newest edit on;
+ * earlierPrices: [slot, defaultPrices before it] at each edit.
  *
  * @typedef {any[] | null} Prices [low, mean, high], each flat [site][resource]
  * @typedef {{prices: Map<number, any>, defaultPrices: Prices, earlierPrices?: [number, Prices][]}} PriceSource

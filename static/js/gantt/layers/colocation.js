@@ -86,7 +86,10 @@ export class GroupBands extends Layer {
     );
   }
 
-  /** The group that holds the row's server, or the note that it is idle. */
+  /**
+   * The group of the row's server at this time, or a hit without a group; null after the time shown, and while no
+   * scheduler of groups is in charge.
+   */
   hit(x, y, frame) {
     const point = frame.at(x, y);
     if (point?.row.kind !== 'server' || point.t > frame.p) return null;

@@ -69,7 +69,7 @@ export class Life extends Layer {
     const { area, c } = frame;
     const lives = 1 + Math.min(frame.also.size, MAX_LIVES - 1);
     const open = to === frame.p && frame.p < this.store.simMs;
-    // none if it was rejected at once or has just arrived
+    // no length if it was rejected at once, has just arrived, or had not ended at the time shown
     const length = to > from ? (open ? '' : ` to ${clock(to)}, ${duration(to - from)}`) : '';
     const text = `${frame.jobName(job)}: ${open ? 'since ' : ''}${clock(from)}${length}`;
     ctx.font = `600 11px ${getComputedStyle(document.body).fontFamily}`;

@@ -45,8 +45,8 @@ export class RowGrid extends Layer {
 }
 
 /**
- * [[from, until]] in which the row's server is unavailable, as known at the time shown: not yet those that a later edit
- * begins, and of a real cluster none that begins later.
+ * [[from, until]] in which the row's server is unavailable, as known at the time shown: without outages that a later
+ * edit causes and, on a real cluster, without those that begin later.
  */
 function awayOf(row, { info, store, p }) {
   if (row.kind !== 'server') return [];

@@ -67,7 +67,7 @@ function tiles(one) {
     tile(
       `Starts within ${duration(one.within_ms)}`,
       percent(one.within),
-      'of the actual start: the backfill interval of the cluster, or the default for a cluster that states none',
+      'of the actual start; the limit is the backfill interval of the cluster, or 30 s if it states none',
     ),
     one.in_step === null
       ? null

@@ -1,5 +1,4 @@
-// Gap between the groups of a run and those of the Oracle's wider search, at a few times, beside the
-// certificate.
+// Gap between the groups of a run and those of the Oracle's wider search, at a few times; computed with the certificate.
 
 import { clock, number, plural } from '../../util/format.js';
 
@@ -11,13 +10,11 @@ export function searchSentence(search) {
   if (!search) return '';
   if (search.why) return `No comparison with the Oracle's wider search: ${search.why}.`;
   const { moments, regroupings, most_jobs: most, weight } = search;
-  const what =
-    `Comparison with the Oracle's wider search over all numbers of jobs and groups (no bound; ` +
-    'exhaustive for up to 8 jobs)';
+  const what = "the Oracle's wider search over all numbers of jobs and groups (no bound; exhaustive for up to 8 jobs)";
+  const times = plural(regroupings, 'time');
   if (!moments.length)
     return regroupings
-      ? `${what}, at 0 of ${plural(regroupings, 'time')} with new groups; ` +
-          `only times with at most ${most} jobs are compared.`
+      ? `None of the ${times} with new groups is compared with ${what}: only times with at most ${most} jobs are.`
       : '';
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
   const worst = gaps.indexOf(Math.max(...gaps));
@@ -26,9 +23,8 @@ export function searchSentence(search) {
     .map(({ at_ms: ms, jobs }, i) => `${clock(ms)} with ${plural(jobs, 'job')}: ${share(gaps[i])}`)
     .join('; ');
   return (
-    `${what}, at ${number(moments.length, 0)} of ${plural(regroupings, 'time')} with new groups: the ` +
-    `score of the groups relative to the best score found: ${share(mean)} on average, ` +
-    `${share(gaps[worst])} at worst. ` +
+    `The score of the groups, compared with the best score of ${what} at ${number(moments.length, 0)} of ${times} ` +
+    `with new groups, is ${share(mean)} on average and ${share(gaps[worst])} at worst. ` +
     `${at}. The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization ` +
     '(Harmony, Eq. 4); groups are kept if the gain is below the threshold.'
   );

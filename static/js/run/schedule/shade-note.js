@@ -1,9 +1,9 @@
-// Note on the shading of a schedule: what the shade of a row is a share of.
+// Note below a schedule: by what its rows are shaded, and how to see single bars.
 
 import { plural } from '../../util/format.js';
 
 const ALLOCATED = 'allocated share of the most allocated resource of each row';
-const WORKERS = 'workers relative to their maximum in the row';
+const WORKERS = 'number of workers relative to its maximum in the row';
 
 /** Measure that the shaded rows of a schedule are shaded by. @param {any} gantt */
 export function shadedBy({ frame, rows }) {
@@ -26,11 +26,11 @@ export function shadeNote(gantt) {
   const taller = frame.tallest ? '' : '; press + for taller rows';
   if (frame.detail === 'shade') {
     const count = frame.inView;
-    if (!count && frame.store?.groups.length) return { text: '', scale: false }; // groups are drawn instead of bars
+    if (!count && frame.store?.groups.length) return { text: '', scale: false }; // runs with groups have no bars while jobs run in groups
     const [why, more] = frame.low ? [', rows too small for single bars', taller] : ['', '; zoom in for single bars'];
     const text = count
       ? `${plural(count, 'bar')} in view${why}: shaded by the ${shadedBy(gantt)}${more}.`
-      : 'No bars in these rows at these times, as of the time shown.';
+      : 'No bars in these rows in this interval, as known at the time shown.';
     return { text, scale: true };
   }
   if (frame.low) {
