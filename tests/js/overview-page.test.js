@@ -66,6 +66,26 @@ test('a new run is listed also with a filter', needsPage, async () => {
   await until(() => $$('.run-card').length === 2, 'the new one follows');
 });
 
+test('the table is sorted by all runs, not only by those listed so far', needsPage, async () => {
+  const page = await recorded('/api/runs/?size=50').json();
+  const all = Array.from({ length: 60 }, (_, i) => ({ ...page.results[0], id: 60 - i, job_count: 100 + i }));
+  const answer = (_, path) => ({
+    ...page,
+    results: all.slice(0, Number(new URL(path, 'http://x').searchParams.get('size'))),
+    count: all.length,
+    by_status: { finished: 60 },
+    by_scheduler: {},
+  });
+  await visit('overview', '/?view=table', {}, [['/api/runs/?', answer]]);
+  await until(() => $$('#runs tbody tr').length === 24, 'the newest are listed');
+  const head = () => $$('#runs thead button').find((button) => /^Jobs/.test(button.textContent));
+  head().click();
+  await until(() => $$('#runs tbody tr').length === 60, 'the others are listed too');
+  head().click();
+  await until(() => /^1 ·/.test(text('#runs tbody tr a')), 'the run with most jobs is the first');
+  assert.equal($('#runs-more').hidden, true);
+});
+
 test('a live cluster that is not followed is not called running', needsPage, async (t) => {
   const message = 'Following is paused; this time is recorded as a gap.';
   let following = { state: 'following', message: '' };

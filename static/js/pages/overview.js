@@ -21,6 +21,7 @@ import { isPassing, isRefusal, repeatAfter } from '../util/poll.js';
 
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
+const MAX_RUNS = 500; // that an answer of the list has
 const NEWEST = 50; // runs that are requested besides those of the filters
 const FRESH_MS = 1000;
 const FOLLOW_MS = 2000; // after the metrics of running runs were fetched: they change without a message
@@ -94,7 +95,12 @@ async function load() {
   list ??= new DataTable($('#runs'), {
     name: 'runs',
     tools: $('#runs-tools'),
-    size: 500, // all that the list gives
+    size: MAX_RUNS,
+    onSort: () => {
+      if (runs.length === found.count || size === MAX_RUNS) return;
+      size = MAX_RUNS; // the order is that of all runs
+      loadAll();
+    },
     columns: runColumns({ metrics, tick, figures: figuresOf, moment, isPartial: (run) => ended.has(run.id) }),
   });
   paint();
@@ -121,13 +127,13 @@ function paint() {
     list.box.replaceChildren();
     cards.paint(runs, none);
   }
-  $('#runs-more').hidden = runs.length >= found.count;
+  $('#runs-more').hidden = runs.length >= Math.min(found.count, MAX_RUNS);
   present.show(newest);
   steps?.paint(newest);
 }
 
 $('#runs-more').addEventListener('click', () => {
-  size += PAGE;
+  size = Math.min(size + PAGE, MAX_RUNS);
   loadAll();
 });
 

@@ -80,7 +80,8 @@ function entered(event, act) {
 
 /**
  * A table that stays on its page. By the server: `onChange({sort} or {page})` asks for other rows, which come by
- * `paint`. Without it the rows are all there: columns with `value(row)` are sorted here, and pages are cut here.
+ * `paint`. Without it, columns with `value(row)` are sorted here, and pages are cut here. Should rows be missing,
+ * `onSort` asks for them.
  */
 export class DataTable {
   /**
@@ -89,12 +90,23 @@ export class DataTable {
    */
   constructor(
     box,
-    /** @type {any} */ { name, columns, pages, tools, size = rowsOfPage(PAGE_ROWS), sort = '', onChange, ...rest },
+    /** @type {any} */ {
+      name,
+      columns,
+      pages,
+      tools,
+      size = rowsOfPage(PAGE_ROWS),
+      sort = '',
+      onChange,
+      onSort,
+      ...rest
+    },
   ) {
     this.box = box;
     this.size = size;
     this.sort = sort;
     this.onChange = onChange;
+    this.onSort = onSort;
     this.rest = rest;
     this.page = 1;
     this.rows = [];
@@ -123,7 +135,10 @@ export class DataTable {
     const { rows, sort, onChange } = this;
     const here = onChange ? rows : this.#cut();
     const columns = this.choice.shown(this.columns);
-    const onSort = (next) => this.#change({ sort: next, page: 1 });
+    const onSort = (next) => {
+      this.#change({ sort: next, page: 1 });
+      this.onSort?.();
+    };
     fill(this.box, rows.length || !this.none ? table(columns, here, { ...this.rest, sort, onSort }) : this.none);
     const place = { page: this.page, size: this.size, count: this.count ?? 0, rows: here.length };
     fill(
