@@ -68,7 +68,7 @@ test('a new run is listed also with a filter', needsPage, async () => {
 
 test('the table is sorted by all runs, not only by those listed so far', needsPage, async () => {
   const page = await recorded('/api/runs/?size=50').json();
-  const all = Array.from({ length: 60 }, (_, i) => ({ ...page.results[0], id: 60 - i, job_count: 100 + i }));
+  const all = Array.from({ length: 60 }, (_, i) => ({ ...page.results[0], scenario_name: `s${i}`, job_count: i }));
   const answer = (_, path) => ({
     ...page,
     results: all.slice(0, Number(new URL(path, 'http://x').searchParams.get('size'))),
@@ -82,7 +82,7 @@ test('the table is sorted by all runs, not only by those listed so far', needsPa
   head().click();
   await until(() => $$('#runs tbody tr').length === 60, 'the others are listed too');
   head().click();
-  await until(() => /^1 ·/.test(text('#runs tbody tr a')), 'the run with most jobs is the first');
+  await until(() => / s59$/.test(text('#runs tbody tr a')), 'the run with most jobs is the first');
   assert.equal($('#runs-more').hidden, true);
 });
 

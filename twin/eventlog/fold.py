@@ -255,7 +255,7 @@ class RunState:
         return next((columns for until, columns in self.earlier_prices if slot < until), self.default_prices)
 
     def _keep_prices(self, first: int) -> None:
-        """Keeps the prices of the slots before `first`, in which an edit falls; those of the new phase follow."""
+        """An edit in the slot `first`: earlier slots keep their prices; those of the new phase follow."""
         self.earlier_prices.append((first, self.default_prices))
         self.prices = {slot: columns for slot, columns in self.prices.items() if slot < first}
         self.default_prices = None

@@ -110,7 +110,7 @@ export class CellCurves {
 }
 
 /**
- * one(): prices of the selected server, or null to show those of the sites; source(): source of the prices of the sites;
+ * one(): prices of the selected server, or null to show those of the sites; source(): source of the latter;
  * onClick(t, curve): a click on the plot; a curve has its `place`, a site or a server, and its resource `group`.
  */
 export function pricesChart(

@@ -294,7 +294,7 @@ async function main() {
   tools?.start();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
-  else drawer.element.close(); // the template has opened it for any job in the address, even one that the run does not have
+  else drawer.element.close(); // the template opens it for any job, also for one that does not exist
 
   /** Selection of servers and a time range on the schedule (Alt and drag): a fork in which they are drained. */
   async function framed({ servers, from, to, why }) {

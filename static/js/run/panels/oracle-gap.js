@@ -1,4 +1,5 @@
-// Gap between the groups of a run and those of the Oracle's wider search, at a few times; computed with the certificate.
+// Gap between the groups of a run and those of the Oracle's wider search at a few times, which is
+// computed with the certificate.
 
 import { clock, number, plural } from '../../util/format.js';
 

@@ -26,7 +26,8 @@ export function shadeNote(gantt) {
   const taller = frame.tallest ? '' : '; press + for taller rows';
   if (frame.detail === 'shade') {
     const count = frame.inView;
-    if (!count && frame.store?.groups.length) return { text: '', scale: false }; // runs with groups have no bars while jobs run in groups
+    // runs with groups have no bars while jobs run in groups
+    if (!count && frame.store?.groups.length) return { text: '', scale: false };
     const [why, more] = frame.low ? [', rows too small for single bars', taller] : ['', '; zoom in for single bars'];
     const text = count
       ? `${plural(count, 'bar')} in view${why}: shaded by the ${shadedBy(gantt)}${more}.`
