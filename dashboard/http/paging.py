@@ -24,7 +24,7 @@ class Paging(PageNumberPagination):
         return number(request.query_params, self.page_size_query_param, self.page_size, 1, self.max_page_size)
 
     def get_page_number(self, request: Request, paginator: Paginator) -> int:
-        """Number of the page; NotFound for one behind the last."""
+        """Number of the page; NotFound for one after the last."""
         page = number(request.query_params, self.page_query_param, 1, 1, 2**53)
         if page > paginator.num_pages:
             raise NotFound(

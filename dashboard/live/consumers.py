@@ -40,7 +40,7 @@ NOT_LOGGED_IN, UNKNOWN, TRY_AGAIN = 4401, 4404, 1013
 
 
 class After(msgspec.Struct, tag="after", forbid_unknown_fields=True):
-    """Request for the events behind `seq`."""
+    """Request for the events after `seq`."""
 
     seq: Annotated[int, msgspec.Meta(ge=0)]
 

@@ -28,9 +28,9 @@ PRICED = (ADMITTED, "payoff_not_positive", "no_capacity", "too_late")
 
 
 def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:
-    """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, sentence}]}; None for an undecided job.
+    """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, same_bounds, sentence}]}.
 
-    The search ends after `seconds`. ModelError if the scheduler does not decide by prices.
+    None for an undecided job. The search ends after `seconds`. ModelError if the scheduler does not decide by prices.
     """
     until = time.perf_counter() + seconds
     decided = _decided(run, index)

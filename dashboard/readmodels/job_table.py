@@ -56,7 +56,7 @@ COLUMNS = (  # from left to right; a new column is one line here
 FIELDS = {column.key: column.field for column in COLUMNS if column.field}
 SORTS = ("index", "id", *(column.key for column in COLUMNS), "decided_ms", "utility")
 MAX_ROWS = 500
-PLANNED_START = PLANNED_FIELDS.index("start_ms")  # and the finish behind it
+PLANNED_START = PLANNED_FIELDS.index("start_ms")  # and the finish after it
 
 
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:

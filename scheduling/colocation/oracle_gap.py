@@ -1,9 +1,10 @@
 """Gap between the groups of a run and a wider search (Harmony Section V-F): a comparison at some moments, not a bound.
 
-At some times of a run, its jobs are also grouped by the Oracle (exhaustive.py): exact for tiny cases, beyond it all
-pairs of a number of jobs and a number of groups. The paper measures Harmony so. They are compared only where both have
-the same input: one site, machines that are all alike, exact times, memory that is spilled or not but never runs out;
-and up to MAX_JOBS jobs. The groups of the run may score more: the wider search takes the jobs in their order, too.
+At some times of a run, its jobs are also grouped by the Oracle (exhaustive.py): exactly for small cases, otherwise over
+all pairs of a number of jobs and a number of groups. The paper measures Harmony in this way. The groups are compared
+only where both have the same input: one site, machines that are all alike, exact times, memory that does not run out,
+with or without spilling; and up to MAX_JOBS jobs. The groups of the run may score more: the wider search takes the jobs
+in their order, too.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class ExecutionModel(ABC):
     records: bool = False  # whether its runs record what was decided elsewhere, and cannot be simulated
     uploads_to_servers: bool = False  # whether a job states its upload time to each server of the cluster
     no_beliefs: str = (
-        ""  # why its schedulers cannot run on beliefs, behind "cannot run on predicted run times, because "
+        ""  # why its schedulers cannot run on beliefs, after "cannot run on predicted run times, because "
     )
 
     @abstractmethod

@@ -37,7 +37,7 @@ class BaseScheduler:
     keeps_plans: ClassVar[bool] = False
     believes: ClassVar[bool] = False  # it can run on beliefs: it has `on_overrun`, and uses no records but those given
     no_beliefs: ClassVar[str] = (
-        ""  # why it cannot, behind "cannot run on predicted run times, because "; empty: as its model says
+        ""  # why it cannot, after "cannot run on predicted run times, because "; empty: as its model says
     )
     Parameters: ClassVar[type] = Parameters
 
@@ -90,7 +90,10 @@ class BaseScheduler:
         raise NotImplementedError
 
     def record_changed(self, job: int) -> None:
-        """Hook before `on_arrival`, in runs on beliefs: the record of the job in `jobs` has another work now."""
+        """Hook: the record of the job in `jobs` has changed.
+
+        Called before `on_arrival` in runs on beliefs, and before quotes of a variant of the job.
+        """
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
         """Hook for a server (index) that leaves or returns now; see `Server.is_away`.
@@ -149,7 +152,7 @@ class BaseScheduler:
         raise NotImplementedError
 
     @property
-    def hindsight(self) -> bool:
+    def clairvoyant(self) -> bool:
         """True if decisions depend on jobs that arrive later; with `quotes`."""
         return False
 

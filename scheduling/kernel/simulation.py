@@ -154,7 +154,7 @@ class Simulation:
         self.open_ended = False
 
     def add_jobs(self, jobs: Sequence[Job]) -> list[Event]:
-        """Addition of jobs, logged now with all their fields; they arrive after now, behind the others."""
+        """Addition of jobs, logged now with all their fields; they arrive after now and after the others."""
         added = [("job_added", {"job": len(self.jobs) + i, "fields": asdict(job)}) for i, job in enumerate(jobs)]
         return growth.extend(self, added, self.cluster, [*self.records, *jobs])
 
@@ -189,7 +189,7 @@ class Simulation:
             self.agenda.schedule(self.jobs[self.arrived].arrival_ms, Priority.ARRIVAL, self.arrived)
 
     def expect_outage(self, after: tuple[int, int]) -> None:
-        """Agenda entry of the next server that leaves or returns behind `after` (ms, server)."""
+        """Agenda entry of the next server that leaves or returns after `after` (ms, server)."""
         self.agenda.clear(Priority.OUTAGE)
         place = bisect_right(self.outages, after)
         if place < len(self.outages):

@@ -31,7 +31,7 @@ class Figure:
 
 
 def in_words(value: float, unit: str) -> tuple[str, str]:
-    """Value and unit as people read them: a share in percent."""
+    """Value and unit as people read them: a share in per cent."""
     return (plain(100 * value), "%") if unit == "share" else (plain(value), unit)
 
 

@@ -9,7 +9,7 @@ def expected_run_ms(predicted_ms: int, elapsed_ms: int, limit_ms: int | None) ->
     """Expected run time of a job that has run for `elapsed_ms`; it is later than that.
 
     A prediction that has been reached is doubled until it has not [Tsafrir et al.], and is then at least
-    MIN_EXTENSION_MS behind the elapsed time, but never above the limit. A job that outlives its limit is expected to
+    MIN_EXTENSION_MS after the elapsed time, but never above the limit. A job that outlives its limit is expected to
     end at once.
     """
     expected_ms = max(1, predicted_ms)

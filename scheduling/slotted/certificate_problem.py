@@ -37,7 +37,7 @@ class Task:
     slow: float
     utility: Utility
     window: int  # slots from `first` to the horizon
-    later: float  # f_i of a completion behind the horizon, where the cluster has none
+    later: float  # f_i of a completion after the horizon, where the cluster has none
     worker: np.ndarray  # whole units of each resource
     ps: np.ndarray  # of the parameter servers of one worker, as a fraction
     uses: tuple[tuple[float, float, float], ...]

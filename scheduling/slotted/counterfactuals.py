@@ -8,7 +8,7 @@ found by steps to the value at which the last schedule found breaks even, worker
 turn. A value whose search exceeds the time limit is marked (`searched` = False).
 
 If the price bounds are estimated from the job itself, they are estimated again for each priority and target. Bounds
-estimated with hindsight also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
+that are `clairvoyant` also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_MORE = 8  # times the job's own workers
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """Smallest change that turns the decision, or largest that keeps it: `value` for `actual`; None if out of reach."""
+    """Smallest change that reverses the decision, or largest that keeps it: `value` for `actual`, None if too far."""
 
     what: str  # priority | target_slots | workers | arrival_ms
     actual: float
@@ -155,7 +155,7 @@ class _Asked:
         return self.scheduler.quote(changed.arrival_ms, changed)
 
     def keeps_bounds(self, what: str) -> bool:
-        return self.scheduler.hindsight and what in ("priority", "target_slots")
+        return self.scheduler.clairvoyant and what in ("priority", "target_slots")
 
     def with_workers(self, most: int) -> bool:
         return self.scheduler.quote(self.job.arrival_ms, self.job, most).admitted

@@ -11,7 +11,7 @@ from scheduling.model.bars import END, START
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import RESOURCES, Cluster, Job, ModelError, Placement, Role, Server
 
-FINISH_SHARE = 95  # percent of the jobs that can finish behind the last arrival, in a horizon of our own
+FINISH_SHARE = 95  # per cent of the jobs that can finish after the last arrival, in a horizon of our own
 # slots from an arrival that are planned where neither the horizon nor the jobs to come are known: the most protects
 # memory from a single job, which is rejected if it needs more
 MIN_AHEAD, MAX_AHEAD = 100, 2_000
@@ -19,7 +19,7 @@ MAX_CELLS = 60_000_000  # prices that are kept, slots x servers x resources: 480
 
 
 def own_horizon(jobs: Sequence[Job], least: Sequence[int], slot_ms: int) -> int:
-    """Slots up to the last arrival, and as many more as FINISH_SHARE percent of the jobs need.
+    """Slots up to the last arrival, and as many more as FINISH_SHARE per cent of the jobs need.
 
     least: slots of each job that can end at all, with all its workers
     """
@@ -85,7 +85,7 @@ def cells_of(bars: np.ndarray, slot_ms: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon: int) -> np.ndarray:
-    """Bars of plans, rows in the order of Placement, from the beginning of the first slot, cut at the horizon."""
+    """Bars of plans, rows in the order of Placement, each from the beginning of its first slot, cut at the horizon."""
     bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(
         -1, len(Placement._fields)
     )
@@ -93,7 +93,7 @@ def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon:
 
 
 def in_whole_slots(bars: np.ndarray, slot_ms: int, horizon: int) -> np.ndarray:
-    """Bars, rows in the order of Placement, from the beginning of the first slot, cut at the horizon."""
+    """Bars, rows in the order of Placement, each from the beginning of its first slot, cut at the horizon."""
     bars = bars.copy()
     bars[:, START] = bars[:, START] // slot_ms * slot_ms
     bars[:, END] = np.minimum(bars[:, END], horizon * slot_ms)

@@ -170,7 +170,7 @@ class _Market:
         self.fastest_ms = min(rates, default=None)
 
     def earned(self, a: float, kappa: float) -> tuple[np.ndarray, np.ndarray | float, float]:
-        """([cell] gain there per ms of a chunk that earns `a`, its growth with a, and the same behind the last cell).
+        """([cell] gain there per ms of a chunk that earns `a`, its growth with a, and the same after the last cell).
 
         Each cell counts as at its start, where the gain is greatest.
         """
@@ -188,7 +188,7 @@ class _Market:
 
 
 def _net(market: _Market, a: float) -> float:
-    """a less the integral of what a chunk could gain, over the cells and behind the last of them."""
+    """a less the integral of what a chunk could gain, over the cells and after the last of them."""
     gain, _, behind = market.earned(a, 1.0)
     return a - float((gain * market.width).sum()) - behind * behind * market.chunks * (market.fastest_ms or 0) / 2
 

@@ -136,9 +136,10 @@ def bars(value: Any) -> str | None:
 
 
 def job_share(value: Any) -> str | None:
+    """Check for a job (index) and the remaining share of its work."""
     holds = isinstance(value, list) and len(value) == 2 and type(value[0]) is int and value[0] >= 0
     holds = holds and number(value[1]) is None and 0 <= value[1] < 1
-    return None if holds else "[job, share of its work, from 0 to 1]"
+    return None if holds else "[job, remaining share of its work, at least 0 and below 1]"
 
 
 def triples(value: Any) -> str | None:
@@ -276,7 +277,7 @@ DATA: dict[str, Check] = {
     "edited": row({
         "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain),
         "kept": _WHOLE, "displaced": _WHOLES, "offered": _WHOLE,
-    }, {"execution": execution, "shares": many(job_share, "a list of [job, share of its work below 1]")}),
+    }, {"execution": execution, "shares": many(job_share, "a list of [job, remaining share of its work]")}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
     "run_finished": row({}),
 }  # fmt: skip  # of every kind of event

@@ -4,7 +4,7 @@ from tests.twin.runtime.conftest import work
 from twin.runs import runner
 
 
-def test_a_rejected_and_an_admitted_job_say_what_would_have_flipped_them(viewer, finished_run):
+def test_a_rejected_and_an_admitted_job_say_what_would_have_reversed_them(viewer, finished_run):
     rows = viewer.get(f"/api/runs/{finished_run.pk}/jobs/").json()["rows"]
     for code in ("payoff_not_positive", "payoff_positive"):
         job = next((row for row in rows if row["code"] == code), None)

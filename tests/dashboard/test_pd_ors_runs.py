@@ -35,7 +35,7 @@ def shared_run(db, request):
 
 
 @pytest.mark.thorough
-def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
+def test_decisions_say_what_would_have_reversed_them(viewer, shared_run):
     rows = viewer.get(f"/api/runs/{shared_run.pk}/jobs/").json()["rows"]
     jobs = store.jobs_of(shared_run.scenario.trace_id)
     sentences = {}

@@ -32,7 +32,7 @@ test('a forecast is its start, its band, the estimate of the cluster, and what i
   assert.deepEqual(words(row(), EPOCH, NOW), [
     'Starts at 14:20 UTC, between 14:05 UTC and 15:10 UTC; the cluster estimates 19:00 UTC.',
     'It waits for 7, 8 to end.',
-    '3 waiting jobs ahead of it. Forecast to end at 15:20 UTC, after 1h.',
+    '3 waiting jobs are ahead of it. It is forecast to end at 15:20 UTC, after 1h.',
   ]);
 });
 
@@ -41,7 +41,7 @@ test('without a band, an estimate or jobs ahead, nothing is said of them; near s
   assert.deepEqual(words(bare, EPOCH, NOW), [
     'Starts at 14:02:00 UTC.',
     'It fits now, and waits for the next cycle of the scheduler.',
-    'Forecast to end at 15:20:00 UTC, after 1h 18m.',
+    'It is forecast to end at 15:20:00 UTC, after 1h 18m.',
   ]);
 });
 

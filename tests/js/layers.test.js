@@ -110,7 +110,7 @@ test('rows are laid out below each other, with sub-lanes where bars overlap', ()
 
 test('bars of former plans are not counted in view', () => {
   const store = story();
-  store.bars.died_ms[0] = 20; // a later plan replaced it before the moment shown
+  store.bars.died_ms[0] = 20; // a later plan replaced it before the time shown
   const frame = laid(store);
   assert.deepEqual([frame.visible, frame.inView], [3, 2]);
 });
@@ -245,7 +245,7 @@ test('a server that is unavailable is painted so, and the tooltip says until whe
   assert.equal(grid.hit(260, 60, frame), null);
 });
 
-test('what lies after the moment shown is paler; nothing is when all has happened', () => {
+test('what lies after the time shown is paler; nothing is when all has happened', () => {
   const { ctx, filled } = canvas();
   new Plan().paint(ctx, laid(story(), { p: 150 }));
   assert.deepEqual(filled, [['panel', 250, 10, 50, 60]]);

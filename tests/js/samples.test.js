@@ -46,14 +46,14 @@ test('a sum counts until the next one of its site, and at most three intervals',
   assert.deepEqual([...shares.used10], [NaN, 0.25, 0.25, 0.25, NaN, NaN]);
 });
 
-test('nothing that was sampled after the moment shown is shown', () => {
+test('nothing that was sampled after the time shown is shown', () => {
   const store = storeOf([0, sums(0, 0)], [MINUTE, sums(MINUTE, 0, { gpu: 3000 })]);
   const shares = usedShares(store, MINUTE - 1, 0, MINUTE, 2);
   assert.deepEqual([...shares.used00], [0.25, NaN]);
   assert.deepEqual([...usedShares(store, MINUTE, MINUTE, 1, 1).used00], [0.75]);
 });
 
-test('the note counts the servers with samples at the moment shown', () => {
+test('the note counts the servers with samples at the time shown', () => {
   assert.equal(sampledNote(storeOf(), info, 0), '');
   const store = storeOf([0, sums(0, 0), sums(0, 1, { servers: 1 })]);
   assert.equal(sampledNote(store, info, MINUTE), 'Used: samples of 3 of 3 servers at the time shown.');

@@ -67,6 +67,6 @@ test('where nothing is compared, why; where nothing is searched, nothing', () =>
   assert.equal(searchSentence({ moments: [], regroupings: 0, most_jobs: 100, weight: 0.8 }), '');
   assert.match(
     searchSentence({ moments: [], regroupings: 9, most_jobs: 100, weight: 0.8 }),
-    /^None of the 9 times with new groups is compared with .*: only times with at most 100 jobs are\./,
+    /^No time with new groups, of 9, is compared with .*: of those with at most 100 jobs, a few are\./,
   );
 });

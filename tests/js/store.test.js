@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { unpack } from '../../static/js/core/columns/column-codec.js';
-import { NEVER, OPEN, endAt, trueAt } from '../../static/js/core/bars.js';
+import { NEVER, OPEN, endAt, validAt } from '../../static/js/core/bars.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan, unpacked } from './builders.js';
 
@@ -116,7 +116,7 @@ test('before the move the playhead sees the plan of then, afterwards the cut pas
   const { bars } = storeOf();
   const picture = (p) =>
     [...Array(bars.length).keys()]
-      .filter((row) => trueAt(bars, row, p))
+      .filter((row) => validAt(bars, row, p))
       .map((row) => [bars.server[row], bars.start_ms[row], bars.end_ms[row]]);
   assert.deepEqual(picture(HOUR), [
     [0, HOUR, 2 * HOUR],
@@ -196,7 +196,7 @@ test('columns grow past their capacity without losing rows', () => {
   assert.equal(store.jobs.start_ms[0], 0);
 });
 
-test('a plan of a real cluster repeats its past; what has not ended ends at the moment shown', () => {
+test('a plan of a real cluster repeats its past; what has not ended ends at the time shown', () => {
   const store = new Store();
   const bar = (end) => [0, 0, 0, 5, end, 2, -1, -1, -1];
   const observed = (...bars) => ({ scope: 'observed', keys: [0], jobs: [[0, 5, -1]], bars });
@@ -215,7 +215,7 @@ test('a plan of a real cluster repeats its past; what has not ended ends at the 
   assert.equal(endAt(store.bars, 0, 20), 20);
   store.feed(frame([[5, 30, 'plan_changed', observed(bar(25))]]));
   assert.deepEqual(
-    [trueAt(store.bars, 0, 29), trueAt(store.bars, 0, 30), trueAt(store.bars, 1, 30)],
+    [validAt(store.bars, 0, 29), validAt(store.bars, 0, 30), validAt(store.bars, 1, 30)],
     [true, false, true],
   );
   assert.equal(endAt(store.bars, 1, 99), 25);

@@ -9,7 +9,7 @@ import { ownCluster } from '../../static/js/scenarios/own-cluster.js';
 
 const H = 3_600_000;
 
-test('a frame around servers is a drain in a fork at the moment shown', () => {
+test('a frame around servers is a drain in a fork at the time shown', () => {
   const { atMs, edits, sentence } = drainOf({ names: ['a', 'b'], from: 20 * H, to: 30 * H }, 10 * H);
   assert.equal(atMs, 10 * H);
   assert.deepEqual(edits, [{ verb: 'drain_servers', at_ms: 10 * H, servers: 'a b', from_ms: 20 * H, to_ms: 30 * H }]);
@@ -19,12 +19,12 @@ test('a frame around servers is a drain in a fork at the moment shown', () => {
   );
 });
 
-test('what lies before the moment shown is left out of it', () => {
+test('what lies before the time shown is left out of it', () => {
   const { atMs, edits } = drainOf({ names: ['a'], from: 5 * H, to: 30 * H }, 10 * H);
   assert.deepEqual([atMs, edits[0].at_ms, edits[0].from_ms, edits[0].to_ms], [10 * H, 10 * H, 10 * H, 30 * H]);
 });
 
-test('a frame that lies before the moment shown says that the fork begins with it', () => {
+test('a frame that lies before the time shown says that the fork begins with it', () => {
   const { atMs, edits, sentence } = drainOf({ names: ['a', 'b', 'c', 'd', 'e'], from: 0, to: 8 * H }, 10 * H);
   assert.deepEqual([atMs, edits[0].from_ms, edits[0].servers], [1, 1, 'a b c d e']);
   assert.match(sentence, /Drain a, b, c and 2 more from .*, the start of the selection;/);

@@ -1,4 +1,4 @@
-"""Counterfactuals flip the answer where they say, asked of the state as it was when the job was decided."""
+"""Counterfactuals reverse the answer where they say, asked of the state as it was when the job was decided."""
 
 import math
 import re
@@ -61,7 +61,7 @@ def test_a_quote_is_what_was_decided(world):
 
 
 @pytest.mark.thorough
-def test_each_counterfactual_flips_the_answer(world):
+def test_each_counterfactual_reverses_the_answer(world):
     cluster, jobs, name, parameters, events = world
     seen = set()
     for event in events:
@@ -149,11 +149,11 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
 
 
 @pytest.mark.thorough
-def test_the_flip_happens_in_a_new_simulation(world):
-    """With the job changed as stated, the run decides the other way, or as before; with hindsight, the bounds stay."""
+def test_the_reversal_happens_in_a_new_simulation(world):
+    """With the job changed as stated, the run decides the other way, or as before; clairvoyant bounds stay."""
     cluster, jobs, name, parameters, events = world
     decided = [e for e in events if e.kind == "decided" and e.data["code"] in (ADMITTED, "payoff_not_positive")]
-    flips = 0
+    reversed_ = 0
     for event in [*decided[:4], *(e for e in decided if e.data["code"] != ADMITTED)][:8]:
         index = event.data["job"]
         utility = jobs[index].utility
@@ -177,8 +177,8 @@ def test_the_flip_happens_in_a_new_simulation(world):
                 )
                 verdicts = {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}
                 assert verdicts[index] == expected, (what, factor)
-                flips += verdicts[index] != event.data["kind"]
-    assert flips
+                reversed_ += verdicts[index] != event.data["kind"]
+    assert reversed_
 
 
 def run_with_history(cluster, jobs, history, name, parameters):
@@ -225,7 +225,7 @@ def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():
     assert "target_slots" not in found, "it is insensitive to time"
 
 
-def test_hindsight_keeps_the_price_bounds_and_the_sentence_says_so():
+def test_clairvoyant_price_bounds_stay_and_the_sentence_says_so():
     cluster = tiny.cluster(slots=2, gpus=2, ps_cpus=4)
     jobs = [tiny.job("a", work=2, chunks=1), tiny.job("b", work=1, chunks=1, priority=0.001)]
     events = list(Simulation(cluster, jobs, build("oasis", {"estimate_from": "clairvoyant"}), 0).events())

@@ -102,7 +102,7 @@ def test_every_job_that_it_does_something_to_is_counted_once():
     assert [row["id"] for row in displaced["rows"]] == ["b", "d", "c"], "the worst first"
 
 
-def test_oasis_says_its_price_and_what_would_flip_it():
+def test_oasis_says_its_price_and_what_would_reverse_it():
     run = paused("oasis", [job("a", workers=2, slots=18), job("late", 15_000)], 0)
     answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 10}))
     assert answer["verdict"] == "rejected"
@@ -142,6 +142,22 @@ def test_a_job_with_the_least_priority_is_admitted_and_one_below_it_is_not():
     assert [asked(priority) for priority in (0.4275, 0.426)] == ["admitted", "rejected"]
 
 
+def test_price_bounds_are_estimated_from_the_work_that_an_edit_left():
+    """FIFO has done a third of the first job when OASiS takes over."""
+    to_oasis = {"verb": "change_scheduler", "scheduler": "oasis", "at_ms": 6_000}
+    run = paused("fifo", [job("a", workers=1, slots=18), job("late", 7_000)], 2, edits=[to_oasis])
+    assert run.sim_ms == 7_000
+    utility = job_to_dict(ask.job_of(run, "a", {}))["utility"]
+
+    def asked(priority: float) -> dict:
+        changes = {"minibatches_per_chunk": 6, "utility": utility | {"priority": priority}}
+        return ask.ask(run, ask.job_of(run, "a", changes))
+
+    sentences = {row["what"]: row["sentence"] for row in asked(10)["counterfactuals"]}
+    least = float(re.search(r"as low as (\S+);", sentences["priority"])[1])
+    assert [asked(priority)["verdict"] for priority in (least, least * 0.99)] == ["admitted", "rejected"], sentences
+
+
 def test_what_cannot_be_asked_is_said():
     run = paused("fifo", [job("a"), job("late", 15_000)], 0)
     with pytest.raises(ModelError, match="has no job 'nobody'; choose one of its jobs"):
@@ -153,7 +169,7 @@ def test_what_cannot_be_asked_is_said():
         ({"wrkr.gpu": 1}, "changes: unknown field of a job 'wrkr.gpu'; did you mean 'worker'? known: model, "),
         ({"Epochs": 1}, "changes: unknown field of a job 'Epochs'; did you mean 'epochs'? known: model, "),
         ({"worker.gpus": 1}, "changes: unknown field of a job 'worker.gpus'; did you mean 'worker'? known: model, "),
-        ({"arrival_ms": 1.5}, "changes: arrival_ms cannot be changed: the copy arrives at the present time of the run"),
+        ({"arrival_ms": 1.5}, "changes: arrival_ms cannot be changed: the copy arrives at the current time of the run"),
         ({"id": "mine"}, "changes: id cannot be changed: the copy has an id of its own; omit it"),
         ({"provenance": {}}, "changes: provenance cannot be changed: it follows from the other fields; omit it"),
     ):

@@ -220,9 +220,9 @@ def _made(
 def compared(
     scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job], before: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """{search}: {moments: [oracle_gap.Moment as a dict], regroupings, too_large} or {why}; nothing without a search.
+    """{search}: {moments: [oracle_gap.Moment as a dict], regroupings, most_jobs, weight} or {why}.
 
-    before: the current certificate; times before it are not compared again.
+    Nothing without a search. before: the current certificate; times before it are not compared again.
     """
     if not hasattr(scheduler.parameters, "regroup_gain"):
         return {}

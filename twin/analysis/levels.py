@@ -128,7 +128,7 @@ def build(run: Run) -> bytes:
 
 
 def exact(run: Run, after: int, from_ms: int, to_ms: int) -> np.ndarray:
-    """[bar, BAR_FIELDS] of a window, folded from the log behind the event `after`; ends are at most that of the window.
+    """[bar, BAR_FIELDS] of a window, folded from the log after the event `after`; ends are at most that of the window.
 
     What was decided later may only change bars after the window.
     """

@@ -23,7 +23,7 @@ class Additions:
         self.cluster = Cluster(name=name, slot_ms=SLOT_MS, servers=(), unlimited_cloud=True)
 
     def feed(self, run_id: int) -> Additions:
-        """Additions with those of the events behind `last_seq`."""
+        """Additions with those of the events after `last_seq`."""
         servers = list(self.cluster.servers)
         for lines, _ in lines_and_bars(run_id, self.last_seq):
             for seq, _, kind, data in lines:

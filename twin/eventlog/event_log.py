@@ -72,7 +72,7 @@ def keep(run_id: int, seq: int, checkpoint: bytes) -> None:
 
 
 def after(run_id: int, seq: int, *, limit: int | None = None) -> Iterator[list[Event]]:
-    """The events behind `seq`, batch by batch; at most about `limit` events (whole batches)."""
+    """The events after `seq`, batch by batch; at most about `limit` events (whole batches)."""
     sent = 0
     batches = EventBatch.objects.filter(run_id=run_id, last_seq__gt=seq).order_by("last_seq")
     for payload in batches.values_list("payload", flat=True).iterator(chunk_size=20):
@@ -93,7 +93,7 @@ def canonical(run_id: int) -> Iterator[bytes]:
 
 
 def stored_after(run_id: int, seq: int, count: int) -> list[tuple[int, bytes]]:
-    """(last seq, bytes) of the next `count` batches that hold events behind `seq`, as browsers read them."""
+    """(last seq, bytes) of the next `count` batches that hold events after `seq`, as browsers read them."""
     batches = EventBatch.objects.filter(run_id=run_id, last_seq__gt=seq).order_by("last_seq")
     return [(last, bytes(payload)) for last, payload in batches.values_list("last_seq", "payload")[:count]]
 
@@ -101,7 +101,7 @@ def stored_after(run_id: int, seq: int, count: int) -> list[tuple[int, bytes]]:
 def lines_and_bars(
     run_id: int, seq: int = 0, up_to: int | None = None, up_to_ms: int | None = None
 ) -> Iterator[tuple[list[Line], np.ndarray]]:
-    """Batches behind `seq` as batch_codec.read gives them: what a fold over a long log reads."""
+    """Batches after `seq` as batch_codec.read gives them: what a fold over a long log reads."""
     for payload in _payloads(run_id, seq, up_to, up_to_ms):
         with gc_control.paused():
             batch = read(payload)
@@ -109,7 +109,7 @@ def lines_and_bars(
 
 
 def lines_of(run_id: int, kinds: Collection[str], seq: int = 0, up_to_ms: int | None = None) -> Iterator[Line]:
-    """The events of some kinds behind `seq`, up to an instant; much faster than `lines_and_bars`.
+    """The events of some kinds after `seq`, up to an instant; much faster than `lines_and_bars`.
 
     Not of plans and samples.
     """

@@ -12,8 +12,9 @@ from twin.eventlog import event_log
 def of_phases(run_id: int, phases: Sequence[Sequence[Job]], up_to_ms: int | None = None) -> list[Sequence[Job]]:
     """The records that the scheduler of each phase is started with.
 
-    phases: the jobs of each phase as the scenario states them, from the first one on. Those of phases that the log does
-    not hold, or that begin after `up_to_ms`, stay as stated. Logs from before `shares` was stored have whole jobs.
+    phases: the jobs of each phase as the scenario states them, from the first one on. The jobs of phases that the log
+    does not contain, or that begin after `up_to_ms`, are returned as stated; so are all jobs of a log whose events
+    `edited` have no `shares`.
     """
     if len(phases) < 2:
         return list(phases)

@@ -12,8 +12,8 @@ from twin.models import Run
 class Newest:
     """Context with the state after the run's newest event, under a lock: `with Newest(run) as state`.
 
-    Jobs and servers of a run whose log adds them (`store.of_run`) are read inside, or behind it: read before, they may
-    lack some that the state has. TooLarge for a large run.
+    Jobs and servers of a run whose log adds them (`store.of_run`) are read inside it, or after it: read before, they
+    may lack some that the state has. TooLarge for a large run.
     """
 
     def __init__(self, run: Run) -> None:

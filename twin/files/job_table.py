@@ -204,7 +204,7 @@ def _column(column: np.ndarray | None, name: str, count: int) -> np.ndarray:
 
 
 def _recoded(parts: Sequence[Coded | None], counts: Sequence[int]) -> Coded:
-    """Columns of words behind each other, with one list of words."""
+    """Columns of words one after the other, with one list of words."""
     words: dict[Any, int] = {}
     plain: list[Any] = []
     codes = []

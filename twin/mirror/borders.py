@@ -29,7 +29,7 @@ from twin.mirror.jobs.known import KnownJob
 from twin.models import Connection, EventBatch, Run
 
 MAX_MS = 86_400_000  # of the cluster's time from the first poll on
-MAX_EVENTS = settings.MIRROR_EVENTS  # behind those of the first poll
+MAX_EVENTS = settings.MIRROR_EVENTS  # after those of the first poll
 MAX_LATE_MS = 60_000  # that a run goes on for attempts whose ends the accounting will state in some seconds
 MAX_HISTORY = 60  # earlier runs that a page lists
 Why = tuple[str, Mapping[str, Any]]  # code of scheduling/observed/reasons.py, values
@@ -63,7 +63,7 @@ class Border:
 def _first_poll(run: Run) -> tuple[int, int] | None:
     """(ms of the log, seq of the last event) of the first poll, which may have several batches; None before it."""
     batches = EventBatch.objects.filter(run=run).order_by("first_seq")
-    first_ms = next(iter(batches.values_list("first_ms", flat=True)[1:2]), None)  # behind the event that begins the run
+    first_ms = next(iter(batches.values_list("first_ms", flat=True)[1:2]), None)  # after the event that begins the run
     if first_ms is None:
         return None
     return first_ms, batches.filter(first_ms=first_ms).aggregate(last=Max("last_seq"))["last"]

@@ -233,7 +233,7 @@ class Mirror:
         return known
 
     def _name(self, key: str) -> str:
-        """The key, with a number behind it where the cluster uses a key again."""
+        """The key, with a number after it where the cluster uses a key again."""
         plain = plain_name(key)
         name, number = self.called.pop(key, plain), 2
         while name in self.names:

@@ -155,7 +155,7 @@ def _past(facts: Iterable[JobFact]) -> dict[tuple[str, int], int]:
 
 
 def first_ms(run: Run) -> int:
-    """The time of the first poll in ms of the log, behind the event that begins the run; 0 before it."""
+    """The time of the first poll in ms of the log, after the event that begins the run; 0 before it."""
     batches = EventBatch.objects.filter(run=run).order_by("first_seq").values_list("first_ms", flat=True)
     return next(iter(batches[1:2]), 0)
 

@@ -1,7 +1,7 @@
 """Archive of a whole installation in one ZIP file; written while runs go on, restored into an empty database.
 
 manifest.json   {format, created, migrations: [[app, name]], tables: {label: {columns, rows}}, files: {name: bytes}}
-tables/LABEL    the rows as MessagePack arrays in the order of `columns`, each behind its length (4 bytes, big-endian)
+tables/LABEL    the rows as MessagePack arrays in the order of `columns`, each after its length (4 bytes, big-endian)
 uploads/NAME    files of imports that are not finished
 secret_key      the key of the installation, where it made its own
 

@@ -67,7 +67,7 @@ def insert(model: type[models.Model], names: Sequence[str], found: Sequence[Sequ
 
 
 def continue_numbers(written: Sequence[type[models.Model]]) -> None:
-    """Next primary keys behind the ones that were inserted, where the database counts apart from the rows."""
+    """Next primary keys after the ones that were inserted, where the database counts apart from the rows."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), list(written)):
             cursor.execute(statement)

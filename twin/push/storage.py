@@ -74,7 +74,7 @@ def cursor(source: str) -> int:
 
 
 def after(source_id: int, seq: int, limit: int) -> list[tuple[int, str, ReadFact]]:
-    """(sequence number, key, event) of the next events behind `seq`."""
+    """(sequence number, key, event) of the next events after `seq`."""
     rows = PushedEvent.objects.filter(source_id=source_id, seq__gt=seq).order_by("seq")[:limit]
     return [
         (seq, key, read(at_ms, bytes(digest), bytes(payload)))

@@ -23,7 +23,8 @@ from scheduling.model.speed import completed, without_stale
 from scheduling.model.values import Event, Job, ModelError, Role
 from scheduling.reporting.reasons import readable
 from scheduling.slotted.counterfactuals import counterfactuals
-from scheduling.slotted.counterfactuals import sentence as flipped
+from scheduling.slotted.counterfactuals import sentence as reversing
+from twin.eventlog import remaining_work
 from twin.eventlog.fold import BORN, DIED, NEVER
 from twin.eventlog.stored_states import at
 from twin.files.jobs_csv import ALL
@@ -42,7 +43,7 @@ MAX_ROWS = 20  # listed jobs that it delays or rejects
 WORKER = int(Role.WORKER)
 FIXED = {  # fields that a copy of a job does not take from the request, and why
     "id": "the copy has an id of its own",
-    "arrival_ms": "the copy arrives at the present time of the run",
+    "arrival_ms": "the copy arrives at the current time of the run",
     "provenance": "it follows from the other fields",
 }
 
@@ -118,7 +119,7 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     servers = [server.name for server in with_it[-1].state.cluster.servers]
     answer = compare_futures(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
     jobs = _stage(with_it, job.arrival_ms).state.jobs
-    answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), jobs, job)
+    answer["counterfactuals"] = _counterfactuals(run, [one for one in stages if one.at_ms <= now_ms], jobs, job)
     return answer
 
 
@@ -284,18 +285,20 @@ def _stage(stages: Sequence[Stage], at_ms: int) -> Stage:
     return [stage for stage in stages if stage.at_ms <= at_ms][-1]
 
 
-def _counterfactuals(run: Run, stage: Stage, jobs: Sequence[Job], job: Job) -> list[dict[str, Any]]:
-    """Counterfactuals of the preview, for schedulers that decide by payoff. jobs: of the run, with the job.
+def _counterfactuals(run: Run, past: Sequence[Stage], jobs: Sequence[Job], job: Job) -> list[dict[str, Any]]:
+    """Counterfactuals of the preview, for schedulers that decide by payoff. past: stages that have begun.
 
-    Empty while an edit of this instant is still to be played: the log does not say yet what remains on the servers.
+    jobs: of the run, with the job. Empty while an edit at this time has not been applied: the log does not yet state
+    what remains on the servers.
     """
-    if 0 < run.sim_ms <= stage.at_ms:
+    if 0 < run.sim_ms <= past[-1].at_ms:
         return []
-    phase = stage.state
+    phase = past[-1].state
     scheduler = build(phase.scheduler, phase.parameters)
     if not scheduler.quotes:
         return []
     index = next(i for i, one in enumerate(jobs) if one.id == job.id)
+    jobs = remaining_work.of_phases(run.pk, [*(stage.state.jobs for stage in past[:-1]), jobs])[-1]
     scheduler.start(phase.cluster, jobs, np.random.default_rng(run.scenario.seed))
     state = at(run.pk)
     bars = state.bars.rows
@@ -305,4 +308,4 @@ def _counterfactuals(run: Run, stage: Stage, jobs: Sequence[Job], job: Job) -> l
         return []
     admitted, slot_ms = reason.code == "payoff_positive", phase.cluster.slot_ms
     found = counterfactuals(scheduler, index, reason)
-    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in found]
+    return [{"what": row.what, "sentence": reversing(row, admitted, slot_ms)} for row in found]

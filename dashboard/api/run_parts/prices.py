@@ -58,7 +58,7 @@ class ServerPricesView(APIView):
     def get(self, request: Request, pk: int, server: int) -> Response:
         """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}.
 
-        A price is null in slots without one, or in which the server is unavailable.
+        A price is null in slots without a price and in slots in which the server is unavailable.
 
         With at_ms, as planned at that time. After an edit, earlier slots keep the prices that they had before it.
         """
@@ -78,8 +78,7 @@ def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndar
     """Prices of a server, [slot, resource], in the slots of each phase that has begun.
 
     Each phase has the prices of the plan at its end; the last phase, those of the plan at at_ms. ModelError if no phase
-    has a scheduler with prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1
-    before it.
+    has a scheduler with prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1 before it.
     """
     stages = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= at_ms]
     schedulers = [build(stage.state.scheduler, stage.state.parameters) for stage in stages]

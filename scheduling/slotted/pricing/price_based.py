@@ -29,7 +29,7 @@ class PriceBased(BaseScheduler):
 
     A cluster without a horizon gets one: `clairvoyant`, one that lets FINISH_SHARE of all jobs finish however late they
     arrive; from `history`, each job has a window of `ahead` slots, by the jobs that have arrived, and the horizon of
-    the prices is behind the last window.
+    the prices is after the last window.
     """
 
     quotes = True
@@ -67,7 +67,7 @@ class PriceBased(BaseScheduler):
         if cluster.horizon_slots is not None:
             return cluster.horizon_slots
         least = self._least(jobs, cluster.slot_ms)
-        if self.hindsight:
+        if self.clairvoyant:
             return own_horizon(jobs, least, cluster.slot_ms)
         return last_arrival(jobs, cluster.slot_ms) + slots_ahead(max(least, default=1))
 
@@ -75,7 +75,7 @@ class PriceBased(BaseScheduler):
         super().start(cluster, jobs, rng)
         self.horizon = self.horizon_for(cluster, jobs)
         check_size(self.name, cluster, self.horizon)
-        self.ends_unknown = cluster.horizon_slots is None and not self.hindsight
+        self.ends_unknown = cluster.horizon_slots is None and not self.clairvoyant
         self.arrived, self.longest = 0, 1
         self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
 
@@ -84,7 +84,7 @@ class PriceBased(BaseScheduler):
         return replace(self._decide(now_ms, job, self.jobs[job]), repriced=repriced)
 
     def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
-        """The job is offered again: what its plan held behind its end may be promised to others."""
+        """The job is offered again: what its plan held after its end may be promised to others."""
         return self._decide(now_ms, job, rest)
 
     def on_early_end(self, now_ms: int, job: int, bars: Sequence[Placement]) -> None:
@@ -102,15 +102,15 @@ class PriceBased(BaseScheduler):
             self._hold(whole_slots(kept, self.cluster.slot_ms, self.horizon))
 
     def with_record(self, job: int, record: Job) -> None:
-        """New estimate of the price bounds if the job is in their sample; bounds from hindsight stay unchanged."""
-        if job >= self.sample or self.hindsight or self.jobs[job] == record:
+        """New estimate of the price bounds if the job is in their sample; clairvoyant bounds stay unchanged."""
+        if job >= self.sample or self.clairvoyant or self.jobs[job] == record:
             return
         self.jobs = [*self.jobs[:job], record, *self.jobs[job + 1 :]]
         self.record_changed(job)
         self._reprice()
 
     @property
-    def hindsight(self) -> bool:
+    def clairvoyant(self) -> bool:
         """True if the price bounds are estimated from all jobs of the scenario."""
         return bool(self.parameters.estimate_from == CLAIRVOYANT)
 
@@ -128,7 +128,7 @@ class PriceBased(BaseScheduler):
 
         Jobs are assumed to go on coming as they did; MIN_SAMPLE of them are needed to know how.
         """
-        if self.hindsight:
+        if self.clairvoyant:
             return self.horizon, None
         sample, slot_ms = self.jobs[: self.sample], self.cluster.slot_ms
         last = last_arrival(sample, slot_ms)

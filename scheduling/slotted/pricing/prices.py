@@ -3,8 +3,8 @@
 ``p = L (U / L) ** (allocated / capacity)``: a price begins at the floor L, which admits every job, and ends at the
 ceiling U, which admits none. U is per resource and role, L per role; both are in utility per whole unit and slot (GPU,
 vCPU, GB, GB, Gbps). They are estimated from jobs (`estimate_from`): those that have arrived so far (`history`, the
-default; the paper takes estimates "based on past experience"), or all those of the scenario (`clairvoyant`), which is
-hindsight: the paper defines the exact U and L by them.
+default; the paper takes estimates "based on past experience"), or all those of the scenario (`clairvoyant`), by which
+the paper defines the exact U and L.
 
 Differs from the paper:
 - U^r is the maximum over the jobs that request some of r; a resource that no job requests is free (the paper divides by

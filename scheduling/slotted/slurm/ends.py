@@ -1,6 +1,6 @@
 """Resources that become free as running jobs end by their estimates, in the steps in which Slurm looks ahead.
 
-Jobs that end close together end in one step, at the last of these ends: the first step ends 30 s behind the next
+Jobs that end close together end in one step, at the last of these ends: the first step ends 30 s after the next
 multiple of 30 s, and each further one reaches twice as far. So the start that Slurm expects of a job is later than the
 exact one, the more so the farther away it is. As in Slurm, a step does not end at a job that holds none of the servers,
 but takes the next one that does.

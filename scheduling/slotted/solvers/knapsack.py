@@ -334,7 +334,7 @@ def _forward(
 
 def _step(before: np.ndarray, first: int, states: int, works: np.ndarray, prices: np.ndarray) -> np.ndarray:
     """Least cost of states first, first + 1, ... from the previous ones and one option each; infinite: out of reach."""
-    ahead = max(0, int(works.max()) - first)  # infinite costs before the first state, and behind the last
+    ahead = max(0, int(works.max()) - first)  # infinite costs before the first state, and after the last
     padded = np.full(ahead + max(len(before), first + states), np.inf)
     padded[ahead : ahead + len(before)] = before
     begin = ahead + first - works

@@ -84,7 +84,7 @@ def _add(program: Program, cluster: Cluster, job: Job, training: str, held: Held
                 program.row([(workers, 1.0), (here, -most)], -np.inf, 0.0)
                 program.row([(workers, 1.0), (ps, -ratio)], -np.inf, 0.0)
             runs.append((here, 1.0))
-        program.row([*runs, (ends[t - first :], -1.0)], -np.inf, 0.0)  # none behind its completion
+        program.row([*runs, (ends[t - first :], -1.0)], -np.inf, 0.0)  # none after its completion
     program.row(work, 0.0, np.inf)
 
 

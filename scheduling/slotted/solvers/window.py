@@ -65,7 +65,7 @@ def best_completion(
         end = past
         if prune:
             cheapest = _smallest(np.concatenate((cheapest, marginal.ravel())), need)
-            if past == slots or utility[past] - least[0] <= payoff:  # nothing behind this block can win
+            if past == slots or utility[past] - least[0] <= payoff:  # nothing after this block can win
                 bound = SAFE * cheapest.sum() if len(cheapest) == need else np.inf
                 winners = np.flatnonzero(utility[first:past] - bound > payoff)
                 end = first + int(winners[-1]) + 1 if len(winners) else first

@@ -7,7 +7,7 @@ import { clock, number, percent, plural } from '../util/format.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
-import { trueAt } from '../core/bars.js';
+import { validAt } from '../core/bars.js';
 import { applyTheme, syncRange, timeChart, unseenBands } from './time-chart.js';
 
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
@@ -26,7 +26,7 @@ export function layersOf(bars, rows, amountOf, p, from, width, bins) {
   const to = from + width * bins;
   const found = new Map(); // job -> [weight in view, rows]
   for (const bar of rows) {
-    if (bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !trueAt(bars, bar, p)) continue;
+    if (bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !validAt(bars, bar, p)) continue;
     const amount = amountOf(bar);
     if (!(amount > 0)) continue;
     const job = bars.job[bar];

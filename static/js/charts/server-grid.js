@@ -50,7 +50,7 @@ export class ServerPicture {
   }
 
   /**
-   * Paints the key: the marks of edits, and the colours of the loads. Without loads, the mark of unchanged servers
+   * Paints the legend: the marks of edits, and the colours of the loads. Without loads, the mark of unchanged servers
    * replaces the colours.
    */
   #paintKey() {

@@ -3,7 +3,7 @@
 import { colors } from '../util/colors.js';
 import { laneSteps } from '../util/capacity.js';
 import { addInterval, settle } from '../util/interval-sums.js';
-import { CLOUD, WORKER, trueAt } from '../core/bars.js';
+import { CLOUD, WORKER, validAt } from '../core/bars.js';
 
 const SITES = ['edge', 'cloud'];
 
@@ -63,7 +63,7 @@ export function typedWorkerUse({ bars }, info, rows, p, from, width, bins) {
   });
   const siteOf = cluster.servers.map((server) => SITES.indexOf(server.site));
   for (let bar = 0; bar < bars.length; bar++) {
-    if (bars.role[bar] !== WORKER || bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !trueAt(bars, bar, p))
+    if (bars.role[bar] !== WORKER || bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !validAt(bars, bar, p))
       continue;
     const server = bars.server[bar];
     const keys =

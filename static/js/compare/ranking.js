@@ -12,7 +12,7 @@ import { runMark } from './metrics-table.js';
 
 const SPREADS = { mean_jct_ms: 'jct_ms', mean_delay_factor: 'delay_factor' }; // metric -> distribution over the jobs
 const COSTS = ['mean_wait_ms', 'mean_jct_ms']; // the first that all runs have
-const MIDDLE = [25, 75]; // percent of the jobs
+const MIDDLE = [25, 75]; // per cent of the jobs
 
 /** The metrics by which at least two runs can be ranked. */
 export const rankable = (answer) =>

@@ -4,7 +4,7 @@ import { DIFFERENCE_TYPES, kindText, kindWord } from './comparison.js';
 import { kindMark } from './differences.js';
 import { wireRows } from '../gantt/row-controls.js';
 import { marksOf, paintMarks } from '../run/schedule/gantt-legend.js';
-import { shadedBy } from '../run/schedule/shade-note.js';
+import { shadeNote } from '../run/schedule/shade-note.js';
 import { url } from '../ui/address/query.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { numbersButton } from '../ui/table-toggle.js';
@@ -22,8 +22,7 @@ export function wireSchedules(gantts, view, kinds) {
   const colors = { kind: $('#color-kind'), job: $('#color-job') };
   const tellShade = debounce(() => {
     const { shaded } = gantts;
-    const text = shaded ? `Many bars in view, shaded by the ${shadedBy(shaded)}; zoom in for single bars.` : '';
-    setText($('#gantts-detail'), text);
+    setText($('#gantts-detail'), shaded ? shadeNote(shaded).text : '');
     $('#gantts-shade').hidden = !shaded;
   }, 200);
   const show = () => {

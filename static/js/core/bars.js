@@ -41,7 +41,7 @@ export const BAR_TYPES = {
  * @param {number} row
  * @param {number} p
  */
-export function trueAt(bars, row, p) {
+export function validAt(bars, row, p) {
   const died = bars.died_ms[row];
   return bars.born_ms[row] <= p && (died === NEVER || died > p);
 }

@@ -1,7 +1,7 @@
 // Spans in which each job runs, as known at a moment: its worker bars, joined where they overlap or touch, and its time
 // in groups. Where a real cluster suspends a job that keeps its bars, the state of the span says so.
 
-import { NEVER, WORKER, trueAt } from './bars.js';
+import { NEVER, WORKER, validAt } from './bars.js';
 
 /** @type {WeakMap<Store, BarIndex>} */
 const kept = new WeakMap(); // store -> its index, and the spans of the last request
@@ -159,7 +159,7 @@ class Spans {
     const rows = [];
     let falling = true; // newest first, as in most plans
     for (let bar = index.newest[job]; bar >= 0; bar = index.earlier[bar]) {
-      if (start[bar] > p || !trueAt(bars, bar, p)) continue;
+      if (start[bar] > p || !validAt(bars, bar, p)) continue;
       if (rows.length && start[bar] > start[rows[rows.length - 1]]) falling = false;
       rows.push(bar);
     }

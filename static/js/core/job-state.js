@@ -2,7 +2,7 @@
 // tests/fixtures/job_states.json pins both. These names are used wherever a job's state is shown: tiles, charts,
 // tables, legends.
 
-import { NEVER, WORKER, trueAt } from './bars.js';
+import { NEVER, WORKER, validAt } from './bars.js';
 import { spansOf } from './job-spans.js';
 import { addInterval, blankBefore, meanUpTo, settle } from '../util/interval-sums.js';
 
@@ -91,7 +91,7 @@ function work({ jobs, bars, groups, suspensions }, p) {
   const placed = new Uint8Array(jobs.length); // whether it has any bar
   for (let bar = 0; bar < bars.length; bar++) {
     placed[bars.job[bar]] = 1;
-    if (bars.role[bar] !== WORKER || !trueAt(bars, bar, p)) continue;
+    if (bars.role[bar] !== WORKER || !validAt(bars, bar, p)) continue;
     const begun = bars.start_ms[bar] <= p;
     (begun ? ran : planned)[bars.job[bar]] = 1;
     if (begun && bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;

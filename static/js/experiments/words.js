@@ -13,7 +13,7 @@ export function cellText(cell) {
   return Number.isInteger(cell) ? number(cell, 0) : significant(cell);
 }
 
-/** '1.3 ×', and a share in percent. */
+/** '1.3 ×', and a share in per cent. */
 export function quantityText(value, unit) {
   const [shown, word] = unit === 'share' && typeof value === 'number' ? [value * 100, '%'] : [value, unitText(unit)];
   return [cellText(shown), word].filter(Boolean).join(' ');

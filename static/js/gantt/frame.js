@@ -1,10 +1,10 @@
 // Frame of the Gantt: the visible rows, their positions on the canvas, and the bars near a point.
 
-import { endAt, trueAt } from '../core/bars.js';
+import { endAt, validAt } from '../core/bars.js';
 
 import { MAX_ROW_PX } from './rows.js';
 
-const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded by utilization
+const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded
 const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
 
 /**
@@ -57,7 +57,7 @@ export class Frame {
     this.hidesPs = this.rows.anyPs && this.views.some(hidden);
   }
 
-  /** Text that changes with what the notes and keys of the schedule state. */
+  /** Text that changes with what the notes and the legend of the schedule state. */
   get signature() {
     const kinds = new Set(this.views.map(({ row, how }) => `${row.kind} ${how}`));
     return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, ...kinds].join();
@@ -68,7 +68,7 @@ export class Frame {
     return this.rowPx >= MAX_ROW_PX;
   }
 
-  /** Number of bars in view that are true at the moment shown. */
+  /** Number of bars in view that are valid at the time shown. */
   get inView() {
     const { bars } = this.store;
     let number = 0;
@@ -76,7 +76,7 @@ export class Frame {
       if (how === 'none') continue;
       for (let i = low; i < high; i++) {
         const bar = row.sorted[i];
-        if (bars.end_ms[bar] > this.from && trueAt(bars, bar, this.p)) number++;
+        if (bars.end_ms[bar] > this.from && validAt(bars, bar, this.p)) number++;
       }
     }
     return number;
@@ -133,14 +133,14 @@ export class Frame {
   }
 
   /**
-   * Calls visit(bar, lane, x, right) of each bar of a row of bars that is true at the moment shown and has a sub-lane.
+   * Calls visit(bar, lane, x, right) of each bar of a row of bars that is valid at the time shown and has a sub-lane.
    */
   eachBar(each, visit) {
     const { bars } = this.store;
     const { left, right: end } = this.area;
     for (let i = each.low; i < each.high; i++) {
       const bar = each.row.sorted[i];
-      if (bars.end_ms[bar] <= this.from || !trueAt(bars, bar, this.p)) continue;
+      if (bars.end_ms[bar] <= this.from || !validAt(bars, bar, this.p)) continue;
       const lane = this.laneOf(each, bar);
       if (lane >= each.lanes || this.rows.copiesOf(bar) === 0) continue;
       const x = Math.max(left - 2, left + (bars.start_ms[bar] - this.from) * this.pxPerMs);
@@ -182,7 +182,7 @@ export class Frame {
     const [low, high] = this.rows.window(row, t - slack, t + slack);
     for (let i = low; i < high; i++) {
       const bar = row.sorted[i];
-      if (bars.end_ms[bar] > t - slack && trueAt(bars, bar, this.p)) found.push(bar);
+      if (bars.end_ms[bar] > t - slack && validAt(bars, bar, this.p)) found.push(bar);
     }
     const { lanes } = this.rows;
     if (how === 'bars' && row.kind === 'server')

@@ -1,12 +1,13 @@
 // The Gantt: an empty Chart.js scatter chart for the axes, and a loop over layers that paint its rows.
 //
 // Few visible bars are rectangles, in sub-lanes if the row is high enough. With many bars, and in rows too low
-// for their sub-lanes, each pixel is shaded by the utilization of the fullest resource (frame.js decides).
+// for their sub-lanes (frame.js decides), each pixel is shaded: by the allocated share of the most allocated
+// resource, or in rows without a capacity by the number of workers (run/schedule/shade-note.js).
 
 import { gestures } from '../charts/gestures.js';
 import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';
 import { redraw } from '../core/render-loop.js';
-import { trueAt } from '../core/bars.js';
+import { validAt } from '../core/bars.js';
 import { modelsOf } from '../models/index.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { colors, onTheme } from '../util/colors.js';
@@ -173,7 +174,7 @@ export class Gantt {
   reveal(job) {
     const { bars } = this.store;
     const p = this.playhead.ms;
-    const has = (row, bar) => bars.job[bar] === job && trueAt(bars, bar, p);
+    const has = (row, bar) => bars.job[bar] === job && validAt(bars, bar, p);
     const place = this.rows.list.findIndex((row) =>
       row.kind === 'job'
         ? row.index === job

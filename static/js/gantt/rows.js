@@ -6,7 +6,7 @@ import { lowerBound } from '../util/binary-search.js';
 import { measuresOf, serversOf, workersIn } from './row-measures.js';
 import { sharedDomain } from './row-names.js';
 import { giveLanes } from './sub-lanes.js';
-import { CLOUD, PS, trueAt } from '../core/bars.js';
+import { CLOUD, PS, validAt } from '../core/bars.js';
 
 const UNLAID = 255;
 const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
@@ -121,11 +121,11 @@ export class Rows {
     return [lowerBound(row.length, from - row.longest, key), lowerBound(row.length, to, key)];
   }
 
-  /** The bars of a row in a range of time that are true at p. */
+  /** The bars of a row in a range of time that are valid at p. */
   within(row, { from, to }, p) {
     const { bars } = this.store;
     const [low, high] = this.window(row, from, to);
-    return [...row.sorted.subarray(low, high)].filter((bar) => bars.end_ms[bar] > from && trueAt(bars, bar, p));
+    return [...row.sorted.subarray(low, high)].filter((bar) => bars.end_ms[bar] > from && validAt(bars, bar, p));
   }
 
   /** Assigns a lane to each bar of the row; returns the number of lanes drawn in a row of that height. */

@@ -86,8 +86,8 @@ export function words(row, epochMs, now = Date.now()) {
   if (row.why === 'resources') found.push(`It waits for ${names} to end.`);
   else if (row.why === 'dependency') found.push(`It depends on ${names}.`);
   else found.push(WHY[row.why] ?? '');
-  const ahead = row.ahead ? `${plural(row.ahead, 'waiting job')} ahead of it. ` : '';
-  found.push(`${ahead}Forecast to end at ${at(row.finish_ms)}, after ${duration(row.finish_ms - row.start_ms)}.`);
+  const ahead = row.ahead ? `${plural(row.ahead, 'waiting job')} ${row.ahead === 1 ? 'is' : 'are'} ahead of it. ` : '';
+  found.push(`${ahead}It is forecast to end at ${at(row.finish_ms)}, after ${duration(row.finish_ms - row.start_ms)}.`);
   return found.filter(Boolean);
 }
 

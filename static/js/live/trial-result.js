@@ -86,7 +86,7 @@ function finding({ subject, well, message, remedy, needed }) {
   );
 }
 
-/** The sentence with its commands, and behind it a button for each of them: a button inside would break it. */
+/** The sentence with its commands, followed by a button for each of them: a button inside would break it. */
 function remedyLine(remedy) {
   return h('div', { class: 'small remedy' }, withCommands(remedy));
 }

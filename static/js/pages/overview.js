@@ -21,7 +21,7 @@ import { isPassing, isRefusal, repeatAfter } from '../util/poll.js';
 
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const PAGE = 24; // runs that are listed at first, and with each "more"
-const MAX_RUNS = 500; // that an answer of the list has
+const MAX_RUNS = 500; // in one answer of the list
 const NEWEST = 50; // runs that are requested besides those of the filters
 const FRESH_MS = 1000;
 const FOLLOW_MS = 2000; // after the metrics of running runs were fetched: they change without a message

@@ -2,7 +2,7 @@
 
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
-import { $, fill, h, setText } from '../ui/dom.js';
+import { $, fill, h, setText, showPanels } from '../ui/dom.js';
 import { capacityAt, withoutOutages } from '../util/capacity.js';
 import { capital, clock, number, percent, plural, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
@@ -15,7 +15,7 @@ import { View } from '../core/ranges/time-range.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
-import { OPEN, trueAt } from '../core/bars.js';
+import { OPEN, validAt } from '../core/bars.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { roleName } from '../gantt/roles.js';
@@ -139,7 +139,7 @@ async function main() {
             : '') +
           (self.away?.some(([begin]) => begin <= at) ? ' There are no prices in outages.' : '') +
           (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
-            ? ' Some schedulers of this run have no prices.'
+            ? ' Slots of schedulers without prices have none.'
             : ''),
       );
       prices.update();
@@ -282,7 +282,7 @@ function capacityText(capacity, unit) {
 
 function here({ bars, rows }) {
   const p = playhead.ms;
-  return rows.filter((bar) => bars.start_ms[bar] <= p && bars.end_ms[bar] > p && trueAt(bars, bar, p));
+  return rows.filter((bar) => bars.start_ms[bar] <= p && bars.end_ms[bar] > p && validAt(bars, bar, p));
 }
 
 function tiles(measures, source, info) {
@@ -318,7 +318,7 @@ function jobTable(info, source, pick) {
   const p = playhead.ms;
   const now = here(source);
   const next = rows
-    .filter((bar) => bars.start_ms[bar] > p && trueAt(bars, bar, p))
+    .filter((bar) => bars.start_ms[bar] > p && validAt(bars, bar, p))
     .sort((a, b) => bars.start_ms[a] - bars.start_ms[b]);
   const away = (info.cluster.servers[server].away ?? []).find(([begin, end]) => begin <= p && p < end);
   const both = [...now, ...next];
@@ -394,7 +394,7 @@ function fail(error) {
 /** Shows the charts and the tables. */
 function reveal() {
   $('#loading')?.remove();
-  $('main').removeAttribute('data-waits');
+  showPanels('data-waits');
 }
 
 function say(text, bad) {

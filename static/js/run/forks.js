@@ -1,4 +1,4 @@
-// Forks of a run: a new one at the moment shown, the family of forks, and the actions on a fork.
+// Forks of a run: a new one at the time shown, the family of forks, and the actions on a fork.
 
 import { tick } from '../core/first-steps.js';
 import { confirmed } from '../ui/confirm.js';

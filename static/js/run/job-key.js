@@ -1,6 +1,6 @@
 // The colours of the jobs in the charts of a server: those that hold something in the time range that is shown.
 
-import { trueAt } from '../core/bars.js';
+import { validAt } from '../core/bars.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 
@@ -16,7 +16,7 @@ const COLORS = 8; // --job-0 to --job-7
 export function jobsWithin(bars, rows, from, to, p) {
   const first = new Map();
   for (const bar of rows) {
-    if (bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !trueAt(bars, bar, p)) continue;
+    if (bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !validAt(bars, bar, p)) continue;
     const job = bars.job[bar];
     first.set(job, Math.min(first.get(job) ?? Infinity, bars.start_ms[bar]));
   }

@@ -51,7 +51,7 @@ const served = (info) =>
   }));
 
 export class JobsTable {
-  /** onPick(job); info: the run's static description; then(): the moment shown, null for the newest. */
+  /** onPick(job); info: the run's static description; then(): the time shown, null for the newest. */
   constructor(runId, onPick, { info, then }) {
     this.runId = runId;
     this.info = info;

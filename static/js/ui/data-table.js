@@ -80,8 +80,8 @@ function entered(event, act) {
 
 /**
  * A table that stays on its page. By the server: `onChange({sort} or {page})` asks for other rows, which come by
- * `paint`. Without it, columns with `value(row)` are sorted here, and pages are cut here. Should rows be missing,
- * `onSort` asks for them.
+ * `paint`. Without it, columns with `value(row)` are sorted here, and pages are cut here.
+ * `onSort()` is called after each change of the order, for example to request the missing rows.
  */
 export class DataTable {
   /**

@@ -65,8 +65,8 @@ export function setText(element, text) {
 }
 
 /**
- * Shows the panels of a page: with data-loading after its first answer or failure, with data-starting when its script
- * asks.
+ * Shows the panels of a page: with data-loading after its first answer or failure, with data-starting or
+ * data-waits when its script asks.
  */
 export const showPanels = (waited = 'data-loading') => $('main')?.removeAttribute(waited);
 

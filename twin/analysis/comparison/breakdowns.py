@@ -70,7 +70,7 @@ def _figures(outcomes: Outcomes, rows: np.ndarray, worth: bool) -> dict[str, Any
 
 
 def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: Sequence[np.ndarray], names: Sequence[str]) -> Groups:
-    """Groups by what a job is in its trace; only jobs that have arrived. codes: of each run, [shared job]."""
+    """Groups by a property of the job in its trace; only jobs that have arrived. codes: of each run, [shared job]."""
     named = []
     for code, name in enumerate(names):
         rows = [

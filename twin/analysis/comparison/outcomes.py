@@ -36,7 +36,7 @@ from twin.eventlog.fold import (
     RunState,
 )
 
-FOREVER = 2**62  # an instant behind every event
+FOREVER = 2**62  # an instant after every event
 STATES = (*job_states.STATES, "not arrived")  # the last is where job_states.ABSENT points to
 EDGE, CLOUD = 1, 2  # bits of `sites`
 

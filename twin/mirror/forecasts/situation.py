@@ -202,7 +202,7 @@ def _after(text: str, named: Mapping[str, Sequence[str]]) -> list[After]:
     found = []
     for kind, keys in DEPENDENCY.findall(text):
         for key in keys.split(":"):
-            key = re.sub(r"\+\d+$", "", key) if kind == "after" else key  # minutes behind the start
+            key = re.sub(r"\+\d+$", "", key) if kind == "after" else key  # minutes after the start
             found += [After(name, kind == "after") for name in named.get(key, ())]
     return found
 

@@ -56,5 +56,5 @@ def _eligible(decisions: Iterable[Decided], from_ms: int, until_ms: int) -> dict
 
 
 def _competes(reason: str) -> bool:
-    """True if the job waits for resources only. Slurm writes details behind a comma."""
+    """True if the job waits for resources only. Slurm writes details after a comma."""
     return reason.partition(",")[0].strip() in COMPETING

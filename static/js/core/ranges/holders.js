@@ -1,6 +1,6 @@
 // Holders of a resource on some servers at one time, as known at a moment.
 
-import { PS, TRANSFER, trueAt } from '../bars.js';
+import { PS, TRANSFER, validAt } from '../bars.js';
 import { capacityAt, capacitySteps } from '../../util/capacity.js';
 
 const RESOURCES = 5;
@@ -30,7 +30,7 @@ export function holdersOf({ bars }, info, { servers, r, t, p }) {
   let held = 0;
   for (let bar = 0; bar < bars.length; bar++) {
     if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || !wanted.has(bars.server[bar])) continue;
-    if (bars.role[bar] === TRANSFER || bars.lane[bar] >= 0 || !trueAt(bars, bar, p)) continue;
+    if (bars.role[bar] === TRANSFER || bars.lane[bar] >= 0 || !validAt(bars, bar, p)) continue;
     const isPs = bars.role[bar] === PS;
     const amount = (isPs ? info.ps : info.worker)[bars.job[bar] * RESOURCES + r] * bars.count[bar];
     if (!amount) continue;

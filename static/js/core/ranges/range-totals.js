@@ -1,6 +1,6 @@
 // Totals of a range of time, and the jobs that hold servers at one time; both as known at a moment.
 
-import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, trueAt } from '../bars.js';
+import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, validAt } from '../bars.js';
 import { spansOf } from '../job-spans.js';
 import { pricesOf } from './slot-prices.js';
 
@@ -24,7 +24,8 @@ export function heldAt(store, t, p) {
   /** @type {Map<number, number>} */
   const workers = new Map();
   for (let bar = 0; bar < bars.length; bar++) {
-    if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || bars.role[bar] !== WORKER || !trueAt(bars, bar, p)) continue;
+    if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || bars.role[bar] !== WORKER || !validAt(bars, bar, p))
+      continue;
     workers.set(bars.job[bar], (workers.get(bars.job[bar]) ?? 0) + bars.count[bar]);
   }
   for (const [from, until, { jobs }] of store.groups)
@@ -72,7 +73,7 @@ function hoursHeld({ bars, groups }, info, p, from, to) {
   let [gpu, workers, machines] = [0, 0, 0];
   for (let bar = 0; bar < bars.length; bar++) {
     if (bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || bars.role[bar] === TRANSFER) continue;
-    if (!trueAt(bars, bar, p)) continue;
+    if (!validAt(bars, bar, p)) continue;
     const ms = Math.min(to, endAt(bars, bar, p)) - Math.max(from, bars.start_ms[bar]);
     if (!(ms > 0)) continue;
     const isPs = bars.role[bar] === PS;

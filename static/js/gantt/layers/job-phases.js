@@ -3,7 +3,7 @@
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
-import { NEVER, trueAt } from '../../core/bars.js';
+import { NEVER, validAt } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 const LABEL_PX = 11;
@@ -187,7 +187,7 @@ export class JobPhases extends Layer {
     const high = lowerBound(row.length, view.to, (i) => bars.start_ms[row.sorted[i]]);
     for (let i = 0; i < high; i++) {
       const bar = row.sorted[i];
-      if (bars.end_ms[bar] > p && trueAt(bars, bar, p)) draw(Math.max(p, bars.start_ms[bar]), bars.end_ms[bar]);
+      if (bars.end_ms[bar] > p && validAt(bars, bar, p)) draw(Math.max(p, bars.start_ms[bar]), bars.end_ms[bar]);
     }
   }
 

@@ -1,6 +1,6 @@
 // Segments of a chunk or gang: bars that end because it was suspended, and bars that begin because it resumes.
 
-import { NEVER, PS, WORKER, trueAt } from '../../core/bars.js';
+import { NEVER, PS, WORKER, validAt } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 const NOTCH_PX = 5;
@@ -25,7 +25,7 @@ export class Pieces {
     let next = Infinity;
     let before = -Infinity;
     for (let other = this.last.get(key(bars, bar)) ?? -1; other >= 0; other = this.earlier[other]) {
-      if (other === bar || !trueAt(bars, other, p)) continue;
+      if (other === bar || !validAt(bars, other, p)) continue;
       if (bars.start_ms[other] >= end) next = Math.min(next, bars.start_ms[other]);
       else if (bars.end_ms[other] <= start) before = Math.max(before, bars.end_ms[other]);
     }

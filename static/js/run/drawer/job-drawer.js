@@ -24,7 +24,7 @@ import { phaseAt } from '../../models/phases.js';
 
 const AT_THE_DECISION =
   'Each line changes one property of the job; earlier decisions stay as they are. For priority and target, price ' +
-  'bounds are estimated again if they are estimated from this job, except with hindsight.';
+  'bounds are estimated again if they are estimated from this job, unless they are clairvoyant.';
 const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
 const [PADDING, MIN_ROOM] = [16, 280]; // px, as in .drawer of run.css
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
@@ -59,7 +59,7 @@ const NO_ROOM = ['no_capacity', 'too_late'];
 export class Drawer {
   /**
    * element: a dialog beside the page; info: the run's static description; onShow(ms) moves the playhead;
-   * onPick(job) opens another job; onClose(); then(): the moment shown, null for the newest; shownMs(): the same in ms;
+   * onPick(job) opens another job; onClose(); then(): the time shown, null for the newest; shownMs(): the same in ms;
    * goTo('schedule' | 'events', job) shows the job there.
    */
   constructor(
@@ -186,7 +186,7 @@ export class Drawer {
       ),
       this.#ran(story, serverOf),
       this.#ended(story),
-      isPriced(first) || NO_ROOM.includes(first?.code) ? this.#flips(first.seq, decisions.length > 1) : null,
+      isPriced(first) || NO_ROOM.includes(first?.code) ? this.#counterfactuals(first.seq, decisions.length > 1) : null,
       fieldsTable(story),
     );
   }
@@ -275,7 +275,7 @@ export class Drawer {
   }
 
   /** Counterfactuals of the first decision; the server computes them on the state at that time, and caches them. */
-  #flips(seq, decidedAgain) {
+  #counterfactuals(seq, decidedAgain) {
     const list = h('ul', { class: 'plain' });
     const more = h(
       'button',

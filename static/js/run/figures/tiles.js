@@ -1,4 +1,4 @@
-// Status tiles of a run at the moment shown, with sparklines over the whole run so far.
+// Status tiles of a run at the time shown, with sparklines over the whole run so far.
 
 import { fill, h } from '../../ui/dom.js';
 import { sparkline } from '../../charts/sparkline.js';

@@ -15,7 +15,8 @@ export function searchSentence(search) {
   const times = plural(regroupings, 'time');
   if (!moments.length)
     return regroupings
-      ? `None of the ${times} with new groups is compared with ${what}: only times with at most ${most} jobs are.`
+      ? `No time with new groups, of ${number(regroupings, 0)}, is compared with ${what}: ` +
+          `of those with at most ${most} jobs, a few are.`
       : '';
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
   const worst = gaps.indexOf(Math.max(...gaps));

@@ -48,7 +48,7 @@ export class GanttTools {
       !links.on
         ? ''
         : frame.detail === 'shade'
-          ? 'Zoom in until single bars are visible to see the arrows.'
+          ? `${frame.low ? 'Make the rows taller' : 'Zoom in'} until single bars are visible to see the arrows.`
           : links.drawn
             ? 'Arrows lead from the suspension of a job to its resumption.'
             : 'No suspended job resumes in this part of the schedule.',

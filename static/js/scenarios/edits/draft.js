@@ -72,7 +72,7 @@ export class Draft {
     this.history.change(edits);
   }
 
-  /** Edits of the form at their place in the list; at null, behind its end. */
+  /** Edits of the form at their place in the list; at null, at its end. */
   put(given, place) {
     this.change(this.#with(given, place, (old) => ({ ...given[0], off: old.off })));
   }

@@ -12,7 +12,7 @@ const FOLLOW_MS = 1000; // at most one request for the list in this time
 
 /** The list of the runs of a scenario: its states follow the messages about runs, and new runs are listed. */
 export class RunList {
-  /** Parameters as for paintRuns; scenario() gives the present one. */
+  /** Parameters as for paintRuns; scenario() gives the current one. */
   constructor(box, scenario, operator, fail) {
     this.paint = () => paintRuns(box, scenario(), operator, fail);
     this.listed = [];

@@ -1,4 +1,4 @@
-// Times of the address: the moment shown and the range of the charts, in ms of simulated time.
+// Times of the address: the time shown and the range of the charts, in ms of simulated time.
 
 import { url } from './query.js';
 
