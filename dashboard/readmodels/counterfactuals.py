@@ -11,6 +11,7 @@ import numpy as np
 from scheduling.kernel.quotes import ADMITTED
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.bars import END
 from scheduling.model.values import ModelError, Reason
 from scheduling.slotted.counterfactuals import counterfactuals, sentence
 from twin.eventlog import event_log, remaining_work
@@ -30,16 +31,24 @@ PRICED = (ADMITTED, "payoff_not_positive", "no_capacity", "too_late")
 def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:
     """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, same_bounds, sentence}]}.
 
-    None for an undecided job. The search ends after `seconds`. ModelError if the scheduler does not decide by prices.
+    None for an undecided job. The search ends after `seconds`. ModelError if the scheduler does not decide by prices,
+    or decided about the job at an edit.
     """
     until = time.perf_counter() + seconds
     decided = _decided(run, index)
-    started = _scheduler(run, decided[1] if decided else 0, index + 1)
+    edits = _edits_before(run, decided)
+    started = _scheduler(run, len(edits), index + 1)
     if not started.quotes:
         raise ModelError(f"{started.title} does not decide by payoff, so counterfactuals are not available")
     if decided is None:
         return None
-    seq, _, reason, bars = decided
+    seq, at_ms, reason, bars = decided
+    if edits and edits[-1] == at_ms:
+        raise ModelError(
+            "the job was decided at an edit, with all open jobs; counterfactuals are available for decisions on arrival"
+        )
+    if edits:  # a bar that the edit has ended does not hold the rest of its slot
+        bars = bars[bars[:, END] > edits[-1]]
     admitted = reason.code == ADMITTED
     found = []
     if reason.code in PRICED:
@@ -51,20 +60,26 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}
 
 
-def _scheduler(run: Run, at_ms: int, arrived: int) -> BaseScheduler:
-    """Scheduler of the run at that time, as at the start of its phase.
+def _edits_before(run: Run, decided: tuple[int, int, Reason, np.ndarray] | None) -> list[int]:
+    """Times of the edits that took effect before the decision; those of jobs that arrive then come before the edit."""
+    if decided is None or len(store.stages_of(run.scenario, run.edits)) < 2:
+        return []
+    seq, at_ms, _, _ = decided
+    return [line[1] for line in event_log.lines_of(run.pk, ("edited",), up_to_ms=at_ms) if line[0] < seq]
+
+
+def _scheduler(run: Run, phase: int, arrived: int) -> BaseScheduler:
+    """Scheduler of the run in a phase, counted from 0, as at its start.
 
     On beliefs it knows those of the first `arrived` jobs.
-    Jobs that arrive at the time of an edit are decided before it.
     """
     stages = store.stages_of(run.scenario, run.edits)
-    phase = max(i for i, stage in enumerate(stages) if i == 0 or stage.at_ms < at_ms)
     state, key = stages[phase].state, ("started", run.pk, phase)
 
     def started() -> BaseScheduler:
         scheduler = build(state.scheduler, state.parameters)
         if scheduler.quotes:
-            jobs = remaining_work.of_phases(run.pk, [stage.state.jobs for stage in stages[: phase + 1]], at_ms)[phase]
+            jobs = remaining_work.of_phases(run.pk, [stage.state.jobs for stage in stages[: phase + 1]])[phase]
             beliefs.start(scheduler, state.cluster, jobs, run.scenario, arrived)
         return scheduler
 

@@ -1,9 +1,11 @@
 """A run handed from one family of schedulers to another: pages, API and downloads show both."""
 
+from dataclasses import replace
 from itertools import pairwise, permutations
 
 import pytest
 
+from dashboard.readmodels import counterfactuals
 from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import RESOURCES, SITES
 from tests.dashboard.builders import downloaded, post
@@ -23,9 +25,9 @@ def change(scheduler: str, at_ms: int = 3 * H, **more) -> dict:
     return {"verb": "change_scheduler", "scheduler": scheduler, "at_ms": at_ms, **more}
 
 
-def handed(make_scenario, first: str, *edits: dict) -> Run:
-    """A run of twelve jobs with such edits, to its end."""
-    run = Run.objects.create(scenario=make_scenario(scheduler=first), edits=list(edits))
+def handed(make_scenario, first: str, *edits: dict, jobs: int = 12) -> Run:
+    """A run with such edits, to its end."""
+    run = Run.objects.create(scenario=make_scenario(scheduler=first, jobs=jobs), edits=list(edits))
     runner.enqueue(run.pk)
     work()
     run.refresh_from_db()
@@ -189,6 +191,61 @@ def test_the_schedulers_built_again_know_the_remaining_work_as_the_run_did(make_
     for earlier, later in pairwise(found[1:]):
         assert later != earlier, "each of these edits resubmits a job that is partly done"
     assert remaining_work.of_phases(run.pk, stated, 20 * H) == [*found[:4], stated[4]], "not known by then"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("first", "edits"),
+    [
+        ("pd_ors", [change("oasis", EDIT_MS)]),
+        ("oasis", [change("drf", 3 * H), change("oasis", EDIT_MS + 1_200_000)]),
+        ("oasis", [{"verb": "remove_servers", "servers": "*1", "at_ms": EDIT_MS + 1_200_000}]),
+    ],
+    ids=["to oasis", "back to oasis within a slot", "other servers within a slot"],
+)
+def test_the_least_priority_after_an_edit_is_admitted_and_one_below_it_is_not(make_scenario, first, edits):
+    """Each is submitted: the run is simulated again with the other priority."""
+    run = handed(make_scenario, first, *edits, jobs=24)
+    stages = store.stages_of(run.scenario, run.edits)
+    jobs = store.of_run(run)[1]
+    reversed_ = 0
+    for index, job in enumerate(jobs):
+        if job.arrival_ms <= edits[-1]["at_ms"]:
+            continue
+        answer = counterfactuals.of_job(run, index, seconds=30)
+        if answer is None:
+            continue
+        row = next((row for row in answer["rows"] if row["what"] == "priority" and row["value"]), None)
+        if row is None:
+            continue
+        for factor, admitted in ((1, True), (0.997, False)):
+            verdict = verdict_with(stages, run.scenario.seed, index, row["value"] * factor)
+            assert (verdict == "admitted") == admitted, (job.id, factor, row)
+            reversed_ += (verdict == "admitted") != answer["admitted"]
+    assert reversed_
+
+
+def test_a_job_that_is_decided_at_an_edit_says_so(viewer, make_scenario):
+    """It waited under FIFO; OASiS, which takes over, decides about it."""
+    run = handed(make_scenario, "fifo", change("oasis", EDIT_MS), jobs=60)
+    decided = list(event_log.lines_of(run.pk, ("decided",)))
+    before = {data["job"] for _, at_ms, _, data in decided if at_ms < EDIT_MS}
+    job = next(data["job"] for _, at_ms, _, data in decided if at_ms == EDIT_MS and data["job"] not in before)
+    answer = viewer.get(f"/api/runs/{run.pk}/jobs/{job}/counterfactuals/")
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith("the job was decided at an edit, with all open jobs;")
+
+
+def verdict_with(stages, seed: int, index: int, priority: float) -> str:
+    """The first decision about a job with another priority from the start."""
+
+    def changed(stage):
+        jobs = list(stage.state.jobs)
+        jobs[index] = replace(jobs[index], utility=replace(jobs[index].utility, priority=priority))
+        return stage._replace(state=stage.state.with_jobs(jobs))
+
+    events = store.played([changed(stage) for stage in stages], seed).events()
+    return next(event.data["kind"] for event in events if event.kind == "decided" and event.data["job"] == index)
 
 
 def test_jobs_that_the_second_scheduler_turns_away_are_rejected_and_none_is_left_open(viewer, make_scenario):

@@ -153,10 +153,18 @@ test('a change is shown only where there is one, and where the two can be ranked
   assert.equal(changeText({ value: null, delta: null, relative: null, verdict: null, ranked: true }, ''), '');
 });
 
+test('a job that was rejected later has the end of its work, not “open”', needsPage, async () => {
+  open();
+  const { state } = await import('../../static/js/compare/differences.js');
+  const times = (job) => state({ start_ms: HOUR, finish_ms: null, ...job }, false)[1].textContent;
+  assert.equal(times({ state: 'rejected', stopped_ms: 2 * HOUR }), '01:00:00 – 02:00:00');
+  assert.equal(times({ state: 'suspended', stopped_ms: null }), '01:00:00 – open');
+});
+
 test('a job of a real cluster has ended in a comparison, a simulated one is completed', needsPage, async () => {
   open();
   const { state } = await import('../../static/js/compare/differences.js');
-  const job = { state: 'completed', start_ms: 0, finish_ms: HOUR };
+  const job = { state: 'completed', start_ms: 0, finish_ms: HOUR, stopped_ms: null };
   assert.deepEqual(
     [true, false].map((real) => state(job, real)[0].textContent),
     ['ended', 'completed'],

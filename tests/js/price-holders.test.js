@@ -67,6 +67,17 @@ test('parameter servers hold too; a bar ends at its end; another server is not c
   assert.deepEqual(at(2 * HOUR, 0, [2]).jobs, []);
 });
 
+test('an unavailable server has no capacity, and what jobs hold on it does not count', () => {
+  const [e0, ...others] = INFO.cluster.servers;
+  const info = { ...INFO, cluster: { servers: [{ ...e0, away: [[HOUR, 3 * HOUR]] }, ...others] } };
+  const found = (t) => {
+    const { capacity, held, jobs } = holdersOf(world(), info, { servers: [0, 1], r: 0, t, p: 9 * HOUR });
+    return [capacity, held, jobs.map(({ job }) => job)];
+  };
+  assert.deepEqual(found(2 * HOUR), [8000, 3000, [1]]);
+  assert.deepEqual(found(3 * HOUR), [12_000, 7000, [0, 1]]);
+});
+
 test('what was not planned yet at the moment does not hold anything', () => {
   assert.deepEqual(
     at(2 * HOUR, 0, [0, 1], HOUR - 1).jobs.map(({ job }) => job),

@@ -94,6 +94,22 @@ def test_each_job_has_its_kinds_of_difference(pair):
     assert differences.names_of(int(back[2])) == ["rejected"]
 
 
+def test_a_job_that_is_rejected_after_it_ran_has_the_end_of_its_work(stored):
+    """x runs from 0 to 250 and is then rejected; z is rejected on arrival; y completes."""
+    late = events_of(
+        *START, decided(100, 2, "rejected"), (200, "job_completed", {"job": 1, "utility": 2.0}),
+        decided(250, 0, "preempted", "server_gone", {}), planned(250, 0, None), decided(250, 0, "rejected"),
+        (250, "run_finished", {}),
+    )  # fmt: skip
+    side = compared(stored(late)).sides[0]
+    lives = [differences.life(side.outcomes, index) for index in range(3)]
+    assert [(one["state"], one["finish_ms"], one["stopped_ms"]) for one in lives] == [
+        ("rejected", None, 250),
+        ("completed", 200, None),
+        ("rejected", None, None),
+    ]
+
+
 def test_the_runs_part_where_the_third_job_is_decided(pair):
     """Both decide x and y alike at 0; at 100 one rejects z and the other plans it."""
     found = compared(*pair)

@@ -203,17 +203,18 @@ export class Curves {
     this.#legend();
   }
 
-  #shown() {
+  /** The curves that are not hidden. */
+  get shown() {
     return this.curves.filter((curve) => !this.hidden.has(curve.key));
   }
 
   #longShown() {
-    return this.#shown().filter((curve) => curve.long);
+    return this.shown.filter((curve) => curve.long);
   }
 
   /** Value axes of the layout; every curve knows its own. */
   #setAxes() {
-    const shown = this.#shown();
+    const shown = this.shown;
     this.plots = this.layout?.titleOf && shown.length ? plotsOf(shown, this.layout.titleOf) : null;
     for (const curve of this.curves) curve.axis = this.plots ? (this.plots.of.get(curve.key) ?? 'y0') : 'y';
     const names = shown.map(({ name }) => name);
@@ -240,7 +241,7 @@ export class Curves {
     const { chartArea: area, scales } = this.chart;
     if (!(x >= area.left && x <= area.right && y >= area.top && y <= area.bottom)) return;
     const t = this.view.from + ((x - area.left) / (area.right - area.left)) * (this.view.to - this.view.from);
-    const shown = this.#shown();
+    const shown = this.shown;
     const row = shown[Math.floor(((y - area.top) / (area.bottom - area.top)) * shown.length)];
     const away = (curve) => {
       const { top, bottom } = scales[curve.axis];

@@ -99,7 +99,7 @@ export function typedWorkerCurves(store, info) {
       x,
       y: shares(sums[i], row, bins),
       color: row.key === 'cloud' ? c.warn : row.type === null ? c.accent : c.jobs[row.type % c.jobs.length],
-      dash: row.type === null ? [] : [4, 2],
+      dash: row.type === null ? (row.site ? [8, 4] : []) : row.site ? [2, 2] : [4, 2],
     }));
   };
   let known = { key: '', values: {} };

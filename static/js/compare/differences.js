@@ -224,18 +224,22 @@ function columnsOf(base, other, span, real) {
 }
 
 /** Cells of the state of a job in a run; real: the run mirrors a real cluster. */
-export function state({ state: name, start_ms: start, finish_ms: finish }, real) {
-  const times = start === null ? null : `${clock(start)} – ${finish === null ? 'open' : clock(finish)}`;
+export function state({ state: name, start_ms: start, ...job }, real) {
+  const end = endOf(job);
+  const times = start === null ? null : `${clock(start)} – ${end === null ? 'open' : clock(end)}`;
   return [
     stateMark(real && name === 'completed' ? 'ended' : name),
     times ? h('span', { class: 'why small' }, times) : null,
   ];
 }
 
+/** Finish, or the end of the work of a job that was rejected or is unfinished; null while it is not known. */
+const endOf = ({ finish_ms: finish, stopped_ms: stopped }) => finish ?? stopped;
+
 /** Two bars on one axis, in the colour of the row's first kind. */
 function when({ base, other, kinds }, span) {
-  const bar = ({ start_ms: start, finish_ms: finish }, name) => {
-    const at = place(start, finish ?? span[1], span);
+  const bar = ({ start_ms: start, ...job }, name) => {
+    const at = place(start, endOf(job) ?? span[1], span);
     return h(
       'span',
       { class: 'lane' },

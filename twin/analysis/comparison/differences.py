@@ -82,7 +82,8 @@ def names_of(mask: int) -> list[str]:
 
 def life(outcomes: Outcomes, job: int, has_utility: bool = True) -> dict[str, Any]:
     """Outcome of one job in one run as plain data; None for what has not happened."""
-    times = {name: int(getattr(outcomes, name)[job]) for name in ("start_ms", "finish_ms", "completed_ms")}
+    names = ("start_ms", "finish_ms", "completed_ms", "stopped_ms")
+    times = {name: int(getattr(outcomes, name)[job]) for name in names}
     jct = outcomes.jct_ms[job] if outcomes.completed_ms[job] >= 0 else None
     return {
         "state": STATES[int(outcomes.states[job])],

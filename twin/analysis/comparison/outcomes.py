@@ -59,6 +59,7 @@ class Outcomes:
     admitted: np.ndarray  # whether its first decision was to admit or start it
     rejected: np.ndarray  # whether a decision was to reject it
     began_ms: np.ndarray  # first worker bar that has begun by the instant
+    stopped_ms: np.ndarray  # end of the last worker bar of a job that was rejected or is unfinished
 
     @property
     def jct_ms(self) -> np.ndarray:
@@ -101,6 +102,7 @@ def outcomes_of(
         suspensions(done, jobs), preemptions(verdicts, workers, jobs), servers, sites, states,
         np.isin(first, (ADMITTED, STARTED)), np.bincount(verdicts[verdicts[:, 3] == REJECTED, 2], minlength=jobs) > 0,
         np.where((start >= 0) & (start <= until_ms), start, NEVER),
+        np.where(np.isin(states, (job_states.REJECTED, job_states.UNFINISHED)), _ends(done, jobs), NEVER),
     )  # fmt: skip
 
 
@@ -175,6 +177,13 @@ def _reached(chain: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.
     lift = np.cumsum(~same) * len(ends)  # a running maximum that starts over with each chain
     latest = ends[np.maximum.accumulate(place.reshape(-1) + lift) - lift]
     return order, np.concatenate(([0], latest[:-1])), same
+
+
+def _ends(done: np.ndarray, jobs: int) -> np.ndarray:
+    """[job] end of the last bar; NEVER without one, or if the last end is not known."""
+    last = np.full(jobs, NEVER)
+    np.maximum.at(last, done[:, JOB], done[:, END])
+    return np.where(last < MAX_INT, last, NEVER)
 
 
 def _spans(workers: np.ndarray, completed: np.ndarray, until_ms: int, jobs: int) -> tuple[np.ndarray, np.ndarray]:

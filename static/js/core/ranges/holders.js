@@ -15,8 +15,8 @@ const RESOURCES = 5;
  */
 
 /**
- * The capacity of resource r of the servers at time t, what is held of it, and the jobs that hold it, those with most
- * first; amounts in thousandths.
+ * The capacity of resource r of the servers that are available at time t, what is held of it, and the jobs that hold it,
+ * those with most first; amounts in thousandths.
  *
  * @param {import('../store.js').Store} store
  * @param {any} info
@@ -24,7 +24,11 @@ const RESOURCES = 5;
  * @returns {{capacity: number, held: number, jobs: Holder[]}}
  */
 export function holdersOf({ bars }, info, { servers, r, t, p }) {
-  const wanted = new Set(servers);
+  const available = servers.filter((server) => {
+    const { away = [] } = info.cluster.servers[server];
+    return !away.some(([from, until]) => from <= t && t < until);
+  });
+  const wanted = new Set(available);
   /** @type {Map<number, Holder>} */
   const jobs = new Map();
   let held = 0;
@@ -43,7 +47,7 @@ export function holdersOf({ bars }, info, { servers, r, t, p }) {
     held += amount;
   }
   for (const { servers: list } of jobs.values()) list.sort((a, b) => a - b);
-  const capacity = servers.reduce(
+  const capacity = available.reduce(
     (sum, server) => sum + capacityAt(capacitySteps(info.cluster.servers[server], r), t),
     0,
   );

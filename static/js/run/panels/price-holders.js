@@ -73,7 +73,9 @@ export class PriceHolders {
         found.jobs.length
           ? `${plural(found.jobs.length, 'job')} ${found.jobs.length === 1 ? 'holds' : 'hold'} ${amount(found.held)} ` +
               `of ${amount(found.capacity)} (${share(found.held)}); the price rises with this share.`
-          : `No job holds ${info.names[r]} there: all ${amount(found.capacity)} are free.`,
+          : found.capacity
+            ? `No job holds ${info.names[r]} there: all ${amount(found.capacity)} are free.`
+            : `No ${info.names[r]} is available there at this time.`,
       ),
       found.jobs.length ? this.#bars(found, amount, share) : null,
       found.jobs.length ? this.#table(found, amount, share) : null,

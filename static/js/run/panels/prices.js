@@ -40,7 +40,7 @@ export const pricesPanel = {
     const explain = (t, curve) => curve && holders.show((made) => made.show(t, curve.place, curve.group));
     const sources = { one: () => server.prices, source: () => past.source, onClick: explain };
     const chart = pricesChart(canvas, { store, info, view, playhead, legend, log, ...sources });
-    const focused = () => chart.curves.find(({ group }) => group === chart.focus) ?? chart.curves[0];
+    const focused = () => chart.shown.find(({ group }) => group === chart.focus) ?? chart.shown[0] ?? chart.curves[0];
     const priceAt = (t, place, r) => {
       const curve = chart.curves.find((one) => one.place === place && one.group === r);
       return curve && chart.exact(t)[curve.key];
