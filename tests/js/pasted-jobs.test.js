@@ -140,6 +140,22 @@ test('the flag of a change of scheduler has its name; one that is typed has a pl
   );
 });
 
+test('flags that would cover each other stand in rows, beyond four beside each other', async () => {
+  const { flagRows } = await import('../../static/js/charts/layouts/flag-rows.js');
+  const at = (x, text = '1') => ({ x, text });
+  assert.deepEqual(flagRows([at(100), at(0), at(110), at(122)]), [
+    { row: 0, shift: 0 },
+    { row: 0, shift: 0 },
+    { row: 1, shift: 0 },
+    { row: 0, shift: 0 },
+  ]);
+  assert.deepEqual(
+    flagRows(Array.from({ length: 6 }, () => at(50))).map(({ row, shift }) => [row, shift]),
+    [0, 1, 2, 3, 0, 1].map((row, i) => [row, i < 4 ? 0 : 22]),
+  );
+  assert.deepEqual(flagRows([at(0, '2 FIFO'), at(50)])[1], { row: 1, shift: 0 }, 'a named flag is wider');
+});
+
 test('a flag that is dragged to the end of the strip stays before the end of the scenario', needsPage, async () => {
   const window = open('/scenarios/1/', '<main><div id="strip"></div></main>');
   const { paintStrip } = await import('../../static/js/charts/edit-timeline.js');

@@ -3,6 +3,7 @@
 
 import { fill, h } from '../ui/dom.js';
 import { clock, timeTicks } from '../util/format.js';
+import { flagRows } from './layouts/flag-rows.js';
 
 const TICK_PX = 110;
 const LABEL_PX = 64; // a tick with less room right of it would be cut
@@ -32,6 +33,13 @@ export function paintStrip(
 ) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
+  const rows = flagRows(
+    edits.map((edit, place) => ({
+      x: (parseFloat(share(edit.at_ms ?? 0)) / 100) * element.clientWidth,
+      text: words(String(place + 1), edit),
+    })),
+  );
+  element.style.setProperty('--rows', String(Math.max(1, ...rows.map(({ row }) => row + 1))));
   fill(
     element,
     ticks
@@ -87,14 +95,12 @@ export function paintStrip(
 
   function flag(edit, place) {
     const fixed = !editable || isPast(edit);
-    const before = edits
-      .slice(0, place)
-      .filter((other) => Math.abs((other.at_ms ?? 0) - (edit.at_ms ?? 0)) < (to - from) / 60).length; // side by side
+    const { row, shift } = rows[place];
     const mark = h(
       'span',
       {
         class: `flag${edit.off ? ' off' : ''}${fixed ? ' fixed' : ''}${edit.scheduler ? ' scheduler' : ''}`,
-        css: { left: share(edit.at_ms ?? 0), 'margin-left': `${before * 20}px` },
+        css: { left: share(edit.at_ms ?? 0), 'margin-left': `${shift - 1}px`, '--row': row },
         title: `Edit ${place + 1} at ${clock(edit.at_ms ?? 0)}${fixed ? '' : '; drag to another time'}`,
       },
       words(String(place + 1), edit),

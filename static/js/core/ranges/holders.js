@@ -15,8 +15,8 @@ const RESOURCES = 5;
  */
 
 /**
- * The capacity of resource r of the servers that are available at time t, what is held of it, and the jobs that hold it,
- * those with most first; amounts in thousandths.
+ * The capacity of resource r of the servers that are available at time t, what is held of it, and the jobs that hold
+ * it, those with most first; amounts in thousandths.
  *
  * @param {import('../store.js').Store} store
  * @param {any} info
