@@ -162,7 +162,9 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
             f"{counted(len(data['displaced']), 'job')} displaced"
         )
     if kind in ("server_added", "server_set"):
-        return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
+        states = ", ".join(data[name] for name in ("state", "reason") if data.get(name))
+        name = data["fields"]["name"]
+        return f"server {name} {'added' if kind == 'server_added' else 'changed'}" + (f": {states}" if states else "")
     if kind == "gap":
         return f"no poll of the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
     if kind == "reserved":

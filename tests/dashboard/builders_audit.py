@@ -144,6 +144,7 @@ def plan_of(world, status: str) -> str:
 def ruled(world) -> str:
     """The address of the rule about plans of a connection."""
     followed(world)
+    Connection.objects.update(connector="slurm")
     return "/api/live/lab/acting/"
 
 

@@ -180,7 +180,7 @@ def test_a_token_manages_no_accounts(admin):
 
 
 def test_an_operator_stops_plans_and_an_approver_allows_them(operator, approver):
-    lab = Connection.objects.create(name="lab", connector="replay", parameters={"path": "/nowhere"})
+    lab = Connection.objects.create(name="lab", connector="slurm")
     ActingRule.objects.create(connection=lab, level=ActingRule.ORDER)
     address = "/api/live/lab/acting/"
     assert patch(operator, address, stopped=True).json()["stopped"]

@@ -62,6 +62,15 @@ def planned(operator, **body) -> dict:
     return operator.get(f"/api/proposals/{made.json()['id']}/").json()
 
 
+def test_a_cluster_that_can_have_no_plans_keeps_level_0(operator, lab):
+    Connection.objects.update(connector="push")
+    refused = patch(operator, {"level": 1})
+    assert refused.status_code == 400
+    assert refused.json()["level"][0].startswith("the level stays 0: plans are not available for the connector Push;")
+    assert operator.get(ACTING).json()["level"] == 0
+    assert patch(operator, {"level": 0}).status_code == 200
+
+
 def test_plans_are_off_until_an_operator_allows_them(operator, viewer, lab):
     rule = viewer.get(ACTING).json()
     assert (rule["level"], rule["stopped"]) == (0, "")

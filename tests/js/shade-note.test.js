@@ -54,7 +54,7 @@ test('rows of sites of co-location runs have a note of their own, and bars need 
     scale: true,
   });
   assert.deepEqual(shadeNote(gantt({ detail: 'bars', hidesPs: true })), {
-    text: 'Parameter servers are hidden at this row height; press + to show them.',
+    text: 'Parameter servers are hidden in rows that are too low; press + to show them.',
     scale: false,
   });
 });

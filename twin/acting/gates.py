@@ -18,13 +18,20 @@ from twin.models import ActingRule, Connection, Forecasting, Proposal
 MAX_AGE_S = 300.0  # of a plan when it is approved: the queue has changed since
 
 
+def why_no_plans(connection: Connection) -> str:
+    """Reason why there can be no plans with the connector; "" if there can be some."""
+    if connection.connector in actuators.names():
+        return ""
+    return (
+        f"plans are not available for the connector {title_of(connection.connector)}; "
+        f"available for: {', '.join(map(title_of, actuators.names()))}"
+    )
+
+
 def why_no_proposal(connection: Connection, rule: ActingRule) -> str:
     """Reason why no plan can be made; "" if one can."""
-    if connection.connector not in actuators.names():
-        return (
-            f"plans are not available for the connector {title_of(connection.connector)}; "
-            f"available for: {', '.join(map(title_of, actuators.names()))}"
-        )
+    if why := why_no_plans(connection):
+        return why
     if rule.level < rules.PROPOSE:
         return f"plans are off for {connection.name}; an approver can set its level to 1 (propose) or higher"
     if connection.run_id is None:

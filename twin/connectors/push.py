@@ -141,7 +141,8 @@ class PushConnector(Connector):
         if not keys:
             return None
         # all: a node that is not among them is gone
-        nodes = tuple(self.mirror.nodes()) if any(key[0] == NODE for key in keys) else None
+        changed = any(key[0] == NODE for key in keys) or not self.mirror.settled
+        nodes = tuple(self.mirror.nodes()) if changed else None
         return Snapshot(self._at_ms(), tuple(self.mirror.jobs(keys)), nodes, partial=True)
 
     def _look(self, nodes: bool) -> Snapshot:

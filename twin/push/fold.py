@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from twin.connectors.facts import (
+    DOWN,
     ENDED,
     HELD,
     LOST,
@@ -22,6 +23,7 @@ from twin.connectors.facts import (
     RUNNING,
     SUSPENDED,
     UNAVAILABLE,
+    UP,
     WAITING,
     Attempt,
     JobFact,
@@ -61,16 +63,16 @@ def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -
 
 
 def available_since(ordered: Iterable[ReadFact]) -> int | None:
-    """Time of the event that made the node available or unavailable, as it is now; None while none has changed that.
+    """Time of the event that made the node available, draining or unavailable, as it is now; None if none has.
 
     An event that stands for several (compaction.py) states that time as since_ms.
     """
-    was, since_ms = True, None
+    was, since_ms = UP, None
     for event in ordered:
-        now = True if event.type == "node.removed" else event.data.get("state")
-        available = was if now is None else now not in UNAVAILABLE
-        if available != was or "since_ms" in event.data:
-            was, since_ms = available, event.data.get("since_ms", event.at_ms)
+        now = UP if event.type == "node.removed" else event.data.get("state", was)
+        state = DOWN if now in UNAVAILABLE else now
+        if state != was or "since_ms" in event.data:
+            was, since_ms = state, event.data.get("since_ms", event.at_ms)
     return since_ms
 
 

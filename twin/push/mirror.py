@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
-from twin.connectors.facts import ENDED, JobFact, NodeFact
+from twin.connectors.facts import DRAINED, DRAINING, ENDED, RUNNING, SUSPENDED, JobFact, NodeFact
 from twin.models import PushSource
 from twin.push import fold, storage
 from twin.push.events import JOB, NODE, ReadFact
@@ -25,7 +27,12 @@ class Mirror:
         self.events: dict[str, dict[bytes, ReadFact]] = {}  # {key: {digest: event}}
         self.touched: dict[str, int] = {}  # {key: when an event of it came last}
         self.newest_ms = 0  # time of the newest event
+        self.held: dict[str, frozenset[str]] = {}  # {key of a job that runs or is suspended: its nodes}
+        self.jobs_on: Counter[str] = Counter()  # {node: number of these jobs}
+        self.draining: set[str] = set()  # nodes that were draining, or drained by that, when they were read last
+        self.settled = True  # no node of these has been emptied or filled since
         self._load(storage.open_keys(source.pk, now_ms - KEPT_ENDED_MS), now_ms)
+        self._count(self.events)
 
     def advance(self, now_ms: int) -> tuple[set[str], bool]:
         """(keys with new events, whether a snapshot has ended) since the last call, up to MAX_ROWS rows."""
@@ -42,6 +49,7 @@ class Mirror:
             self.touched[key] = now_ms
             self.newest_ms = max(self.newest_ms, event.at_ms)
         self.seq = rows[-1][0] if len(rows) == MAX_ROWS else max(reach, rows[-1][0] if rows else 0)
+        self._count(self.events if complete else new)
         return new, complete
 
     def jobs(self, keys: Iterable[str]) -> list[JobFact]:
@@ -55,10 +63,34 @@ class Mirror:
         return sorted(found, key=lambda job: (job.submitted_ms, _in_numbers(job.key)))
 
     def nodes(self) -> list[NodeFact]:
-        """All nodes that are there."""
+        """All nodes that are there; one that is draining is drained once no job is on it."""
         keys = [key for key in self.events if key[0] == NODE]
         found = (fold.node(key[1:], self.events[key].values(), self.snapshots["nodes"]) for key in keys)
-        return [node for node in found if node is not None]
+        nodes = [node for node in found if node is not None]
+        self.draining, self.settled = {node.name for node in nodes if node.state == DRAINING}, True
+        return [self._settled(node) for node in nodes]
+
+    def _settled(self, node: NodeFact) -> NodeFact:
+        empty = node.state == DRAINING and not self.jobs_on[node.name]
+        return replace(node, state=DRAINED, since_ms=None) if empty else node
+
+    def _count(self, keys: Iterable[str]) -> None:
+        """Count of the jobs on each node, after new events of these keys."""
+        for key in keys:
+            if key[0] != JOB:
+                continue
+            now = frozenset(
+                share.node
+                for job in fold.jobs(key[1:], self.events[key].values(), self.snapshots["jobs"])
+                if job.state in (RUNNING, SUSPENDED) and job.attempts
+                for share in job.attempts[-1].shares
+            )
+            before = self.held.pop(key, frozenset())
+            self.jobs_on.subtract(before)
+            self.jobs_on.update(now)
+            self.settled = self.settled and not (before ^ now) & self.draining
+            if now:
+                self.held[key] = now
 
     def forget_ended(self, now_ms: int) -> None:
         """Removal of jobs that ended a while ago; a late event loads them again."""

@@ -68,6 +68,8 @@ class ActingView(APIView):
         stopped = values.pop("stopped", None)
         if values or stopped is False:  # whoever may act may also stop
             require(request.user, APPROVER, "Changing the permissions of plans")
+        if values.get("level") and (why := gates.why_no_plans(connection)):
+            raise serializers.ValidationError({"level": [f"the level stays 0: {why}"]})
         try:
             if values:
                 rules.change(connection, values, request.user)

@@ -7,7 +7,7 @@ import { GroupBands } from '../gantt/layers/colocation.js';
 import { JobPhases } from '../gantt/layers/job-phases.js';
 import { Regroupings } from '../gantt/layers/regroupings.js';
 import { SiteUse } from '../gantt/layers/site-use.js';
-import { number, percent } from '../util/format.js';
+import { number, percent, plural } from '../util/format.js';
 import { phaseAt } from './phases.js';
 
 const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'count', 'lane'];
@@ -24,7 +24,11 @@ export const colocation = {
   shares,
   utilization: groupCurves,
   jobColumns: [
-    { title: 'Group', number: true, cell: ({ here }) => (here ? `${here.group} × ${number(here.machines, 0)}` : '–') },
+    {
+      title: 'Group',
+      number: true,
+      cell: ({ here }) => (here ? `${here.group}, ${plural(here.machines, 'machine')}` : '–'),
+    },
     { title: 'On disk', number: true, cell: ({ here }) => (here ? percent(here.disk_ratio) : '–') },
     { title: 'Memory', number: true, cell: ({ here }) => (here ? `${number(here.memory_gb, 1)} GB` : '–') },
   ],
@@ -34,8 +38,8 @@ export const colocation = {
       text: 'group of jobs: colour by its number, a line at each change of its jobs or machines',
       rows: 'servers',
     },
-    { mark: 'solid', text: 'computation in a group (COMP)', rows: 'servers' },
-    { mark: 'hatch', text: 'communication in a group (PULL, PUSH)', rows: 'servers' },
+    { mark: 'solid', text: 'computation on all machines of a group (COMP): upper half of its rows', rows: 'servers' },
+    { mark: 'hatch', text: 'communication of all its machines (PULL, PUSH): lower half', rows: 'servers' },
     { mark: 'idle-mark', text: 'idle resource (zoom in to see single iterations)', rows: 'servers' },
     { mark: 'regroup-mark', text: 'regrouped' },
     { mark: 'solid', text: 'running', rows: 'jobs' },

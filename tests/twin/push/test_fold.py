@@ -133,14 +133,16 @@ def test_a_node_is_unavailable_since_the_event_that_says_so():
     down, drained = event("node.changed", T0 + 5, state="down"), event("node.changed", T0 + 7, state="drained")
     assert fold.node("x", [up]).since_ms is None
     assert fold.node("x", [event("node.changed", T0 + 8, gpus=2), drained, down, up]).since_ms == T0 + 5
-    assert fold.node("x", [up, down, event("node.changed", T0 + 9, state="draining")]).since_ms == T0 + 9
+    draining = event("node.changed", T0 + 9, state="draining")
+    assert fold.node("x", [up, down, draining]).since_ms == T0 + 9
+    assert fold.node("x", [up, draining, event("node.changed", T0 + 12, state="up")]).since_ms == T0 + 12
 
 
 def test_a_node_from_what_is_stated_of_it():
     first = event("node.changed", T0, gpus=4, labels={"site": "edge"}, queues=["short"])
     drain = event("node.changed", T0 + 5, state="draining", reason="disk")
     assert fold.node("x", [drain, first]) == NodeFact(
-        "x", "draining", "disk", 4, queues=("short",), labels={"site": "edge"}
+        "x", "draining", "disk", 4, queues=("short",), labels={"site": "edge"}, since_ms=T0 + 5
     )
     back = event("node.changed", T0 + 9, state="up")
     assert fold.node("x", [first, drain, back]).reason == ""

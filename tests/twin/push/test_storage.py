@@ -156,5 +156,33 @@ def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):
     assert pictured(mirror) == pictured(expected)
 
 
+def test_a_node_that_is_draining_is_drained_once_no_job_is_on_it(db):
+    """Without a further event about the node: the end of its last job empties it."""
+    now_ms = time.time_ns() // 1_000_000
+    on_n1 = [{"node": "n1", "gpus": 1}]
+    batches = [
+        [pushed("node.changed", "n1", T0, gpus=2), pushed("node.changed", "n2", T0, gpus=2)],
+        [pushed("job.submitted", "a", T0 + 1, gpus=1), pushed("job.started", "a", T0 + 2, shares=on_n1)],
+        [pushed("node.changed", "n1", T0 + 3, state="draining", reason="memory")],
+        [pushed("job.ended", "a", T0 + 4, outcome="completed")],
+        [pushed("node.changed", "n1", T0 + 5, state="up")],
+    ]
+    stream, found = base.build("push", {"source": "lab"}).changes(), []
+    for batch in batches:
+        storage.accept("lab", batch, now_ms)
+        nodes = next(stream).nodes
+        found.append(None if nodes is None else {node.name: node.state for node in nodes})
+        whole = base.build("push", {"source": "lab"}).snapshot().nodes
+        assert nodes is None or list(nodes) == list(whole)
+    stream.close()
+    assert found == [
+        {"n1": "up", "n2": "up"},
+        None,
+        {"n1": "draining", "n2": "up"},
+        {"n1": "drained", "n2": "up"},
+        {"n1": "up", "n2": "up"},
+    ]
+
+
 def pictured(mirror):
     return {known.fact.key: (known.fact, known.attempts) for known in mirror.jobs}

@@ -119,7 +119,7 @@ export class GroupBands extends Layer {
       const moving = data.ready_ms?.[i] > ms ? `, moving until ${clock(data.ready_ms[i])}` : '';
       lines.push([
         this.info.ids[job] ?? `job ${job}`,
-        `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}; ` +
+        `computation ${duration(data.comp_ms[i])}, communication ${duration(data.comm_ms[i])}; ` +
           `${percent(data.disk_ratios[i])} on disk, ${number(data.memory_gb[i], 1)} ` +
           `GB${data.profiling[i] ? ', profiling' : ''}${moving}`,
         job,

@@ -39,6 +39,6 @@ export function shadeNote(gantt) {
     const why = `${plural(frame.low, 'row')} ${are} too small for single bars`;
     return { text: `${why} and ${show} the ${shadedBy(gantt)}${taller}.`, scale: true };
   }
-  const text = frame.hidesPs ? 'Parameter servers are hidden at this row height; press + to show them.' : '';
+  const text = frame.hidesPs ? 'Parameter servers are hidden in rows that are too low; press + to show them.' : '';
   return { text, scale: false };
 }
