@@ -83,28 +83,33 @@ def sentence(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
 
 def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
-        return f"Not admitted with any priority up to {MAX_PRIORITY:,.0f} times its own {found.actual:.4g}."
+        return f"Not admitted with any priority up to {MAX_PRIORITY:,.0f} times its own {_written(found.actual)}."
     if was_admitted:
-        return f"Admitted with a priority as low as {_up(found.value)}; it has {found.actual:.4g}."
-    return f"Admitted with a priority of at least {_up(found.value)}; it has {found.actual:.4g}."
+        return f"Admitted with a priority as low as {_up(found.value)}; it has {_written(found.actual)}."
+    return f"Admitted with a priority of at least {_up(found.value)}; it has {_written(found.actual)}."
 
 
 def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         return f"Not admitted with any target above its {_slots(found.actual)}."
     if was_admitted:
-        return f"Admitted with a target as short as {_slots(found.value, _up)}; it has {found.actual:.4g}."
-    return f"Admitted with a target of at least {_slots(found.value, _up)}; it has {found.actual:.4g}."
+        return f"Admitted with a target as short as {_slots(found.value, _up)}; it has {_written(found.actual)}."
+    return f"Admitted with a target of at least {_slots(found.value, _up)}; it has {_written(found.actual)}."
 
 
 def _up(value: float) -> str:
     """Four significant digits, rounded up: with a number below `value` the job might not be admitted."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 3) if value > 0 else 1.0
-    return f"{math.ceil(value / unit - 1e-9) * unit:.4g}"
+    return _written(math.ceil(value / unit - 1e-9) * unit)
 
 
-def _slots(target: float, written: Callable[[float], str] = "{:.4g}".format) -> str:
-    text = written(target)
+def _written(value: float) -> str:
+    """Four significant digits, without an exponent from 10,000 on."""
+    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1e4 else f"{value:.4g}"
+
+
+def _slots(target: float, written: Callable[[float], str] | None = None) -> str:
+    text = (written or _written)(target)
     return f"{text} slot" if text == "1" else f"{text} slots"
 
 

@@ -241,7 +241,7 @@ def test_clairvoyant_price_bounds_stay_and_the_sentence_says_so():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.10353, "0.1036"), (14.983912, "14.99"), (1.0, "1"), (9.9996, "10"), (8139.8, "8140"), (125_612.0, "1.257e+05")],
+    [(0.10353, "0.1036"), (14.983912, "14.99"), (1.0, "1"), (9.9996, "10"), (8139.8, "8140"), (125_612.0, "125,700")],
 )
 def test_a_value_is_rounded_up_so_that_the_job_is_admitted_with_it(value, text):
     found = Counterfactual("priority", 1.0, value, True)

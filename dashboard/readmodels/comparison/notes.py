@@ -132,17 +132,24 @@ def _notes_of_cuts(runs: Sequence[Run]) -> Iterator[str]:
 def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
     """Notes on runs that are not compared in full. ModelError if one has no common jobs with the first."""
     ids = set(field_of(store.of_run(runs[0])[1], "id")) if len(runs) > MAX_DRAWN else set()
+    alike: dict[tuple[int, int], list[str]] = {}  # (number of common ids, of ids) -> runs
     for run in runs[MAX_DRAWN:]:
         own = set(field_of(store.of_run(run)[1], "id"))
         shared = len(ids & own)
         if not shared:
             raise ModelError(f"runs {runs[0].pk} and {run.pk} have no common job ids; compare runs of the same trace")
         if own != ids:
-            yield (
-                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {_common(counted(shared, 'id'), shared)} "
-                f"({len(ids):,} of run {runs[0].pk}, {len(own):,} of run {run.pk}). Its metrics cover all of its own "
-                "jobs."
-            )
+            alike.setdefault((shared, len(own)), []).append(str(run.pk))
+    first = runs[0].pk
+    for (shared, all_ids), named in alike.items():
+        *others, last = named
+        who = f"Runs {', '.join(others)} and {last} do" if others else f"Run {last} does"
+        of_them = "each of them" if others else f"run {last}"
+        theirs = "Their metrics cover all of their own jobs" if others else "Its metrics cover all of its own jobs"
+        yield (
+            f"{who} not have the jobs of run {first}: {_common(counted(shared, 'id'), shared)} "
+            f"({len(ids):,} of run {first}, {all_ids:,} of {of_them}). {theirs}."
+        )
 
 
 def _common(what: str, count: int) -> str:

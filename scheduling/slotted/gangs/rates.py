@@ -26,7 +26,7 @@ from scheduling.model.values import (
 class GangParameters(Parameters):
     model: str | None = parameter(
         None,
-        "Either oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty: by the cluster",
+        "Either oasis (chunks, separate servers) or pd-ors (samples, shared servers); default: by the cluster",
         type=str, choices=TRAINING_TITLES, title="Training model",
     )  # fmt: skip
 

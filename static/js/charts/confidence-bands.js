@@ -6,6 +6,7 @@ import { fill, h, s } from '../ui/dom.js';
 import { roundStep, timeStep } from '../util/format.js';
 
 const INTERVALS = 4; // at most, in the range of the values; rounding its ends can add one
+const WIDE = 50; // a range of positive values as wide as this has a logarithmic axis
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
 /**
@@ -24,7 +25,9 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   if (y0 === y1) [y0, y1] = [y0 - Math.abs(y0) * 0.1 - 1e-9, y1 + Math.abs(y1) * 0.1 + 1e-9];
   const step = (unit === 'ms' ? timeStep : roundStep)((y1 - y0) / INTERVALS);
   [y0, y1] = [Math.floor(y0 / step) * step, Math.ceil(y1 / step) * step];
-  const px = (x) => LEFT + ((x - x0) / Math.max(x1 - x0, 1e-12)) * (width - LEFT - RIGHT);
+  const log = x0 > 0 && x1 / x0 >= WIDE && new Set(xs).size > 2;
+  const share = (x) => (log ? Math.log(x / x0) / Math.log(x1 / x0) : (x - x0) / Math.max(x1 - x0, 1e-12));
+  const px = (x) => LEFT + share(x) * (width - LEFT - RIGHT);
   const py = (y) => TOP + ((y1 - y) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
   const drawn = s('svg', {
     class: 'bands',
@@ -49,7 +52,13 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     edge = px(x) + 40;
     drawn.append(s('text', { x: px(x), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, xText(x)));
   }
-  drawn.append(s('text', { x: LEFT + (width - LEFT - RIGHT) / 2, y: HEIGHT - 3, 'text-anchor': 'middle' }, xTitle));
+  drawn.append(
+    s(
+      'text',
+      { x: LEFT + (width - LEFT - RIGHT) / 2, y: HEIGHT - 3, 'text-anchor': 'middle' },
+      log ? `${xTitle} (logarithmic)` : xTitle,
+    ),
+  );
   curves.forEach((curve, i) => {
     if (!curve.points.length) return; // no run of it has finished
     const own = [...curve.points].sort((a, b) => a.x - b.x);

@@ -37,7 +37,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
           'td',
           {
             class: 'heat',
-            css: { '--share': tint(found.mean).toFixed(3) },
+            css: { '--share': legible(tint(found.mean)).toFixed(3) },
             title: `${text(found.mean)}${half}, ${plural(found.count, 'run')}`,
           },
           h(
@@ -47,7 +47,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
             half ? h('small', {}, half) : null,
           ),
         );
-        if (tint(found.mean) > 0.55) td.classList.add('dark');
+        if (tint(found.mean) > 0.5) td.classList.add('dark');
         return td;
       }),
     ),
@@ -78,3 +78,6 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
     ),
   );
 }
+
+/** Share of the strong colour for a tint: the middle is left out, on which neither text colour is legible. */
+const legible = (tint) => (tint > 0.5 ? 0.65 + (tint - 0.5) * 0.7 : tint * 0.7);

@@ -47,7 +47,8 @@ function paint() {
   const values = points.map(({ figures }) => figures[name]);
   const digits = telling(values);
   const most = Math.max(0, ...values.map(Math.abs).filter(Number.isFinite));
-  const text = (value) => (unit === '' ? alignedText(value, digits, most) : valueText(value, unit));
+  const whole = values.every((value) => !Number.isFinite(value) || Number.isInteger(value));
+  const text = (value) => (unit === '' && !whole ? alignedText(value, digits, most) : valueText(value, unit));
   const [acrossNamed, downNamed] = axes.map((axis, n) => named(axis, answer.titles[n], answer.choices[n]));
   const found = cells(points, name);
   fill(

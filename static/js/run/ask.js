@@ -105,7 +105,10 @@ export class Ask {
     const facts = [
       ['Answer', a.verdict === null ? 'no decision in the simulated time' : a.verdict],
       ['Start', clock(a.start_ms)],
-      ['Finish', a.finish_ms === null ? 'not in the simulated time' : clock(a.finish_ms)],
+      [
+        'Finish',
+        a.finish_ms === null ? (a.verdict === 'rejected' ? '–' : 'not in the simulated time') : clock(a.finish_ms),
+      ],
       ['Workers', a.workers ? `at most ${number(a.workers, 0)}` : '–'],
       [
         'Servers',

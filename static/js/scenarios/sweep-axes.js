@@ -71,6 +71,7 @@ export function named(axis, title, choices = {}) {
   const field = axis.parameter ?? axis.field;
   const text = (value) => {
     if (value in choices) return choices[value];
+    if (typeof value === 'boolean') return value ? 'yes' : 'no';
     if (!field.endsWith('_ms') || typeof value !== 'number') return String(value);
     return MOMENTS.includes(field) ? momentText(value) : duration(value);
   };

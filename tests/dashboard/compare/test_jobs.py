@@ -71,6 +71,13 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
     for row in answer["metrics"]:
         if row["direction"] and row["values"][6]["value"] is not None:
             assert (row["values"][6]["ranked"], row["values"][6]["best"]) == (False, False), row["key"]
+    again = Run.objects.create(scenario=far.scenario)
+    runner.enqueue(again.pk)
+    work()
+    assert (
+        f"Runs {far.pk} and {again.pk} do not have the jobs of run {pair[0].pk}: 12 ids are common (20 of run "
+        f"{pair[0].pk}, 12 of each of them). Their metrics cover all of their own jobs."
+    ) in viewer.get(address(*pair, *more, far, again)).json()["notes"]
     two = viewer.get(address(pair[0], far)).json()
     assert two["shared"] == {"jobs": 12, "of": [20, 12], "same_trace": False}
     assert (
