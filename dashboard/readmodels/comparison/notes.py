@@ -141,8 +141,8 @@ def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
         if own != ids:
             alike.setdefault((shared, len(own)), []).append(str(run.pk))
     first = runs[0].pk
-    for (shared, all_ids), named in alike.items():
-        *others, last = named
+    for (shared, all_ids), members in alike.items():
+        *others, last = members
         who = f"Runs {', '.join(others)} and {last} do" if others else f"Run {last} does"
         of_them = "each of them" if others else f"run {last}"
         theirs = "Their metrics cover all of their own jobs" if others else "Its metrics cover all of its own jobs"
