@@ -86,9 +86,10 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return answer
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One run. Cancelled and failed runs have the metrics up to metrics_until_ms."""
+        """One run; edits_ms: times of its edits. Cancelled and failed runs have the metrics up to metrics_until_ms."""
         run = self.get_object()
-        row = dict(self.get_serializer(run).data) | {"metrics_until_ms": None}
+        edits_ms = [edit.get("at_ms", 0) for edit in run.edits if not edit.get("off")]
+        row = dict(self.get_serializer(run).data) | {"metrics_until_ms": None, "edits_ms": edits_ms}
         if run.status in (Run.CANCELLED, Run.FAILED) and run.last_seq and not run.metrics:
             row |= {"metrics": run_summary.metrics_so_far(run), "metrics_until_ms": run.sim_ms}
         return Response(row)

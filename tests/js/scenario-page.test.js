@@ -10,7 +10,7 @@ import { wasPlayed } from '../../static/js/scenarios/edits/edit-list.js';
 import { needsPage, open, openPage, recorded, serve, sockets, until } from './dom.js';
 
 const FORK_MS = 60_200_379; // 16:43:20.379
-const PARENT = { id: 7, status: 'finished', sim_ms: FORK_MS + 1 };
+const PARENT = { edits_ms: [], id: 7, status: 'finished', sim_ms: FORK_MS + 1 };
 const KEPT = { verb: 'scale_arrivals', factor: 2, at_ms: 3_600_000 };
 const $ = (selector) => document.querySelector(selector);
 const $$ = (selector) => [...document.querySelectorAll(selector)];
@@ -406,4 +406,10 @@ test('a scenario that continues a run from its end says that the run has no late
     text('#at-the-end'),
     'Run 7 ended at 16:43:20. It has no events after the time from which this scenario continues it.',
   );
+  t.after(() => (PARENT.edits_ms = []));
+  PARENT.edits_ms = [FORK_MS - 1, FORK_MS, FORK_MS + 5];
+  PARENT.sim_ms = FORK_MS + 9;
+  await visit();
+  await until(() => /2 later edits/.test(text('#at-the-end')), 'its later edits are named');
+  assert.equal(text('#at-the-end'), 'Run 7 has 2 later edits, which are not part of this scenario.');
 });

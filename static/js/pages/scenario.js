@@ -69,20 +69,29 @@ async function start() {
     if (servers && verb) form.begin(verb, { servers });
     wire();
   }
-  await Promise.all([draft.preview(), follow(), loads(), noteEnd(found)]);
+  await Promise.all([draft.preview(), follow(), loads(), noteContinued(found)]);
 }
 
-/** Shows a notice if the continued run has ended and has no events after the time of the fork. */
-async function noteEnd({ parent, fork_ms: forkMs }) {
-  const again = () => noteEnd({ parent, fork_ms: forkMs });
+/** Shows a notice if the continued run has no events after the time of the fork, or edits that the fork does not have. */
+async function noteContinued({ parent, fork_ms: forkMs }) {
+  const again = () => noteContinued({ parent, fork_ms: forkMs });
   const run = parent && (await continued.load(get(`/api/runs/${parent}/`), again));
-  if (!run || run.status !== 'finished' || run.sim_ms > forkMs) return;
-  setText(
-    $('#at-the-end'),
-    `Run ${parent} ended at ${clock(run.sim_ms)}. ` +
-      'It has no events after the time from which this scenario continues it.',
-  );
-  $('#at-the-end').hidden = false;
+  if (!run) return;
+  const later = run.edits_ms.filter((ms) => ms >= forkMs).length;
+  const notes = [];
+  if (run.status === 'finished' && run.sim_ms <= forkMs)
+    notes.push(
+      `Run ${parent} ended at ${clock(run.sim_ms)}. ` +
+        'It has no events after the time from which this scenario continues it.',
+    );
+  if (later)
+    notes.push(
+      later === 1
+        ? `Run ${parent} has a later edit, which is not part of this scenario.`
+        : `Run ${parent} has ${later} later edits, which are not part of this scenario.`,
+    );
+  setText($('#at-the-end'), notes.join(' '));
+  $('#at-the-end').hidden = !notes.length;
 }
 
 /** Parts of the scenario, and what it continues. */
