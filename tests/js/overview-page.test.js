@@ -54,6 +54,29 @@ test('the figures of a running run change on its card without a message', needsP
   await until(() => (tick(), /Running4/.test(shown())), 'the next ones follow');
 });
 
+test('all active runs have figures, some at a time', needsPage, async (t) => {
+  const page = await recorded('/api/runs/?size=50').json();
+  const [{ id: known }] = page.results.slice(-1);
+  const results = Array.from({ length: 20 }, (_, i) => ({ ...page.results[0], id: 300 + i, status: 'paused' }));
+  const ticks = [];
+  const later = globalThis.setTimeout;
+  globalThis.setTimeout = /** @type {any} */ (
+    (action, ms) => ([1000, 2000].includes(ms) ? ticks.push(action) : later(action, ms))
+  );
+  t.after(() => (globalThis.setTimeout = later));
+  const { asked } = await visit('overview', '/?view=table&status=paused', {}, [
+    ['/api/runs/?', { ...page, results, count: 20, by_status: { paused: 20 }, by_scheduler: {} }],
+    ...results.flatMap(({ id }) => [
+      [`/api/runs/${id}/now/`, { sim_ms: 1000, jobs: { running: id, completed: 1 } }],
+      [`/api/runs/${id}/situation/`, () => recorded(`/api/runs/${known}/situation/`)],
+    ]),
+  ]);
+  const shown = () => $$('#runs tbody tr').filter((row) => /^3[01]\d$/.test(row.children[7].textContent)).length;
+  await until(() => (ticks.splice(0).forEach((action) => action()), shown() === 20), 'every row has its figures');
+  const times = results.map(({ id }) => asked.filter(([, path]) => path === `/api/runs/${id}/now/`).length);
+  assert.ok(Math.max(...times) - Math.min(...times) <= 1, 'each run is requested in its turn');
+});
+
 test('a new run is listed also with a filter', needsPage, async () => {
   const page = await recorded('/api/runs/?size=50').json();
   const run = { ...page.results.at(-1), status: 'running' };

@@ -87,6 +87,14 @@ def test_a_server_that_is_gone_cannot_be_named_again():
         )
 
 
+def test_a_copy_of_a_server_does_not_have_its_outages():
+    fails = {"verb": "fail_servers", "servers": "edge-0", "at_ms": H, "for_ms": 9 * H}
+    drains = {"verb": "drain_servers", "servers": "edge-0", "at_ms": H, "from_ms": 20 * H, "to_ms": 30 * H}
+    added = {"verb": "add_servers", "like": "edge-0", "at_ms": 2 * H}
+    original, *_, copy = last(fails, drains, added).cluster.servers
+    assert (original.away, copy.away) == (((H, 10 * H), (20 * H, 30 * H)), ((0, 2 * H),))
+
+
 def test_a_server_must_have_been_added_before_it_fails():
     added, fails = (
         {"verb": "add_servers", "like": "edge-0", "at_ms": 2 * H},

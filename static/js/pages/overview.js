@@ -19,7 +19,7 @@ import { plural } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { isPassing, isRefusal, repeatAfter } from '../util/poll.js';
 
-const MAX_LIVE = 8; // active runs whose metrics are refreshed
+const MAX_LIVE = 8; // active runs whose metrics are requested at a time
 const PAGE = 24; // runs that are listed at first, and with each "more"
 const MAX_RUNS = 500; // in one answer of the list
 const NEWEST = 50; // runs that are requested besides those of the filters
@@ -28,6 +28,8 @@ const FOLLOW_MS = 2000; // after the metrics of running runs were fetched: they 
 const AGAIN_MS = 5000; // after a failure to load the list
 const WAITING_MS = 2000; // between two polls of waiting runs
 const live = new Map(); // run id -> its newest metrics
+const asked = new Map(); // run id -> turn in which they were requested last
+let turn = 0;
 const ended = new Map(); // run id -> the same of an ended run without stored metrics
 let list = null; // the table of runs, once its columns are known
 let size = PAGE;
@@ -137,11 +139,14 @@ $('#runs-more').addEventListener('click', () => {
   loadAll();
 });
 
-/** Fetches the metrics of active runs. */
+/** Fetches the metrics of the active runs whose metrics are the oldest. */
 async function ask() {
-  const wanted = runs.filter((run) => ACTIVE.includes(run.status)).slice(0, MAX_LIVE);
+  const active = runs.filter((run) => ACTIVE.includes(run.status));
+  const oldest = [...active].sort((a, b) => (asked.get(a.id) ?? 0) - (asked.get(b.id) ?? 0));
+  const wanted = oldest.slice(0, MAX_LIVE);
+  for (const { id } of wanted) asked.set(id, (turn += 1));
   const answers = await Promise.allSettled(wanted.map((run) => get(`/api/runs/${run.id}/now/`)));
-  live.clear();
+  for (const id of live.keys()) if (!active.some((run) => run.id === id)) live.delete(id);
   tellFailure(figures, answers, ask);
   // no value if the run was just deleted, or the request failed
   answers.forEach((/** @type {any} */ { value }, i) => value && live.set(wanted[i].id, value));
@@ -152,7 +157,7 @@ async function ask() {
 let following; // timer of the metrics
 function follow() {
   clearTimeout(following);
-  if (runs.some(({ status }) => status === 'running'))
+  if (runs.some(({ id, status }) => status === 'running' || (ACTIVE.includes(status) && !asked.has(id))))
     following = setTimeout(() => (document.hidden ? follow() : refresh()), FOLLOW_MS);
 }
 
@@ -216,7 +221,10 @@ function onMessage(message) {
   if (!known.size) return reload(); // a new run, or one that the filters left out so far
   let turned = false;
   for (const run of known) {
-    turned ||= news.status !== run.status;
+    if (news.status !== run.status) {
+      turned = true;
+      asked.delete(run.id); // its metrics come first
+    }
     Object.assign(run, {
       status: news.status,
       message: news.message,

@@ -36,9 +36,9 @@ class _Add(Parameters):
 
 
 class AddServers(Edit):
-    """Additional copies of a server."""
+    """Additional copies of a server, available from the time of the edit on."""
 
-    name, title, about = "add_servers", "Add servers", "Adds copies of an existing server."
+    name, title, about = "add_servers", "Add servers", "Adds copies of an existing server, without its outages."
     Parameters = _Add
     choice_titles = {"": "that of the copied server"}
 
@@ -59,7 +59,7 @@ class AddServers(Edit):
         taken = {server.name for server in state.cluster.servers}
         names = (name for n in range(1, MAX_SERVERS * 2) if (name := f"{model.name}+{n}") not in taken)
         added = [
-            replace(model, name=name, site=p.site or model.site, away=_away_before(model, self.at_ms))
+            replace(model, name=name, site=p.site or model.site, away=((0, self.at_ms),) if self.at_ms else ())
             for name, _ in zip(names, range(p.count), strict=False)
         ]
         jobs = [_with_uploads(job, chosen[0], p.count) for job in state.jobs]
@@ -220,14 +220,6 @@ class DrainServers(Edit):
     def _begin_ms(self) -> int:
         given: int | None = self.parameters.from_ms
         return self.at_ms if given is None else given
-
-
-def _away_before(model: Server, at_ms: int) -> tuple[tuple[int, int], ...]:
-    """Outages of a copy that does not exist before the given time; it shares later outages with its original."""
-    later = [(max(begin, at_ms), end) for begin, end in model.away if end > at_ms]
-    if not at_ms or (later and later[0][0] == at_ms):
-        return tuple([(0, later[0][1]), *later[1:]] if at_ms else later)
-    return ((0, at_ms), *later)
 
 
 def _put(demand: Demand, r: int, amount: int) -> Demand:

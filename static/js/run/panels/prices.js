@@ -48,11 +48,12 @@ export const pricesPanel = {
     canvas.addEventListener('keydown', ({ key }) => key === 'Enter' && explain(chart.time, focused()));
     const refresh = () => {
       element.hidden = store.lastSeq > 0 && !hasPrices(store);
+      why.disabled = !chart.curves.length;
       say(note, noteOf(server.prices, transport.then, info, chart));
     };
+    const why = h('button', { type: 'button', class: 'quiet', id: 'prices-why' }, 'Why this price');
     chart.onFocus = refresh;
     chart.onArrange = ({ plots, rows }) => sized($('.plot', element), plots, rows);
-    const why = h('button', { type: 'button', class: 'quiet', id: 'prices-why' }, 'Why this price');
     why.title = 'The jobs that hold the resource at the time shown';
     why.addEventListener('click', () => explain(null, focused()));
     server.input.after(why, layoutChoice(chart, layouts(info), refresh), logButton(chart, log));
