@@ -224,7 +224,8 @@ function columnsOf(base, other, span, real) {
 }
 
 /** Cells of the state of a job in a run; real: the run mirrors a real cluster. */
-export function state({ state: name, start_ms: start, ...job }, real) {
+export function state(job, real) {
+  const { state: name, start_ms: start } = job;
   const end = endOf(job);
   const times = start === null ? null : `${clock(start)} – ${end === null ? 'open' : clock(end)}`;
   return [
@@ -238,8 +239,8 @@ const endOf = ({ finish_ms: finish, stopped_ms: stopped }) => finish ?? stopped;
 
 /** Two bars on one axis, in the colour of the row's first kind. */
 function when({ base, other, kinds }, span) {
-  const bar = ({ start_ms: start, ...job }, name) => {
-    const at = place(start, endOf(job) ?? span[1], span);
+  const bar = (job, name) => {
+    const at = place(job.start_ms, endOf(job) ?? span[1], span);
     return h(
       'span',
       { class: 'lane' },

@@ -72,7 +72,7 @@ async function start() {
   await Promise.all([draft.preview(), follow(), loads(), noteContinued(found)]);
 }
 
-/** Shows a notice if the continued run has no events after the time of the fork, or edits that the fork does not have. */
+/** Notices on the continued run: it has no events after the time of the fork, or edits that the fork does not have. */
 async function noteContinued({ parent, fork_ms: forkMs }) {
   const again = () => noteContinued({ parent, fork_ms: forkMs });
   const run = parent && (await continued.load(get(`/api/runs/${parent}/`), again));

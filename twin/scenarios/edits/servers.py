@@ -14,7 +14,6 @@ from scheduling.model.values import (
     Demand,
     Job,
     ModelError,
-    Server,
     shorten,
 )
 from scheduling.reporting.quantities import duration

@@ -1,7 +1,7 @@
 // Rows of flags on a strip of time, so that no flag covers another.
 
 const [CHARACTER, PADDING, GAP] = [7, 12, 2]; // px
-const [LEAST, MOST] = [20, 122]; // px: width of a flag, as in whatif.css
+const [MIN_PX, MAX_PX] = [20, 122]; // px: width of a flag, as in whatif.css
 const MAX_ROWS = 4; // beyond, a flag stands to the right of its time
 
 /**
@@ -22,7 +22,7 @@ export function flagRows(flags) {
     if (row < 0) row = ends.length < MAX_ROWS ? ends.length : ends.indexOf(Math.min(...ends));
     const left = Math.max(x, ends[row] ?? x);
     found[i] = { row, shift: left - x };
-    ends[row] = left + Math.min(MOST, Math.max(LEAST, text.length * CHARACTER + PADDING)) + GAP;
+    ends[row] = left + Math.min(MAX_PX, Math.max(MIN_PX, text.length * CHARACTER + PADDING)) + GAP;
   }
   return found;
 }

@@ -25,7 +25,8 @@ const RESOURCES = 5;
  */
 export function holdersOf({ bars }, info, { servers, r, t, p }) {
   const available = servers.filter((server) => {
-    const { away = [] } = info.cluster.servers[server];
+    /** @type {[from: number, until: number][]} */
+    const away = info.cluster.servers[server].away ?? [];
     return !away.some(([from, until]) => from <= t && t < until);
   });
   const wanted = new Set(available);
