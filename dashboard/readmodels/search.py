@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 
 import experiments
 from dashboard.readmodels import job_table
@@ -67,6 +67,8 @@ def _runs(text: str, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> Found:
         named = Q(scenario__name__icontains=text) | Q(scenario__trace__name__icontains=text)
         numbered = Q(pk=int(text)) if text.isdecimal() and len(text) < 19 else Q()
         found = found.filter(named | scheduler_history.found_by(text) | numbered)
+        if numbered:  # first, whatever else has these digits in its name
+            found = found.order_by(Case(When(numbered, then=0), default=1), "-pk")
     hits = []
     for run in found[:SHOWN]:
         title = scheduler_history.present(run).title

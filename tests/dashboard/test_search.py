@@ -41,6 +41,15 @@ def test_a_run_is_found_by_its_number_and_scheduler(viewer, finished_run):
     assert "run" not in groups(viewer, "q=99999999999999999999")
 
 
+def test_the_run_with_a_number_comes_before_runs_with_the_number_in_their_name(viewer, make_scenario):
+    first, *others = [Run.objects.create(scenario=make_scenario()) for _ in range(9)]
+    for run in others:
+        run.scenario.name = f"load {first.pk}"
+        run.scenario.save()
+    hits = groups(viewer, f"q={first.pk}")["run"]["hits"]
+    assert [hit["href"] for hit in hits[:2]] == [f"/runs/{first.pk}/", f"/runs/{others[-1].pk}/"]
+
+
 def test_jobs_and_servers_of_the_run_come_first(viewer, finished_run):
     answer = groups(viewer, f"q=0&run={finished_run.pk}")
     assert list(answer)[:2] == ["job", "server"]
