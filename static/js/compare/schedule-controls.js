@@ -4,7 +4,6 @@ import { DIFFERENCE_TYPES, kindText, kindWord } from './comparison.js';
 import { kindMark } from './differences.js';
 import { wireRows } from '../gantt/row-controls.js';
 import { marksOf, paintMarks } from '../run/schedule/gantt-legend.js';
-import { shadeNote } from '../run/schedule/shade-note.js';
 import { url } from '../ui/address/query.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { numbersButton } from '../ui/table-toggle.js';
@@ -20,11 +19,12 @@ import { numbersButton } from '../ui/table-toggle.js';
 export function wireSchedules(gantts, view, kinds) {
   const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
   const colors = { kind: $('#color-kind'), job: $('#color-job') };
-  const tellShade = debounce(() => {
-    const { shaded } = gantts;
-    setText($('#gantts-detail'), shaded ? shadeNote(shaded).text : '');
-    $('#gantts-shade').hidden = !shaded;
+  const showNote = debounce(() => {
+    const { text, scale } = gantts.note;
+    setText($('#gantts-detail'), text);
+    $('#gantts-shade').hidden = !scale;
   }, 200);
+  gantts.onDetail = showNote;
   const show = () => {
     for (const [name, button] of Object.entries(orders))
       button.setAttribute('aria-pressed', String(gantts.order === name));
@@ -35,7 +35,7 @@ export function wireSchedules(gantts, view, kinds) {
       $('#gantts-marks'),
       gantts.list.flatMap(({ info }) => marksOf(info, gantts.order)),
     );
-    tellShade();
+    showNote();
   };
   for (const [name, button] of Object.entries(orders))
     button.addEventListener('click', () => {
@@ -65,7 +65,7 @@ export function wireSchedules(gantts, view, kinds) {
   );
   wireRows(gantts, view);
   numbersButton('gantts', () => gantts.table());
-  view.addEventListener('range', tellShade);
+  view.addEventListener('range', showNote);
   show();
   return show;
 }

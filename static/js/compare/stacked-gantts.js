@@ -10,7 +10,7 @@ import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { runMark } from './metrics-table.js';
 import { Gantt } from '../gantt/gantt.js';
-import { printedRows } from '../gantt/printed-rows.js';
+import { scheduleNote } from '../run/schedule/schedule-note.js';
 
 export class Gantts {
   /**
@@ -24,13 +24,12 @@ export class Gantts {
     this.byKind = byKind;
     this.onPick = onPick;
     this.onData = onData;
+    this.onDetail = () => {}; // called when the note may have changed
     this.list = []; // {run, store, info, gantt, stream}
     this.query = '';
     this.paints = new Map(); // run -> Uint8Array of masks
     this.bits = {};
     this.selected = new Map(); // run -> job
-    addEventListener('beforeprint', () => this.#printed());
-    addEventListener('afterprint', () => this.update());
   }
 
   /** Fetches and draws the runs; the first is the base. */
@@ -78,6 +77,7 @@ export class Gantts {
           onPick: (job) => this.onPick(run.id, job),
           paint: (job, c) => this.#paint(run.id, job, c),
         });
+        gantt.onDetail = () => this.onDetail();
         scroller.addEventListener('scroll', () => this.#follow(gantt));
         const entry = { run, store, info, gantt, stream, count };
         stream.addEventListener('data', () => {
@@ -101,14 +101,6 @@ export class Gantts {
     for (const { run } of this.list.slice(1)) this.paints.set(run.id, masks(columns, base.run.id, run.id).other);
     this.paints.set(base.run.id, masks(columns, base.run.id, other).base);
     this.update();
-  }
-
-  /** States which rows are on paper, which does not scroll. */
-  #printed() {
-    for (const { gantt, count } of this.list) {
-      const rows = printedRows(gantt);
-      if (rows) setText(count, `${count.textContent}; ${rows}`);
-    }
   }
 
   /** True if some job is not compared: not all runs have it, or its run is of another trace. */
@@ -156,9 +148,10 @@ export class Gantts {
     }
   }
 
-  /** The first schedule with shaded rows, or undefined. */
-  get shaded() {
-    return this.list.find(({ gantt }) => gantt.frame.detail === 'shade')?.gantt;
+  /** The note of the first schedule that has shades, else of the first that has a note. */
+  get note() {
+    const notes = this.list.map(({ gantt }) => scheduleNote(gantt));
+    return notes.find(({ scale }) => scale) ?? notes.find(({ text }) => text) ?? { text: '', scale: false };
   }
 
   /** All the bars on screen, run by run. */

@@ -31,6 +31,7 @@ export class Frame {
     this.also = new Set(); // further selected jobs
     this.marked = null; // [job] 1 for highlighted jobs
     this.views = [];
+    this.first = 0; // position of the first visible row among all
   }
 
   /**
@@ -49,6 +50,7 @@ export class Frame {
     const { list } = this.rows;
     const first = Math.max(0, Math.floor(top / rowPx));
     const last = Math.min(list.length, Math.ceil((top + area.bottom - area.top) / rowPx));
+    this.first = first;
     this.y0 = area.top + first * rowPx - top;
     this.views = list.slice(first, last).map((row, i) => this.#view(row, this.y0 + i * rowPx, owned));
     this.visible = this.views.reduce((sum, { low, high }) => sum + high - low, 0);
@@ -60,7 +62,7 @@ export class Frame {
   /** Text that changes with what the notes and the legend of the schedule state. */
   get signature() {
     const kinds = new Set(this.views.map(({ row, how }) => `${row.kind} ${how}`));
-    return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, ...kinds].join();
+    return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, this.first, ...kinds].join();
   }
 
   /** True if the rows have at least MAX_ROW_PX: “taller rows” may then have no effect. */
@@ -70,13 +72,26 @@ export class Frame {
 
   /** Number of bars in view that are valid at the time shown. */
   get inView() {
+    return this.#count(() => true);
+  }
+
+  /** True if more than half of the bars in view are shorter than a pixel: they are drawn one pixel wide. */
+  get narrow() {
+    const { bars } = this.store;
+    const least = 1 / this.pxPerMs;
+    const short = this.#count((bar) => endAt(bars, bar, this.p) - bars.start_ms[bar] < least);
+    return short > 0 && short > this.inView / 2;
+  }
+
+  /** Number of bars in view that are valid at the time shown and satisfy the condition. */
+  #count(condition) {
     const { bars } = this.store;
     let number = 0;
     for (const { row, low, high, how } of this.views) {
       if (how === 'none') continue;
       for (let i = low; i < high; i++) {
         const bar = row.sorted[i];
-        if (bars.end_ms[bar] > this.from && validAt(bars, bar, this.p)) number++;
+        if (bars.end_ms[bar] > this.from && validAt(bars, bar, this.p) && condition(bar)) number++;
       }
     }
     return number;

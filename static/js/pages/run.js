@@ -23,7 +23,6 @@ import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Gantt } from '../gantt/gantt.js';
-import { printedRows } from '../gantt/printed-rows.js';
 import { lifeOf } from '../gantt/layers/life.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
@@ -43,7 +42,7 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { printPanel, savePicture } from '../ui/png-button.js';
 import { ScheduleOptions } from '../run/schedule/gantt-options.js';
-import { shadeNote } from '../run/schedule/shade-note.js';
+import { scheduleNote } from '../run/schedule/schedule-note.js';
 import { GanttTools } from '../run/schedule/gantt-tools.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
@@ -195,22 +194,16 @@ async function main() {
 
   const rejections = new RejectionNote($('#all-rejected'), runId);
   const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
-  const countText = () => `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`;
   const paintSchedule = inPanel($('#panel-gantt'), () => {
     if (!gantt) return;
-    const { text, scale } = shadeNote(gantt);
+    const { text, scale } = scheduleNote(gantt);
     $('#gantt-shade').hidden = !scale;
     $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away) || gantt.rows.order !== 'servers';
     setText($('#gantt-detail'), text);
     options?.refresh();
     tools?.refresh();
-    setText($('#gantt-count'), countText());
+    setText($('#gantt-count'), `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
   });
-  addEventListener('beforeprint', () => {
-    const rows = gantt && printedRows(gantt);
-    if (rows) setText($('#gantt-count'), `${countText()}; ${rows}`);
-  });
-  addEventListener('afterprint', paintSchedule);
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();
     paintSchedule();

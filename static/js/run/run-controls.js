@@ -40,7 +40,8 @@ export class Operate {
   }
 
   async #cancel() {
-    if (await confirmed('Cancel this run? It cannot be resumed; its log is kept.', 'Cancel run')) this.#do('cancel');
+    const question = 'Cancel this run? It cannot be resumed; its log is kept.';
+    if (await confirmed(question, 'Cancel run', 'danger', 'Keep running')) this.#do('cancel');
   }
 
   #delete(events) {

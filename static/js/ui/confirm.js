@@ -3,17 +3,17 @@
 import { h } from './dom.js';
 
 /**
- * True if the operator agrees; Escape and Cancel say no. The focus returns to where it was.
+ * True if the operator agrees; Escape and the second button say no. The focus returns to where it was.
  *
  * @param {string} question
  * @param {string} verb what the button says
  * @param {'danger' | 'primary'} kind of the button; primary: nothing is removed or stopped
+ * @param {string} no what the second button says
  * @returns {Promise<boolean>}
  */
-export function confirmed(question, verb, kind = 'danger') {
+export function confirmed(question, verb, kind = 'danger', no = 'Cancel') {
   const yes = h('button', { class: kind, value: 'yes' }, verb);
-  const no = h('button', { class: 'quiet', value: '', autofocus: true }, 'Cancel');
-  return answered(question, [yes, no]);
+  return answered(question, [yes, h('button', { class: 'quiet', value: '', autofocus: true }, no)]);
 }
 
 /**

@@ -3,58 +3,69 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { shadeNote } from '../../static/js/run/schedule/shade-note.js';
+import { scheduleNote } from '../../static/js/run/schedule/schedule-note.js';
 
 const SERVER = { kind: 'server' };
 const JOB = { kind: 'job' };
 
 /** A schedule as the note reads it; its rows are shaded, and those of servers have a capacity. */
-function gantt(frame, rows = [SERVER], siteUse = false) {
+function gantt(frame, rows = [SERVER], siteUse = false, list = rows) {
   const views = rows.map((row) => ({ row, how: 'shade' }));
   return {
-    frame: { views, detail: 'shade', low: 0, inView: 67, hidesPs: false, tallest: false, ...frame },
-    rows: { serversOf: (row) => (row === SERVER ? [{}] : []) },
+    frame: { views, first: 0, detail: 'shade', low: 0, inView: 67, hidesPs: false, tallest: false, ...frame },
+    rows: { list, serversOf: (row) => (row === SERVER ? [{}] : []) },
     layer: () => ({ inRows: () => siteUse }),
   };
 }
 
 test('too many bars need a closer view, rows that are too small need more height', () => {
   const shares = 'allocated share of the most allocated resource of each row';
-  assert.deepEqual(shadeNote(gantt({})), {
+  assert.deepEqual(scheduleNote(gantt({})), {
     text: `67 bars in view: shaded by the ${shares}; zoom in for single bars.`,
     scale: true,
   });
   assert.equal(
-    shadeNote(gantt({ low: 30 })).text,
+    scheduleNote(gantt({ low: 30 })).text,
     `67 bars in view, rows too small for single bars: shaded by the ${shares}; press + for taller rows.`,
   );
   assert.equal(
-    shadeNote(gantt({ low: 30, tallest: true })).text,
+    scheduleNote(gantt({ low: 30, tallest: true })).text,
     `67 bars in view, rows too small for single bars: shaded by the ${shares}.`,
   );
   assert.equal(
-    shadeNote(gantt({ detail: 'bars', low: 1 })).text,
+    scheduleNote(gantt({ detail: 'bars', low: 1 })).text,
     `1 row is too small for single bars and shows the ${shares}; press + for taller rows.`,
   );
-  assert.match(shadeNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
-  assert.equal(shadeNote(gantt({ inView: 0, store: { groups: [1] } })).text, '', 'groups are drawn instead of bars');
+  assert.match(scheduleNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
+  assert.equal(scheduleNote(gantt({ inView: 0, store: { groups: [1] } })).text, '', 'groups are drawn instead of bars');
 });
 
 test('rows without a capacity are shaded relative to their own maximum', () => {
-  assert.match(shadeNote(gantt({}, [JOB])).text, /shaded by the number of workers relative to its maximum in the row;/);
   assert.match(
-    shadeNote(gantt({}, [SERVER, JOB])).text,
+    scheduleNote(gantt({}, [JOB])).text,
+    /shaded by the number of workers relative to its maximum in the row;/,
+  );
+  assert.match(
+    scheduleNote(gantt({}, [SERVER, JOB])).text,
     /resource of each row, or, in rows without a capacity, the number of workers relative to its maximum in the row;/,
   );
 });
 
 test('rows of sites of co-location runs have a note of their own, and bars need no scale', () => {
-  assert.deepEqual(shadeNote(gantt({}, [SERVER], true)), {
+  assert.deepEqual(scheduleNote(gantt({}, [SERVER], true)), {
     text: 'CPU above, network below: used share of the machines of the site.',
     scale: true,
   });
-  assert.deepEqual(shadeNote(gantt({ detail: 'bars', hidesPs: true })), {
+  assert.deepEqual(scheduleNote(gantt({ detail: 'bars', hidesPs: true })), {
     text: 'Parameter servers are hidden in rows that are too low; press + to show them.',
     scale: false,
   });
+});
+
+test('bars that are drawn wider than they last, and rows out of view, are stated', () => {
+  assert.equal(
+    scheduleNote(gantt({ detail: 'bars', narrow: true, first: 34 }, [JOB, JOB], false, { length: 24134 })).text,
+    'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in for their lengths. ' +
+      'Rows 35 to 36 of 24,134 are in view.',
+  );
 });

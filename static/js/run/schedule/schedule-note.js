@@ -1,5 +1,6 @@
-// Note below a schedule: by what its rows are shaded, and how to see single bars.
+// Note below a schedule: which of its rows are in view, by what they are shaded, and how to see single bars.
 
+import { rowsInView } from '../../gantt/rows-in-view.js';
 import { plural } from '../../util/format.js';
 
 const ALLOCATED = 'allocated share of the most allocated resource of each row';
@@ -19,7 +20,13 @@ export function shadedBy({ frame, rows }) {
  * @param {any} gantt
  * @returns {{text: string, scale: boolean}}
  */
-export function shadeNote(gantt) {
+export function scheduleNote(gantt) {
+  const { text, scale } = detailNote(gantt);
+  return { text: [text, rowsInView(gantt)].filter(Boolean).join(' '), scale };
+}
+
+/** What is drawn in the rows. */
+function detailNote(gantt) {
   const { frame } = gantt;
   if (gantt.layer('site-use')?.inRows(frame))
     return { text: 'CPU above, network below: used share of the machines of the site.', scale: true };
@@ -39,6 +46,10 @@ export function shadeNote(gantt) {
     const why = `${plural(frame.low, 'row')} ${are} too small for single bars`;
     return { text: `${why} and ${show} the ${shadedBy(gantt)}${taller}.`, scale: true };
   }
-  const text = frame.hidesPs ? 'Parameter servers are hidden in rows that are too low; press + to show them.' : '';
-  return { text, scale: false };
+  const notes = [
+    frame.narrow &&
+      'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in for their lengths.',
+    frame.hidesPs && 'Parameter servers are hidden in rows that are too low; press + to show them.',
+  ];
+  return { text: notes.filter(Boolean).join(' '), scale: false };
 }
