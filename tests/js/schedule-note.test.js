@@ -65,7 +65,7 @@ test('rows of sites of co-location runs have a note of their own, and bars need 
 test('bars that are drawn wider than they last, and rows out of view, are stated', () => {
   assert.equal(
     scheduleNote(gantt({ detail: 'bars', narrow: true, first: 34 }, [JOB, JOB], false, { length: 24134 })).text,
-    'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in for their lengths. ' +
+    'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in to see their lengths. ' +
       'Rows 35 to 36 of 24,134 are in view.',
   );
 });

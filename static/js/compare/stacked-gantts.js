@@ -148,10 +148,14 @@ export class Gantts {
     }
   }
 
-  /** The note of the first schedule that has shades, else of the first that has a note. */
+  /** The note of all schedules, or those of each if they differ. */
   get note() {
-    const notes = this.list.map(({ gantt }) => scheduleNote(gantt));
-    return notes.find(({ scale }) => scale) ?? notes.find(({ text }) => text) ?? { text: '', scale: false };
+    const notes = this.list.map(({ run, gantt }) => ({ label: `${run.title} · ${run.id}`, ...scheduleNote(gantt) }));
+    const equal = notes.every(({ text }) => text === notes[0].text);
+    const texts = equal
+      ? [notes[0]?.text ?? '']
+      : notes.filter(({ text }) => text).map(({ label, text }) => `${label}: ${text}`);
+    return { text: texts.join(' '), scale: notes.some(({ scale }) => scale) };
   }
 
   /** All the bars on screen, run by run. */

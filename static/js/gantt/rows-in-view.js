@@ -1,11 +1,11 @@
-// Rows of a schedule in view, of those that it has: it scrolls on screen, and not on paper.
+// Sentence on which rows of a schedule are in view; on paper the others cannot be reached by scrolling.
 
 import { number } from '../util/format.js';
 
-/** 'Rows 1 to 34 of 100 are in view.'; '' if all are. @param {any} gantt */
+/** 'Rows 1 to 34 of 100 are in view.'; '' if all rows are. @param {any} gantt */
 export function rowsInView({ frame, rows: { list } }) {
   const { first, views } = frame;
   if (views.length === list.length) return '';
-  const last = first + views.length;
-  return `Rows ${number(first + 1, 0)} to ${number(last, 0)} of ${number(list.length, 0)} are in view.`;
+  const [from, to, all] = [first + 1, first + views.length, list.length].map((value) => number(value, 0));
+  return from === to ? `Row ${from} of ${all} is in view.` : `Rows ${from} to ${to} of ${all} are in view.`;
 }

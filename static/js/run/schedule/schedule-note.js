@@ -25,7 +25,7 @@ export function scheduleNote(gantt) {
   return { text: [text, rowsInView(gantt)].filter(Boolean).join(' '), scale };
 }
 
-/** What is drawn in the rows. */
+/** Note on what is drawn in the rows, and whether its shades need a scale. */
 function detailNote(gantt) {
   const { frame } = gantt;
   if (gantt.layer('site-use')?.inRows(frame))
@@ -48,7 +48,7 @@ function detailNote(gantt) {
   }
   const notes = [
     frame.narrow &&
-      'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in for their lengths.',
+      'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in to see their lengths.',
     frame.hidesPs && 'Parameter servers are hidden in rows that are too low; press + to show them.',
   ];
   return { text: notes.filter(Boolean).join(' '), scale: false };
