@@ -31,6 +31,7 @@ class NoAccounting(ConnectorError):
 class Share:
     """Part of a node that a job holds while it runs.
 
+    memory_mb here and in the other facts: MiB (2^20 bytes), as clusters count it
     gpu_ids   indices of the GPUs on the node, empty where the cluster does not state them (yet)
     from_ms   where the node is held from another time on than the start of the attempt (a pod that was placed earlier,
               or joined later); None = from its start

@@ -10,7 +10,8 @@ from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
 
 EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
 OPEN = MAX_INT  # end of a bar that has not ended: nobody knows yet when it will
-THOUSAND = 1_000  # of a GPU, a CPU; memory is in MB, which are thousandths of a GB
+THOUSAND = 1_000  # of a GPU, a CPU
+MIB = 2**20 / 10**6  # memory_mb of facts, which clusters count in MiB, in thousandths of a GB
 
 
 def plain_name(text: str) -> str:
@@ -19,15 +20,20 @@ def plain_name(text: str) -> str:
     return kept or "_"
 
 
+def memory_of(memory_mb: int) -> int:
+    """Memory of a fact in thousandths of a GB; rounded down, so that what fits on a node also fits on its server."""
+    return memory_mb * 2**20 // 10**6
+
+
 def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> Server:
     """A node as a server; `away` are the intervals in ms of the log in which it took no work."""
-    capacity = (node.gpus * THOUSAND, node.cpus * THOUSAND, node.memory_mb, 0, 0)
+    capacity = (node.gpus * THOUSAND, node.cpus * THOUSAND, memory_of(node.memory_mb), 0, 0)
     name = plain_name(node.name)
     return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity, away=away)
 
 
 def amounts_of(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[int, int, int]:
-    """(GPUs, CPUs, MB) that the job held last, or asked for."""
+    """(GPUs, CPUs, memory_mb) that the job held last, or asked for."""
     shares = _held_at_once(attempts)
     gpus, cpus = sum(share.gpus for share in shares) or fact.gpus, sum(share.cpus for share in shares) or fact.cpus
     return gpus, cpus, sum(share.memory_mb for share in shares) or fact.memory_mb
@@ -44,7 +50,7 @@ def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
     shares = _held_at_once(fact.attempts)
     gpus, cpus, memory = amounts_of(fact, fact.attempts)
     units = max(1, cpus) if not _by_gpu(gpus, shares) else gpus
-    worker: Demand = (gpus * THOUSAND // units, cpus * THOUSAND // units, memory // units, 0, 0)
+    worker: Demand = (gpus * THOUSAND // units, cpus * THOUSAND // units, memory_of(memory) // units, 0, 0)
     return Job(
         id=name,
         arrival_ms=arrival_ms,

@@ -158,8 +158,8 @@ def _yes(available: bool) -> str:
 
 
 def _amounts(capacity: tuple[int, ...]) -> str:
-    gpus, cpus, memory_mb = capacity
-    return f"{gpus / 1_000:g} GPUs, {cpus / 1_000:g} CPUs, {memory_mb:,} MB"
+    gpus, cpus, memory = (amount / 1_000 for amount in capacity)
+    return f"{gpus:g} GPUs, {cpus:g} CPUs, {memory:,.3f} GB"
 
 
 def _by_key(logged: LoggedState) -> dict[str, list[LoggedJob]]:

@@ -85,9 +85,9 @@ class Costs:
 
 
 def counts(mirror: Mirror) -> dict[str, int]:
-    """{nodes, jobs: all of the log, and the open ones by state}."""
+    """{nodes: those that the cluster has, jobs: all of the log, and the open ones by state}."""
     states = Counter(mirror.jobs[index].fact.state for index in mirror.open)
-    return {"nodes": len(mirror.nodes), "jobs": len(mirror.jobs), **states}
+    return {"nodes": sum(not node.is_removed for node in mirror.nodes.values()), "jobs": len(mirror.jobs), **states}
 
 
 def _happened_ms(mirror: Mirror, kind: str, data: Mapping[str, Any]) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from scheduling.model.values import SITES
 from twin.connectors.facts import RUNNING, NodeFact
 from twin.eventlog.samples import UNKNOWN
-from twin.mirror.as_values import EventData
+from twin.mirror.as_values import MIB, EventData, memory_of
 from twin.mirror.differ import Mirror
 from twin.mirror.nodes.known import KnownNode
 from twin.samplers.base import STALE_INTERVALS
@@ -80,7 +80,7 @@ def _amounts(use: NodeUse, node: NodeFact) -> tuple[int, int, int]:
     return (
         _whole(use.gpus, 1_000, 1, node.gpus * 1_000),
         _whole(use.cpus, 1_000, CPU_STEP, node.cpus * 1_000),
-        _whole(use.memory_mb, 1, MEMORY_STEP, node.memory_mb),
+        _whole(use.memory_mb, MIB, MEMORY_STEP, memory_of(node.memory_mb)),
     )
 
 
@@ -92,7 +92,7 @@ def _summands(use: NodeUse, known: KnownNode) -> list[int]:
     """[servers, gpu, cpu, memory, busy, gpu_of, cpu_of, memory_of, busy_of] of one node."""
     node = known.fact
     amounts = _amounts(use, node)
-    capacity = (node.gpus * 1_000, node.cpus * 1_000, node.memory_mb)
+    capacity = (node.gpus * 1_000, node.cpus * 1_000, memory_of(node.memory_mb))
     busy = 0 if use.gpus_busy is None else round(use.gpus_busy * 1_000)
     return [
         1,
@@ -103,7 +103,7 @@ def _summands(use: NodeUse, known: KnownNode) -> list[int]:
     ]
 
 
-def _whole(amount: float | None, scale: int, step: int, most: int) -> int:
+def _whole(amount: float | None, scale: float, step: int, most: int) -> int:
     return UNKNOWN if amount is None else min(most, max(0, round(amount * scale / step) * step))
 
 

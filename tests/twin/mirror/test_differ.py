@@ -35,8 +35,8 @@ def test_the_first_look_adds_nodes_and_jobs():
         "job_arrived", "decided",
     ]  # fmt: skip
     assert [data["fields"]["site"] for _, data in events[:2]] == ["edge", "cloud"]
-    assert events[0][1]["fields"]["capacity"] == (4_000, 8_000, 16_000, 0, 0)
-    assert events[2][1]["fields"]["worker"] == (1_000, 1_000, 2_000, 0, 0), (
+    assert events[0][1]["fields"]["capacity"] == (4_000, 8_000, 16_777, 0, 0)
+    assert events[2][1]["fields"]["worker"] == (1_000, 1_000, 2_097, 0, 0), (
         "a worker is one of two GPUs, with half of the rest"
     )
     assert events[8][1] == {"job": 1, "kind": "waits", "code": "waits", "values": {"reason": "Resources"}}
@@ -211,7 +211,7 @@ def test_a_job_on_two_nodes_that_holds_more_cpus_than_it_asked_for():
     shares = (Share("edge1", gpus=2, cpus=4, memory_mb=8_000), Share("cloud1", gpus=1, cpus=2, memory_mb=4_000))
     events = log.apply(polled(3, job("1", RUNNING, gpus=3, attempts=(Attempt(at(2), None, shares),))))
     assert kinds(events) == ["job_set", "decided", "plan_changed"]
-    assert events[0][1]["fields"]["worker"] == (1_000, 2_000, 4_000, 0, 0)
+    assert events[0][1]["fields"]["worker"] == (1_000, 2_000, 4_194, 0, 0)
     assert log.bars() == {(0, 0, 2 * S, MAX_INT, 2, -1), (0, 1, 2 * S, MAX_INT, 1, -1)}
 
 
@@ -220,7 +220,7 @@ def test_a_job_without_gpus_is_counted_in_cpus():
     share = Share("edge1", cpus=6, memory_mb=6_000)
     log.apply(polled(3, job("1", RUNNING, gpus=0, attempts=(Attempt(at(2), None, (share,)),))))
     assert log.bars() == {(0, 0, 2 * S, MAX_INT, 6, -1)}
-    assert log.events[2].data["fields"]["worker"] == (0, 1_000, 1_000, 0, 0)
+    assert log.events[2].data["fields"]["worker"] == (0, 1_000, 1_048, 0, 0)
 
 
 def test_nodes_drain_fail_and_return():

@@ -118,7 +118,7 @@ def test_nodes_are_compared_by_capacity_and_availability(log):
     )[1]
     assert sorted((d.subject, d.field, d.log, d.cluster) for d in found) == [
         ("node cloud1", "availability", "available", "unavailable"),
-        ("node edge1", "capacity", "4 GPUs, 8 CPUs, 16,000 MB", "2 GPUs, 8 CPUs, 16,000 MB"),
+        ("node edge1", "capacity", "4 GPUs, 8 CPUs, 16.777 GB", "2 GPUs, 8 CPUs, 16.777 GB"),
     ]
     assert differences(log.events, polled(9, *jobs, nodes=NODES[:1])) == [("node cloud1", "presence")]
     assert differences(log.events, polled(9, *jobs, nodes=None)) == []

@@ -10,7 +10,7 @@ from scheduling.model.values import ModelError
 from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, polled, running
 from tests.twin.mirror.builders_stored import follow
 from twin.connectors._slurm import prefix
-from twin.connectors.facts import ConnectorError
+from twin.connectors.facts import ConnectorError, NodeFact
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
 from twin.mirror.health import Costs, counts
@@ -120,3 +120,11 @@ def test_prefixes_that_a_page_may_set(text):
 def test_prefixes_that_only_a_shell_may_set(text, reason):
     assert prefix.why_unsafe(text).startswith("prefix ")
     assert reason in prefix.why_unsafe(text)
+
+
+def test_nodes_that_the_cluster_no_longer_has_are_not_counted():
+    mirror = Mirror(EPOCH)
+    mirror.apply(polled(10))
+    assert counts(mirror)["nodes"] == 2
+    mirror.apply(polled(20, nodes=(NodeFact("edge1", gpus=4, cpus=8, memory_mb=16_000),)))
+    assert (counts(mirror)["nodes"], len(mirror.nodes)) == (1, 2), "its server stays in the log"

@@ -60,7 +60,7 @@ def test_an_answer_becomes_an_event_of_the_log(sampling):
     data = next(data for kind, data in events if kind == "sampled")
     rows = {row[0]: dict(zip(SAMPLE_FIELDS, row[1:], strict=True)) for row in data["rows"]}
     assert (rows[0]["gpu"], rows[0]["gpu_busy"], rows[0]["cpu"]) == (3_000, 300, 2_000)
-    assert (rows[1]["gpu"], rows[1]["memory"]) == (-1, 4_000)
+    assert (rows[1]["gpu"], rows[1]["memory"]) == (-1, 4_192)
     health = one.current_health().samples
     assert (health["sampler"], health["state"], health["nodes"]) == ("prometheus", SAMPLING, 2)
 
@@ -141,5 +141,5 @@ def test_samples_are_written_to_the_run(sampling):
     state = stored_states.at(connection.run_id)
     at_ms, *amounts = state.samples.rows[0].tolist()
     assert 0 <= state.sim_ms - at_ms < 2 * S, "the age of the scrape"
-    assert amounts == [3_000, 2_000, 4_000, 300]
+    assert amounts == [3_000, 2_000, 4_192, 300]
     assert state.use.length == 1

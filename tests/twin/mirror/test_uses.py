@@ -40,7 +40,7 @@ def test_a_row_has_the_time_of_the_sample_and_the_units_of_capacities(log):
     (row,) = data["rows"]
     assert row[0] == 0
     assert dict(zip(SAMPLE_FIELDS, row[1:], strict=True)) == {
-        "at_ms": 590 * S, "gpu": 2_000, "cpu": 3_460, "memory": 992, "gpu_busy": 375,
+        "at_ms": 590 * S, "gpu": 2_000, "cpu": 3_460, "memory": 1_056, "gpu_busy": 375,
     }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_sums_are_of_each_site_and_of_the_servers_that_tell(log):
     edge, cloud = (dict(zip(USE_FIELDS, row, strict=True)) for row in data["use"])
     assert (edge["at_ms"], edge["until_ms"]) == (600 * S, 780 * S)
     assert (edge["site"], edge["servers"], edge["gpu"], edge["gpu_of"]) == (0, 1, 2_000, 4_000)
-    assert (edge["busy"], edge["busy_of"], edge["memory_of"]) == (1_500, 4_000, 16_000)
+    assert (edge["busy"], edge["busy_of"], edge["memory_of"]) == (1_500, 4_000, 16_777)
     assert (cloud["gpu"], cloud["gpu_of"], cloud["busy_of"], cloud["memory_of"]) == (0, 0, 0, 0)
     assert (cloud["cpu"], cloud["cpu_of"]) == (1_000, 8_000)
 
@@ -75,7 +75,7 @@ def test_names_that_the_cluster_does_not_have_give_no_event(log):
 def test_no_amount_is_above_the_capacity(log):
     odd = use("edge1", 600, gpus=9, cpus=64, memory_mb=1e9, busy=4.0)
     (row,) = data_of(Uses(MINUTE).take(Sample(at(600), (odd,)), log.mirror))["rows"]
-    assert row[2:] == [4_000, 8_000, 16_000, 1_000]
+    assert row[2:] == [4_000, 8_000, 16_777, 1_000]
 
 
 def test_the_picture_has_the_running_jobs_and_what_they_hold(log):

@@ -42,7 +42,7 @@ class Demand:
 
     @property
     def memory_mb(self) -> int:
-        """Whole MB (2^20 bytes)."""
+        """Whole MiB."""
         return self.memory_bytes >> 20
 
 

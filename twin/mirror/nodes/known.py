@@ -11,6 +11,8 @@ from twin.connectors.facts import DOWN, UNAVAILABLE, NodeFact
 from twin.mirror.as_values import EventData, server_of
 from twin.mirror.nodes.sites import SiteRule
 
+REMOVED = "the cluster no longer has this node"
+
 
 @dataclass(slots=True)
 class KnownNode:
@@ -20,6 +22,11 @@ class KnownNode:
     fact: NodeFact
     away: tuple[tuple[int, int], ...] = ()
     site: str = ""  # empty until it is written
+
+    @property
+    def is_removed(self) -> bool:
+        """True if the cluster no longer has the node; its server stays in the log."""
+        return self.fact.state == DOWN and self.fact.reason == REMOVED
 
 
 class Nodes(dict[str, KnownNode]):
@@ -52,7 +59,7 @@ class Nodes(dict[str, KnownNode]):
         there = {fact.name for fact in facts}
         for name, known in self.items():
             if name not in there and known.fact.state != DOWN:
-                gone = replace(known.fact, state=DOWN, reason="the cluster no longer has this node", since_ms=None)
+                gone = replace(known.fact, state=DOWN, reason=REMOVED, since_ms=None)
                 self._set(known, gone, rule, log_ms, events, log_ms)
         self._set_sites(rule, events)
         return fresh

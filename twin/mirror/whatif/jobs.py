@@ -14,7 +14,7 @@ import numpy as np
 
 from scheduling.model.values import RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
-from twin.mirror.as_values import plain_name
+from twin.mirror.as_values import memory_of, plain_name
 from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Part
 from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts
@@ -79,9 +79,8 @@ def drafts_of(parts: Sequence[Part], *, by_node: bool = False) -> Drafts:
 
 def _by_unit(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
     """(workers [job], demand of each [job, 5]): GPUs with their shares of the rest, or CPUs."""
-    gpus, cpus, memory = (
-        np.array([getattr(part, name) for part in parts], dtype=float) for name in ("gpus", "cpus", "memory_mb")
-    )
+    gpus, cpus = (np.array([getattr(part, name) for part in parts], dtype=float) for name in ("gpus", "cpus"))
+    memory = np.array([memory_of(part.memory_mb) for part in parts], dtype=float)
     return shapes(gpus, cpus, memory, np.floor)  # a job that fills a node fits on it again
 
 
@@ -95,7 +94,7 @@ def _by_node(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
             (-(-part.gpus // count), -(-part.cpus // count), part.memory_mb // count)
         ]
         gpus, cpus, memory = (max(column) for column in zip(*amounts, strict=True))
-        demand[row, :3] = gpus * 1_000, cpus * 1_000, memory
+        demand[row, :3] = gpus * 1_000, cpus * 1_000, memory_of(memory)
     return workers, demand
 
 

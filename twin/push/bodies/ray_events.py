@@ -119,7 +119,7 @@ def _transitions(content: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping
 
 
 def _amounts(resources: Any) -> dict[str, int]:
-    """Whole CPUs and GPUs and memory in MB; a part of a GPU counts as one."""
+    """Whole CPUs and GPUs and memory in MiB; a part of a GPU counts as one."""
     if not isinstance(resources, Mapping):
         return {}
     found = {}

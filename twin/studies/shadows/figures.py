@@ -21,7 +21,7 @@ from twin.analysis.comparison.outcomes import FOREVER, believed, outcomes_of
 from twin.eventlog import stored_states
 from twin.files.stored_jobs import demands_of, field_of
 from twin.infra.columns import pack, unpack
-from twin.mirror.as_values import bars_of
+from twin.mirror.as_values import bars_of, memory_of
 from twin.mirror.whatif.cut import Part, end_ms
 from twin.models import Run, ShadowSet
 from twin.scenarios import store
@@ -185,4 +185,4 @@ def _use(held: np.ndarray, available: np.ndarray, of: np.ndarray, packed: Sequen
 def _amounts_of_worker(part: Part) -> tuple[int, ...]:
     """Thousandths that one unit of the job's real bars holds: a GPU with its part of the rest, or a CPU."""
     units = max(1, part.gpus or part.cpus)
-    return (part.gpus * 1_000 // units, part.cpus * 1_000 // units, part.memory_mb // units, 0, 0)
+    return (part.gpus * 1_000 // units, part.cpus * 1_000 // units, memory_of(part.memory_mb) // units, 0, 0)

@@ -35,13 +35,13 @@ def some():
 def test_a_job_has_the_shape_of_an_imported_one():
     found = some()
     drafts = drafts_of(found.parts)
-    workers, demand = shapes(np.array([2.0] * 4), np.array([2.0] * 4), np.array([4_000.0] * 4))
+    workers, demand = shapes(np.array([2.0] * 4), np.array([2.0] * 4), np.array([4_194.0] * 4))
     assert drafts.workers.tolist() == workers.tolist() == [2] * 4
     demand[:, 1] -= 1  # a thousandth of a CPU is for its parameter server
     assert drafts.demand[:, :3].tolist() == demand[:, :3].tolist()
     table = job_table(found.parts, SLOTS_MS[0])
     one = next(iter(table.jobs()))
-    assert (one.id, one.arrival_ms, one.requested_workers, one.worker) == ("a", MINUTE, 2, (1_000, 999, 2_000, 0, 0))
+    assert (one.id, one.arrival_ms, one.requested_workers, one.worker) == ("a", MINUTE, 2, (1_000, 999, 2_097, 0, 0))
     assert (one.ps, one.gradient_mb) == ((0, 1, 0, 0, 0), 0.0)
     assert (one.provenance["minibatch_ms"], one.provenance["utility"]) == (LIMIT, "drawn")
     assert [job.user for job in table.jobs()] == [None, "ann", None, None]
