@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
-from scheduling.model.values import RESOURCES, SITES, ZERO, Server
+from scheduling.model.values import RESOURCES, SITES, Server
 from twin.analysis.comparison import side_of
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
 from twin.analysis.situation import load, present_ms
 from twin.eventlog.fold import DIED, NEVER, UTILITY
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
-from twin.files.stored_jobs import any_utility, some_of
+from twin.files.stored_jobs import any_utility, demands_by_role, some_of
 from twin.models import Run
 from twin.scenarios import store
 
@@ -49,8 +49,7 @@ def now(run: Run) -> dict[str, Any]:
     unavailable_jobs = len(np.unique(bars[~available, JOB]))
     bars = bars[available]
     placed = some_of(jobs, bars[:, JOB].tolist())
-    roles = bars[:, ROLE].tolist()
-    demand = np.array([(job.worker, job.ps, ZERO)[role] or ZERO for job, role in zip(placed, roles, strict=True)])
+    demand = demands_by_role(placed)[bars[:, ROLE], np.arange(len(bars))]
     packed = store.packed(run, at_ms)
     site = np.array([SITES.index(server.site) for server in cluster.servers], dtype=np.int64)
     used = np.zeros((len(SITES), len(RESOURCES)))

@@ -58,6 +58,7 @@ class Role(IntEnum):
     WORKER = 0
     PS = 1
     TRANSFER = 2  # a gang loading its data on new servers
+    SUSPENDED = 3  # a worker of a suspended job of a real cluster, which keeps everything but its CPUs
 
 
 class Placement(NamedTuple):

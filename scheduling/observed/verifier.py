@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduling.verification.rules import WORKER, Output, Row, Rules, Stage
+from scheduling.verification.rules import SUSPENDED, WORKER, Output, Row, Rules, Stage
 
 
 class ObservedRules(Rules):
@@ -14,6 +14,7 @@ class ObservedRules(Rules):
     """
 
     name = "observed"
+    roles = ("worker", "suspended")
     states = {}
 
     def check(self, given: Output, problems: list[str]) -> None:
@@ -21,7 +22,7 @@ class ObservedRules(Rules):
         for id_, own in given.bars.items():
             for bar in own:
                 at = f"job {id_}: on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms"
-                if bar.role != "worker" or bar.chunk or bar.group:
+                if bar.chunk or bar.group:
                     problems.append(f"{at} must be a worker without chunk and group")
                 elif bar.server in ("", "cloud"):
                     problems.append(f"{at} must be on a server")
@@ -40,7 +41,7 @@ class ObservedRules(Rules):
         self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
     ) -> None:
         for job, role, server, start_ms, end_ms, *_ in bars:
-            if server < 0 or role != WORKER:
+            if server < 0 or role not in (WORKER, SUSPENDED):
                 problems.append(f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms must be a worker on a server")
 
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:

@@ -108,7 +108,9 @@ def _utilization(
     if not len(bars):
         return dict.fromkeys(RESOURCES)
     zero = (0,) * len(RESOURCES)
-    demands = np.array([[job.worker or zero, job.ps or zero] for job in jobs], dtype=float)  # [job, role, resource]
+    # [job, role, resource]; nothing is transferred here
+    demands = np.array([[job.worker or zero, job.ps or zero, zero, job.worker or zero] for job in jobs], dtype=float)
+    demands[:, Role.SUSPENDED, RESOURCES.index("cpu")] = 0
     counted_ms = bars[:, END] - bars[:, START] - _unavailable_ms(bars, clusters)
     held = (bars[:, COUNT] * counted_ms)[:, None] * demands[bars[:, JOB], bars[:, ROLE]]
     return shares(held.sum(axis=0), offered(clusters, first_ms, int(bars[:, END].max())), packed)

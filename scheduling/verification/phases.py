@@ -16,7 +16,7 @@ from typing import Any
 
 from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, ROLES, Outcome, replay
-from scheduling.verification.rules import TRANSFER, WORKER, Row, Stage, same, thousandths
+from scheduling.verification.rules import PS, TRANSFER, WORKER, Row, Stage, held_by, same, thousandths
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs
 from scheduling.verification.verify import filled, utility_of
 
@@ -90,9 +90,9 @@ def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]
         if any(start_ms < back and end_ms > gone for gone, back in row["away"]):
             problems.append(f"{at}: is on server {row['name']}, which is unavailable")
         if role != TRANSFER:
-            if ROLES[role] not in row["roles"]:
+            if role in (WORKER, PS) and ROLES[role] not in row["roles"]:
                 problems.append(f"{at}: server {row['name']} does not accept the role {ROLES[role]}")
-            amounts = [count * amount for amount in thousandths(jobs[job].get(ROLES[role]))]
+            amounts = [count * amount for amount in held_by(jobs[job], ROLES[role])]
             held[server] += [(start_ms, 1, amounts), (end_ms, -1, amounts)]
     for server, changes in held.items():
         capacity, total = thousandths(servers[server]["capacity"]), [0] * len(AMOUNTS)

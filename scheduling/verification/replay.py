@@ -14,7 +14,7 @@ from typing import Any
 
 from scheduling.reporting.reasons import sentence
 
-ROLES = ("worker", "ps", "transfer")
+ROLES = ("worker", "ps", "transfer", "suspended")
 NOWHERE, CLOUD = -1, -2  # servers of a bar
 Row = Mapping[str, Any]
 Plan = list[list[int]]  # bars: job, role, server, start_ms, end_ms, count, lane, chunk, group

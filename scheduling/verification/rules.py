@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scheduling.verification.replay import Outcome
 from scheduling.verification.schema import AMOUNTS, Check
 
-WORKER, PS, TRANSFER = 0, 1, 2  # roles of a bar of the log
+WORKER, PS, TRANSFER, SUSPENDED = range(4)  # roles of a bar of the log
 CLOSE = 1e-9  # relative, for sums of floats
 Row = Mapping[str, Any]
 
@@ -62,6 +62,7 @@ class Rules(ABC):
     """Rules of one execution model in addition to those of all runs. Stateless; they share no code with schedulers."""
 
     name: str  # as files state it
+    roles: tuple[str, ...] = ("worker", "ps", "transfer")  # of bars
     states: Mapping[str, Check]  # what `execution` holds besides model, packs and final
     part: str | None = None  # of the metrics of summary.json: the part that only runs of this model have
     files: tuple[str, ...] = ()  # that an output of this model has besides those that all have
@@ -104,6 +105,13 @@ def same(given: Any, value: float, size: float = 0.0) -> bool:
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
     return abs(given - value) <= CLOSE * max(1.0, abs(value), size)
+
+
+def held_by(job: Row, role: str) -> list[int]:
+    """Thousandths that a unit of a bar holds: a suspended worker everything but its CPUs, a transfer nothing."""
+    if role != "suspended":
+        return thousandths(job.get(role))
+    return [0 if name == "cpu" else amount for name, amount in zip(AMOUNTS, thousandths(job["worker"]), strict=True)]
 
 
 def thousandths(amounts: Row | None) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 from scheduling.model.values import shorten
 from scheduling.verification.families import RULES
 from scheduling.verification.replay import ROLES, Outcome
-from scheduling.verification.rules import CLOSE, Output, Row, same, thousandths
+from scheduling.verification.rules import CLOSE, TRANSFER, Output, Row, same, thousandths
 from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS
 
 Demands = Mapping[tuple[str, str], Sequence[int]]  # of (job, role): thousandths, in the order of AMOUNTS
@@ -134,7 +134,7 @@ def _utilization(
     cluster: Row, jobs: Sequence[Row], demands: Demands, bars: Sequence[Sequence[int]], packs: Sequence[str]
 ) -> dict[str, float | None]:
     """Share of capacity x time held, from the first arrival to the last bar's end; only what servers run out of."""
-    units = [bar for bar in bars if bar[1] < 2 and bar[2] >= 0]
+    units = [bar for bar in bars if bar[1] != TRANSFER and bar[2] >= 0]
     if not units:
         return dict.fromkeys(AMOUNTS)
     first, last = min(job["arrival_ms"] for job in jobs), max(bar[4] for bar in units)

@@ -19,7 +19,7 @@ from typing import Any
 from scheduling.model.values import MAX_INT, shorten
 from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
-from scheduling.verification.rules import Bar, Output, Row, same, thousandths
+from scheduling.verification.rules import Bar, Output, Row, held_by, same, thousandths
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs, check_results
 from scheduling.verification.summary import Demands, check_summary
 
@@ -58,11 +58,11 @@ def _check_meaning(
     by_id = {job["id"]: job for job in jobs}
     servers = {server["name"]: server for server in cluster["servers"]}
     outcome = replay(cluster, jobs, log, problems)
-    bars = _bars(cluster, by_id, servers, schedule, problems)
+    bars = _bars(cluster, by_id, servers, rules.roles, schedule, problems)
     _check_schedule(cluster, jobs, outcome, bars, problems)
     _check_decision_rows(jobs, outcome, decisions, problems)
     per_job = _per_job(by_id, bars, problems)
-    demands = {(id_, role): thousandths(job.get(role)) for id_, job in by_id.items() for role in ("worker", "ps")}
+    demands = {(id_, role): held_by(job, role) for id_, job in by_id.items() for role in rules.roles}
     _check_capacity(servers, demands, bars, execution["packs"], problems)
     done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in outcome.completed.items()}
     utilities = {id_: utility_of(cluster, by_id[id_], end) for id_, end in done.items()}
@@ -113,8 +113,9 @@ def _execution(summary: Row, installed: Row | None, problems: list[str]) -> Row 
 
 
 def _bars(
-    cluster: Row, jobs: Mapping[str, Row], servers: Mapping[str, Row], rows: Sequence[Row], problems: list[str]
-) -> list[Bar]:
+    cluster: Row, jobs: Mapping[str, Row], servers: Mapping[str, Row], roles: Sequence[str], rows: Sequence[Row],
+    problems: list[str],
+) -> list[Bar]:  # fmt: skip
     """Well-formed rows; the others become problems."""
     bars = []
     for line, row in enumerate(rows, start=2):
@@ -131,8 +132,8 @@ def _bars(
                 wrong.append(f"{key} must be empty or an integer >= 0, got {shorten(repr(row[key]))}")
         if id_ not in jobs:
             wrong.append(f"unknown job {shorten(repr(id_))}")
-        if role not in ("worker", "ps", "transfer"):
-            wrong.append(f"role must be worker, ps or transfer, got {shorten(repr(role))}")
+        if role not in roles:
+            wrong.append(f"role must be {' or '.join(roles)}, got {shorten(repr(role))}")
         if name == "cloud":
             if not cluster.get("cloud"):
                 wrong.append("the cluster has no unlimited cloud")

@@ -226,6 +226,25 @@ def test_suspended_jobs_of_a_followed_cluster_do_not_run(viewer, db):
     assert viewer.get(f"/api/runs/{run.pk}/now/").json()["jobs"]["suspended"] == 0
 
 
+def on_cloud1(load):
+    return {name: shares[1] for name, shares in zip(load["scale"], load["servers"]["shares"], strict=True)}
+
+
+def test_the_cpus_of_a_suspended_job_are_free_where_the_cluster_frees_them(viewer, db):
+    """Each job holds 2 of 4 GPUs, 2 of 8 CPUs and 4,194 of 16,777 of memory of its node."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    job = running("1", 600, node="cloud1")
+    for each in (polled(0), polled(600, job), polled(1_200, replace(suspended(job), frees_cpus=True))):
+        one.apply(each)
+    address = f"/api/runs/{connection.run.pk}/situation/"
+    found = viewer.get(address).json()["load"]
+    assert on_cloud1(found) == {"gpu": 500, "cpu": 0, "memory": 250}
+    one.apply(polled(1_800, job))
+    found = viewer.get(address).json()["load"]
+    assert on_cloud1(found) == {"gpu": 500, "cpu": 250, "memory": 250}
+
+
 def test_an_outage_that_was_stated_late_is_shown_since_it_began(viewer, db):
     """At second 600 the cluster states that a node has been down since second 360."""
     connection = Connection.objects.create(name="lab", connector="push")

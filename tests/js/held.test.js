@@ -6,6 +6,7 @@ import test from 'node:test';
 
 import { perPixel } from '../../static/js/gantt/layers/occupancy.js';
 import { Rows } from '../../static/js/gantt/rows.js';
+import { demandOf } from '../../static/js/core/bars.js';
 import { fullest } from '../../static/js/core/held-shares.js';
 import { sumOfSteps, withoutOutages } from '../../static/js/util/capacity.js';
 import { modelOf } from '../../static/js/models/index.js';
@@ -212,5 +213,17 @@ test('capacities are added over time, and an outage leaves none', () => {
     [100, 0],
     [120, 0],
     [Infinity, 5],
+  ]);
+});
+
+test('a suspended worker holds everything but its CPUs, and a transfer nothing', () => {
+  const bars = { role: [0, 1, 2, 3], job: [0, 0, 0, 0] };
+  const info = { worker: [1000, 2000, 3000, 0, 0], ps: [0, 500, 600, 0, 0] };
+  const held = bars.role.map((_, bar) => [0, 1, 2].map((r) => demandOf(bars, bar, r, info)));
+  assert.deepEqual(held, [
+    [1000, 2000, 3000],
+    [0, 500, 600],
+    [0, 0, 0],
+    [1000, 0, 3000],
   ]);
 });

@@ -83,6 +83,7 @@ class JobFact:
     gang          key of the gang that starts together with it; None = it is its own
     suspensions   (begin, end) of each time in which it was suspended, oldest first, end None = until further notice;
                   None where the cluster does not say
+    frees_cpus    True: its suspensions free its CPUs for other jobs; its memory and GPUs stay held
     """
 
     key: str
@@ -110,6 +111,7 @@ class JobFact:
     resubmitted_ms: tuple[int, ...] = ()
     uid: str = ""
     suspensions: tuple[tuple[int, int | None], ...] | None = None
+    frees_cpus: bool = False
 
     def __post_init__(self) -> None:
         if self.state not in JOB_STATES:

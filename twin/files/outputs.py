@@ -23,7 +23,7 @@ from twin.files.textcheck import BOM, check_text
 from twin.files.units import shorten
 
 SCHEDULE_COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")
-ROLE_NAMES = {Role.WORKER: "worker", Role.PS: "ps", Role.TRANSFER: "transfer"}
+ROLE_NAMES = {Role.WORKER: "worker", Role.PS: "ps", Role.TRANSFER: "transfer", Role.SUSPENDED: "suspended"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet take a cell for a formula
 FILES = ("cluster.json", "jobs.jsonl", "schedule.csv", "decisions.jsonl", "events.jsonl", "summary.json")
 _LINE = orjson.OPT_APPEND_NEWLINE

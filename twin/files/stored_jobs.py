@@ -9,10 +9,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from scheduling.model.values import ZERO, Job
+from scheduling.model.values import RESOURCES, ZERO, Job, Role
 from twin.files.job_table import JobTable
 from twin.infra import gc_control
 
+CPU = RESOURCES.index("cpu")
 BLOCK = 32  # jobs that are made together: one alone takes three times as long as in a block
 _making = threading.Lock()
 
@@ -98,6 +99,15 @@ def demands_of(jobs: Sequence[Job], name: str) -> np.ndarray:
         column = jobs.table.columns.get(name)
         return np.zeros((len(jobs), len(ZERO)), dtype=np.int64) if column is None else np.maximum(column, 0)
     return np.array([getattr(job, name) or ZERO for job in jobs], dtype=np.int64).reshape(-1, len(ZERO))
+
+
+def demands_by_role(jobs: Sequence[Job]) -> np.ndarray:
+    """int64 [role, job, resource]: what one unit of a bar holds."""
+    worker, ps = demands_of(jobs, "worker"), demands_of(jobs, "ps")
+    suspended = worker.copy()
+    suspended[:, CPU] = 0
+    by_role = {Role.WORKER: worker, Role.PS: ps, Role.TRANSFER: np.zeros_like(worker), Role.SUSPENDED: suspended}
+    return np.stack([by_role[role] for role in Role])
 
 
 def any_utility(jobs: Sequence[Job]) -> bool:

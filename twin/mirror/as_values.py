@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduling.model.values import MAX_INT, NONE, Demand, Job, Placement, Role, Server
@@ -76,9 +76,11 @@ def _by_gpu(gpus: int, shares: Sequence[Share]) -> bool:
     return gpus > 0 and all(share.gpus > 0 for share in shares)
 
 
-def bars_of(job: int, attempts: Sequence[Attempt], servers: Mapping[str, int], epoch_ms: int) -> list[Placement]:
+def bars_of(
+    job: int, fact: JobFact, attempts: Sequence[Attempt], servers: Mapping[str, int], epoch_ms: int
+) -> list[Placement]:
     """Bars that the job held or holds, in ms of the log; shares on nodes that are not known yet are left out."""
-    bars = []
+    bars: list[Placement] = []
     for attempt in attempts:
         start_ms = max(0, attempt.started_ms - epoch_ms)
         end_ms = OPEN if attempt.ended_ms is None else attempt.ended_ms - epoch_ms
@@ -99,4 +101,43 @@ def bars_of(job: int, attempts: Sequence[Attempt], servers: Mapping[str, int], e
             else:
                 count = share.gpus if by_gpu else max(1, share.cpus)
                 bars.append(Placement(job, int(Role.WORKER), server, begin, end, count, NONE))
-    return bars
+    if not fact.frees_cpus or not fact.suspensions:
+        return bars
+    spans = [
+        (begin_ms - epoch_ms, OPEN if end_ms is None else end_ms - epoch_ms) for begin_ms, end_ms in fact.suspensions
+    ]
+    return [part for bar in bars for part in _parts(bar, spans)]
+
+
+def _parts(bar: Placement, suspended: Sequence[tuple[int, int]]) -> Iterator[Placement]:
+    """A bar in parts, with the role `suspended` in these intervals, which are in the order of time."""
+    reached = bar.start_ms
+    for begin, end in suspended:
+        begin, end = max(begin, reached), min(end, bar.end_ms)
+        if begin >= end:
+            continue
+        if reached < begin:
+            yield bar._replace(start_ms=reached, end_ms=begin)
+        yield bar._replace(role=int(Role.SUSPENDED), start_ms=begin, end_ms=end)
+        reached = end
+    if reached < bar.end_ms:
+        yield bar._replace(start_ms=reached)
+
+
+def joined(bars: Iterable[Placement]) -> list[Placement]:
+    """The bars of a job as workers, without the division that suspensions make."""
+    found: list[Placement] = []
+    before: Placement | None = None
+    for bar in sorted(bars, key=lambda bar: (bar.server, bar.lane, bar.start_ms)):
+        if before is not None and _divided(before, bar):
+            found[-1] = found[-1]._replace(end_ms=bar.end_ms)
+        else:
+            found.append(bar._replace(role=int(Role.WORKER)))
+        before = bar
+    return found
+
+
+def _divided(first: Placement, then: Placement) -> bool:
+    """True if a suspension begins or ends between the two bars."""
+    same = (first.server, first.lane, first.count, first.end_ms) == (then.server, then.lane, then.count, then.start_ms)
+    return same and first.role != then.role

@@ -141,7 +141,7 @@ def _close(run: Run, mirror: Mirror, why: Callable[[KnownJob], Why], message: st
 def _cut_bars(known: KnownJob, mirror: Mirror) -> list[EventData]:
     """The bars of a job that runs end with the run; the next run records what follows."""
     indices = {name: node.index for name, node in mirror.nodes.items()}
-    bars = bars_of(known.index, known.attempts, indices, mirror.epoch_ms)
+    bars = bars_of(known.index, known.fact, known.attempts, indices, mirror.epoch_ms)
     if all(bar.end_ms <= mirror.log_ms for bar in bars):
         return []
     cut = [bar._replace(end_ms=min(bar.end_ms, mirror.log_ms)) for bar in bars if bar.start_ms < mirror.log_ms]

@@ -153,11 +153,13 @@ class Mirror:
         if known is None:
             if self._is_past(fact):
                 return
-            known = self._add(fact, events)
             was = None
+            fact = suspensions.as_seen(fact, was, self.at_ms)
+            known = self._add(fact, events)
             attempts = of_attempts.merged((), fact, before_ms, self.at_ms)
         else:
             was = known.fact
+            fact = suspensions.as_seen(fact, was, self.at_ms)
             if known.is_repeated_by(fact):
                 known.fact, known.seen_ms = fact, self.at_ms  # the connector keeps this one as well: one copy
                 return
@@ -174,7 +176,7 @@ class Mirror:
         if was is not None:
             events += job_events.fields_changed(known, was, had, self.epoch_ms)
         events += job_events.state_changed(known, was)
-        if attempts != had:
+        if attempts != had or (fact.frees_cpus and fact.suspensions != (was and was.suspensions)):
             self._add_bars(known, events)
         if fact.state == ENDED:
             if was is None or known.index in self.open or end_before != known.end:

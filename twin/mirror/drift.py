@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import Placement
+from scheduling.model.values import Placement, Role
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, UNAVAILABLE, WAITING, JobFact, NodeFact, Snapshot
 from twin.infra.counts import counted
-from twin.mirror.as_values import OPEN, bars_of, plain_name, server_of
+from twin.mirror.as_values import OPEN, bars_of, joined, plain_name, server_of
 from twin.scenarios.edits.moments import moment
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
 STATE_AFTER = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,
          "rejected": ENDED}  # fmt: skip
-SERVER, START, END, COUNT = (Placement._fields.index(name) for name in ("server", "start_ms", "end_ms", "count"))
+ROLE, SERVER, START, END, COUNT = (
+    Placement._fields.index(name) for name in ("role", "server", "start_ms", "end_ms", "count")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class LoggedState:
                 self._decided(self.jobs[data["job"]], data)
             elif kind == "plan_changed":
                 first, count = data["bars"]
-                self.jobs[data["keys"][0]].bars = _held(bars[first : first + count])
+                self.jobs[data["keys"][0]].bars = _held(_without_suspensions(bars[first : first + count]))
             elif kind in ("server_added", "server_set"):
                 fields, index = data["fields"], data["server"]
                 away = bool(fields["away"]) and fields["away"][-1][1] >= OPEN
@@ -128,7 +130,7 @@ def _job_differences(job: LoggedJob, fact: JobFact, servers: Mapping[str, int], 
         yield Difference(subject, "state", job.state, fact.state)
     elif fact.state == ENDED and job.outcome != fact.outcome:
         yield Difference(subject, "outcome", *(outcome.replace("_", " ") for outcome in (job.outcome, fact.outcome)))
-    bars = bars_of(0, fact.attempts, servers, epoch_ms)
+    bars = bars_of(0, fact, fact.attempts, servers, epoch_ms)
     wanted = _held(np.asarray(bars, dtype=np.int64).reshape(-1, len(Placement._fields)))
     if (fact.complete_history and job.bars != wanted) or not wanted <= job.bars:
         names = {index: name for name, index in servers.items()}
@@ -183,6 +185,15 @@ def _matching(jobs: Sequence[LoggedJob], fact: JobFact, epoch_ms: int) -> Logged
         return exact
     over = fact.state == ENDED and fact.ended_ms is not None and fact.ended_ms - epoch_ms <= jobs[-1].submitted_ms
     return None if over else jobs[-1]
+
+
+def _without_suspensions(bars: np.ndarray) -> np.ndarray:
+    """The bars of a job as workers: polls see its suspensions, its accounting does not state them."""
+    if not (bars[:, ROLE] == Role.SUSPENDED).any():
+        return bars
+    width = len(Placement._fields)
+    whole = joined(map(Placement._make, bars[:, :width].tolist()))
+    return np.asarray(whole, dtype=np.int64).reshape(-1, width)
 
 
 def _held(bars: np.ndarray) -> frozenset[Held]:

@@ -40,7 +40,9 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     for index, job in enumerate(known):
         arrival_ms = _arrival_ms(job, mirror)
         jobs.append(job_of(job.name, replace(job.fact, attempts=job.attempts), arrival_ms))
-        bars = [_within(bars_of(index, [attempt], indices, mirror.epoch_ms), until_ms) for attempt in job.attempts]
+        bars = [
+            _within(bars_of(index, job.fact, [attempt], indices, mirror.epoch_ms), until_ms) for attempt in job.attempts
+        ]
         for bar in (bar for own in bars for bar in own):
             busy.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms))
         steps += _steps(index, job, arrival_ms, bars, mirror)

@@ -1,6 +1,6 @@
 // Share of each resource of each site that is allocated over time, from the bars by difference arrays.
 
-import { NEVER, PS } from '../core/bars.js';
+import { NEVER, demandOf } from '../core/bars.js';
 import { colors } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 
@@ -43,7 +43,7 @@ export function allocated({ bars }, info, p, from, width, bins) {
   const { servers } = info.cluster;
   const siteOf = servers.map((server) => SITES.indexOf(server.site));
   const to = from + width * bins;
-  const { start_ms: start, end_ms: end, born_ms: born, died_ms: died, job, role, server, count } = bars;
+  const { start_ms: start, end_ms: end, born_ms: born, died_ms: died, server, count } = bars;
   for (let bar = 0; bar < bars.length; bar++) {
     if (
       start[bar] >= to ||
@@ -53,10 +53,9 @@ export function allocated({ bars }, info, p, from, width, bins) {
       server[bar] < 0
     )
       continue;
-    const demand = role[bar] === PS ? info.ps : info.worker;
     const offset = siteOf[server[bar]] * 5;
     for (let r = 0; r < 5; r++) {
-      const amount = demand[job[bar] * 5 + r] * count[bar];
+      const amount = demandOf(bars, bar, r, info) * count[bar];
       if (!(amount > 0)) continue;
       addInterval(sums[offset + r], bins, from, width, start[bar], end[bar], amount);
       for (const [left, back] of servers[server[bar]].away ?? []) {

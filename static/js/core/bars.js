@@ -10,7 +10,10 @@ export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ende
 export const WORKER = 0;
 export const PS = 1;
 export const TRANSFER = 2;
+export const SUSPENDED = 3; // a worker of a suspended job of a real cluster: everything but its CPUs is held
 export const CLOUD = -2;
+const RESOURCES = 5;
+const CPU = 1;
 
 /**
  * @typedef {Columns & {
@@ -55,6 +58,19 @@ export function validAt(bars, row, p) {
  */
 export function endAt(bars, row, p) {
   return bars.end_ms[row] < OPEN ? bars.end_ms[row] : Math.max(p, bars.start_ms[row] + 1);
+}
+
+/**
+ * What one unit of a bar holds of a resource, in thousandths: nothing while a gang loads its data.
+ *
+ * @param {BarColumns} bars
+ * @param {number} bar
+ * @param {number} r
+ * @param {{worker: ArrayLike<number>, ps: ArrayLike<number>}} info
+ */
+export function demandOf({ role, job }, bar, r, { worker, ps }) {
+  if (role[bar] === TRANSFER || (role[bar] === SUSPENDED && r === CPU)) return 0;
+  return (role[bar] === PS ? ps : worker)[job[bar] * RESOURCES + r];
 }
 
 /**

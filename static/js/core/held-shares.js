@@ -1,7 +1,7 @@
 // Amounts held by the bars of a row of the schedule, by measure: resources, slots of typed workers, or workers.
 
 import { capacityAt, capacitySteps, laneSteps, largest, sumOfSteps } from '../util/capacity.js';
-import { PS } from './bars.js';
+import { PS, demandOf } from './bars.js';
 
 const NONE = /** @type {{name: string, share: number} | null} */ (null);
 const LANES = ['workers in use', 'parameter servers in use'];
@@ -60,11 +60,10 @@ function laneMeasure(name, role, capacity, bars) {
  * @param {RunInfo} info
  * @returns {Measure[]}
  */
-function resourceMeasure(name, r, server, bars, { worker, ps }) {
+function resourceMeasure(name, r, server, bars, info) {
   const capacity = capacitySteps(server, r);
   /** @param {number} bar */
-  const amountOf = (bar) =>
-    bars.lane[bar] >= 0 ? 0 : (bars.role[bar] === PS ? ps : worker)[bars.job[bar] * 5 + r] * bars.count[bar];
+  const amountOf = (bar) => (bars.lane[bar] >= 0 ? 0 : demandOf(bars, bar, r, info) * bars.count[bar]);
   return largest(capacity) > 0 ? [{ name: `${name} allocated`, capacity, amountOf }] : [];
 }
 

@@ -1,6 +1,7 @@
 // Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
 
 import { observedCurves } from '../charts/allocated-used.js';
+import { demandOf } from '../core/bars.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { NowLine, Reservations, Unseen } from '../gantt/layers/observation.js';
 import { ForecastLayer } from '../gantt/layers/forecast.js';
@@ -8,7 +9,6 @@ import { blankBefore } from '../util/interval-sums.js';
 import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { slotted } from './slotted.js';
 
-const COUNT = 5; // resources
 const CPU = 1;
 
 /** Jobs of a real cluster end in several ways, of which the state knows one. */
@@ -26,6 +26,7 @@ export const observed = {
   utilization: observedCurves,
   legend: [
     { mark: 'solid', text: 'held by a job' },
+    { mark: 'hatch', text: 'held by a suspended job, without its CPUs' },
     { mark: 'blind', text: 'cluster not seen' },
     { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },
@@ -56,7 +57,7 @@ function stacks(server, info, bars) {
   return info.names.flatMap((name, r) => {
     const capacity = perUnit(capacitySteps(server, r), 1000);
     if (!info.used[r] || !largest(capacity)) return [];
-    const amountOf = (bar) => (info.worker[bars().job[bar] * COUNT + r] * bars().count[bar]) / 1000;
+    const amountOf = (bar) => (demandOf(bars(), bar, r, info) * bars().count[bar]) / 1000;
     return [{ key: info.resources[r], title: name, unit: info.units[r], capacity, amountOf }];
   });
 }

@@ -2,7 +2,7 @@
 
 import { allocated, allocationCurves, offered } from '../charts/allocation.js';
 import { SHARED_STATES } from '../core/job-state.js';
-import { PS } from '../core/bars.js';
+import { demandOf } from '../core/bars.js';
 import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { resourceMeasures } from '../core/held-shares.js';
 
@@ -50,9 +50,9 @@ function stacks(server, info, bars) {
     const capacity = perUnit(capacitySteps(server, r), 1000);
     if (!info.used[r] || !largest(capacity)) return [];
     const amountOf = (bar) => {
-      const { role, job, count, lane, shared } = bars();
-      if (shared?.[bar] || lane[bar] >= 0) return 0;
-      return ((role[bar] === PS ? info.ps : info.worker)[job[bar] * COUNT + r] * count[bar]) / 1000;
+      const columns = bars();
+      if (columns.shared?.[bar] || columns.lane[bar] >= 0) return 0;
+      return (demandOf(columns, bar, r, info) * columns.count[bar]) / 1000;
     };
     return [{ key: info.resources[r], title: name, unit: info.units[r], capacity, amountOf }];
   });

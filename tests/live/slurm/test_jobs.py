@@ -187,6 +187,9 @@ def test_suspension_and_resumption(cluster, follower):
     cluster.run("scontrol", "suspend", key)
     suspended = follower(key, lambda job: job.state == facts.SUSPENDED)
     assert len(suspended.attempts) == 1
+    [share] = suspended.attempts[0].shares
+    shown = cluster.run("scontrol", "show", "node", share.node)
+    assert (suspended.frees_cpus, "CPUAlloc=0 " in shown) == (True, True)
     cluster.run("scontrol", "resume", key)
     assert follower(key, runs).attempts[0].started_ms == suspended.attempts[0].started_ms
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scheduling.model.values import Event
+from scheduling.model.values import Event, Placement
 from twin.connectors.base import Connector
 from twin.connectors.facts import (
     ENDED,
@@ -23,7 +23,7 @@ from twin.connectors.facts import (
     Snapshot,
 )
 from twin.eventlog.fold import BORN, DIED, NEVER, RunState
-from twin.mirror.as_values import EventData
+from twin.mirror.as_values import EventData, joined
 from twin.mirror.differ import Mirror
 
 EPOCH = 1_795_000_000_000
@@ -108,13 +108,14 @@ class Log:
         return events
 
     def bars(self) -> set[tuple[int, ...]]:
-        """(job, server, start, end, count, GPU) of every bar that is true now."""
+        """(job, server, start, end, count, GPU) of every valid bar, whether its job is suspended or not."""
         rows = RunState().feed(self.events).bars.rows
-        return {
-            (row[0], row[2], row[3], row[4], row[5], row[6])
-            for row in rows.tolist()
-            if row[DIED] == NEVER and row[BORN] <= self.mirror.log_ms
-        }
+        valid = [row for row in rows.tolist() if row[DIED] == NEVER and row[BORN] <= self.mirror.log_ms]
+        whole = [
+            bar for job in sorted({row[0] for row in valid})
+            for bar in joined(Placement(*row[:BORN]) for row in valid if row[0] == job)
+        ]  # fmt: skip
+        return {(bar.job, bar.server, bar.start_ms, bar.end_ms, bar.count, bar.lane) for bar in whole}
 
 
 class Scripted(Connector):

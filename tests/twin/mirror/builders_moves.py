@@ -28,7 +28,9 @@ class Cluster:
         elif what == "start" and fact.state == WAITING:
             self.jobs[key] = replace(fact, state=RUNNING, reason="", attempts=(attempt(second, node=node),))
         elif what == "suspend" and fact.state in (RUNNING, SUSPENDED):
-            self.jobs[key] = replace(fact, state=SUSPENDED if fact.state == RUNNING else RUNNING)
+            suspends = fact.state == RUNNING
+            frees = suspends and node == "edge1"  # as under Slurm
+            self.jobs[key] = replace(fact, state=SUSPENDED if suspends else RUNNING, frees_cpus=frees)
         elif what == "end" and fact.state != ENDED:
             self.jobs[key] = ended(fact, second)
         elif what == "requeue" and fact.state == RUNNING:

@@ -16,7 +16,7 @@ def share(node, **interval):
 
 def test_a_share_is_held_in_its_own_interval():
     attempt = Attempt(at(10), None, (share("edge1", until_ms=at(30)), share("cloud1", from_ms=at(20))))
-    assert bars_of(7, [attempt], SERVERS, EPOCH) == [
+    assert bars_of(7, job("7", RUNNING, attempts=(attempt,)), [attempt], SERVERS, EPOCH) == [
         Placement(7, 0, 0, 10 * S, 30 * S, 2, NONE),
         Placement(7, 0, 1, 20 * S, OPEN, 2, NONE),
     ]

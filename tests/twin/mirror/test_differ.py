@@ -157,6 +157,28 @@ def test_a_key_that_is_used_again_is_another_job():
     assert log.bars() == {(0, 0, 5 * S, 8 * S, 2, -1)}, "what is known later of the first one changes the first one"
 
 
+def test_suspensions_that_free_the_cpus_divide_the_bar():
+    log = Log()
+    log.apply(polled(10, running("1", 5)))
+    idle = replace(suspended(running("1", 5)), frees_cpus=True)
+    assert kinds(log.apply(polled(12, idle))) == ["decided", "plan_changed"]
+    assert bars(log) == [(0, 5 * S, 12 * S), (3, 12 * S, MAX_INT)]
+    assert log.apply(polled(13, idle)) == [], "repeating a poll gives no events"
+    log.apply(polled(20, running("1", 5)))
+    assert log.apply(polled(21, running("1", 5))) == []
+    log.apply(polled(30, idle))
+    log.apply(polled(40, ended(running("1", 5), 38)))
+    assert bars(log) == [
+        (0, 5 * S, 12 * S), (3, 12 * S, 20 * S), (0, 20 * S, 30 * S), (3, 30 * S, 38 * S)
+    ], "suspended when it ended"  # fmt: skip
+
+
+def bars(log):
+    """(role, start, end) of the bars of the newest plan of the only job."""
+    plan = [event.data for event in log.events if event.kind == "plan_changed"][-1]
+    return [(bar.role, bar.start_ms, bar.end_ms) for bar in plan["bars"]]
+
+
 def test_suspended_jobs_keep_their_bar_and_say_so():
     log = Log()
     log.apply(polled(10, running("1", 5)))

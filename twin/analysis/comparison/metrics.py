@@ -16,7 +16,7 @@ from scheduling.reporting.metrics import offered, shares
 from scheduling.reporting.quantities import value_text
 from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import Outcomes
-from twin.files.stored_jobs import any_utility, demands_of, objects_of
+from twin.files.stored_jobs import any_utility, demands_by_role, objects_of
 
 ALIKE = 0.001  # relative difference of values that are the same if they are also displayed alike
 DUST = 1e-9  # of sums in another order, beside the relative one of isclose
@@ -151,8 +151,7 @@ def _utilization(
     last_ms = int(end.max())
     time = (bars[:, COUNT] * (end - bars[:, START])).astype(float)
     held = np.zeros(len(RESOURCES))
-    for role in (Role.WORKER, Role.PS):
+    for role, demands in enumerate(demands_by_role(jobs)):
         of_role = bars[:, ROLE] == role
-        per_job = np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(jobs))
-        held += per_job @ demands_of(jobs, "worker" if role == Role.WORKER else "ps")
+        held += np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(jobs)) @ demands
     return shares(held, offered(clusters, first_ms, last_ms), packed)

@@ -14,7 +14,7 @@ import numpy as np
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT
 from scheduling.model.values import MAX_INT, RESOURCES, Cluster, Job, Server
 from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, NEVER, WORKER, RunState
-from twin.files.stored_jobs import demands_of
+from twin.files.stored_jobs import demands_by_role
 from twin.models import Run
 from twin.scenarios import store
 
@@ -70,8 +70,7 @@ def held(
     outages = [server.away for server in servers]
     if packed:
         columns = [RESOURCES.index(name) for name in packed]
-        demands = np.stack([demands_of(jobs, "worker"), demands_of(jobs, "ps"), np.zeros_like(demands_of(jobs, "ps"))])
-        amounts = demands[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
+        amounts = demands_by_role(jobs)[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
         capacity = np.array([server.capacity for server in servers], dtype=np.int64).reshape(-1, len(RESOURCES))
         return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered, outages)
     lanes = store.lanes_at(run, cluster, at_ms)

@@ -111,7 +111,7 @@ def job(row: dict[str, str], key: str, at_ms: int) -> JobFact:
         limit_ms=amounts.limit_ms(row["TimeLimit"]), queue=row["Partition"], user=row["UserName"],
         account=amounts.known(row["Account"]), gang=f"{key.split('+')[0]}+0" if "+" in key else None,
         priority=amounts.count(row["PriorityLong"]), depends_on=amounts.known(row["Dependency"]),
-        reservation=amounts.known(row["Reservation"]), ended_ms=ended,
+        reservation=amounts.known(row["Reservation"]), ended_ms=ended, frees_cpus=shown == "SUSPENDED",
     )  # fmt: skip
 
 

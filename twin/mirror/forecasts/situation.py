@@ -85,8 +85,9 @@ def _running(
     job: JobFact, at_ms: int, places: Mapping[str, int], predict: Predict, constraints: Constraints
 ) -> Running:
     attempt = job.attempts[-1]
+    frees_cpus = job.state == facts.SUSPENDED and job.frees_cpus
     shares = tuple(
-        (places[share.node], (share.gpus, share.cpus, share.memory_mb))
+        (places[share.node], (share.gpus, 0 if frees_cpus else share.cpus, share.memory_mb))
         for share in attempt.shares
         if share.node in places and share.until_ms is None
     )

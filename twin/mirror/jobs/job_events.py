@@ -71,7 +71,7 @@ def state_changed(known: KnownJob, was: JobFact | None) -> list[EventData]:
 
 def bars_changed(known: KnownJob, nodes: Mapping[str, int], epoch_ms: int) -> EventData:
     """All bars of a job, in place of those that the log has. nodes: name -> index in the log."""
-    bars = bars_of(known.index, known.attempts, nodes, epoch_ms)
+    bars = bars_of(known.index, known.fact, known.attempts, nodes, epoch_ms)
     begin_ms, end_ms = span_of(bars, known.attempts, epoch_ms)
     finish_ms = end_ms if known.attempts and known.fact.state == ENDED else NONE
     times = [[known.index, begin_ms, finish_ms]]

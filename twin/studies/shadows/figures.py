@@ -19,7 +19,7 @@ from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.metrics import mean
 from twin.analysis.comparison.outcomes import FOREVER, believed, outcomes_of
 from twin.eventlog import stored_states
-from twin.files.stored_jobs import demands_of, field_of
+from twin.files.stored_jobs import demands_by_role, field_of
 from twin.infra.columns import pack, unpack
 from twin.mirror.as_values import bars_of, memory_of
 from twin.mirror.whatif.cut import Part, end_ms
@@ -27,7 +27,7 @@ from twin.models import Run, ShadowSet
 from twin.scenarios import store
 from twin.studies.shadows.window import Window
 
-GPU = RESOURCES.index("gpu")
+GPU, CPU = RESOURCES.index("gpu"), RESOURCES.index("cpu")
 HOUR_MS = 3_600_000
 PAIRED = ("mean_wait_ms", "mean_jct_ms", "p95_jct_ms")  # differences are over the jobs completed in both
 SHOWN = (*PAIRED, "utilization.gpu", "utilization.cpu", "gpu_hours", "total_utility", "completed", "rejected")
@@ -85,14 +85,17 @@ def real(window: Window, history: History) -> Figures:
     parts, mirror = window.made.cut.parts, window.made.moment.mirror
     indices = {name: node.index for name, node in mirror.nodes.items()}
     rows = [
-        bar for index, part in enumerate(parts) for bar in bars_of(index, part.known.attempts, indices, mirror.epoch_ms)
+        bar
+        for index, part in enumerate(parts)
+        for bar in bars_of(index, part.known.fact, part.known.attempts, indices, mirror.epoch_ms)
     ]
     bars = np.array(rows, dtype=np.int64).reshape(-1, len(Placement._fields))
-    amounts = np.array([_amounts_of_worker(part) for part in parts], dtype=float)
+    amounts = np.array([_amounts_of_worker(part) for part in parts], dtype=float)[bars[:, JOB]]
+    amounts[bars[:, ROLE] == Role.SUSPENDED, CPU] = 0
     lasted = _within(bars, window.from_ms, window.until_ms)
-    held = (lasted[:, None] * amounts[bars[:, JOB]]).sum(axis=0)
+    held = (lasted[:, None] * amounts).sum(axis=0)
     lost = _during_outages(bars, window.made.cluster, window.from_ms, window.until_ms)
-    available = held - (lost[:, None] * amounts[bars[:, JOB]]).sum(axis=0)
+    available = held - (lost[:, None] * amounts).sum(axis=0)
     done = history.completed_ms >= 0
     return {
         **history.times(done),
@@ -116,10 +119,9 @@ def of_run(run: Run, of: ShadowSet) -> tuple[Figures, Figures, list[str]]:
     scored = history.completed_ms >= 0
     both = scored & (found.completed_ms >= 0)
     held_ms, held = _within(bars, of.from_ms, of.until_ms), np.zeros(len(RESOURCES))
-    for role in (Role.WORKER, Role.PS):
+    for role, demands in enumerate(demands_by_role(jobs)):
         rows = bars[:, ROLE] == role
-        per_job = np.bincount(bars[rows, JOB], weights=held_ms[rows], minlength=len(jobs))
-        held += per_job @ demands_of(jobs, "worker" if role == Role.WORKER else "ps")
+        held += np.bincount(bars[rows, JOB], weights=held_ms[rows], minlength=len(jobs)) @ demands
     figures = {
         **_times(found.arrived_ms, found.start_ms, found.completed_ms, both),
         **_use(held, held, offered([(0, cluster)], of.from_ms, of.until_ms), store.packed(run)),

@@ -1,9 +1,7 @@
 // Holders of a resource on some servers at one time, as known at a moment.
 
-import { PS, TRANSFER, validAt } from '../bars.js';
+import { PS, TRANSFER, demandOf, validAt } from '../bars.js';
 import { capacityAt, capacitySteps } from '../../util/capacity.js';
-
-const RESOURCES = 5;
 
 /**
  * @typedef {object} Holder a job with what it holds
@@ -37,7 +35,7 @@ export function holdersOf({ bars }, info, { servers, r, t, p }) {
     if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || !wanted.has(bars.server[bar])) continue;
     if (bars.role[bar] === TRANSFER || bars.lane[bar] >= 0 || !validAt(bars, bar, p)) continue;
     const isPs = bars.role[bar] === PS;
-    const amount = (isPs ? info.ps : info.worker)[bars.job[bar] * RESOURCES + r] * bars.count[bar];
+    const amount = demandOf(bars, bar, r, info) * bars.count[bar];
     if (!amount) continue;
     const job = bars.job[bar];
     const known = jobs.get(job) ?? { job, amount: 0, workers: 0, ps: 0, servers: [] };

@@ -1,6 +1,6 @@
 // Totals of a range of time, and the jobs that hold servers at one time; both as known at a moment.
 
-import { NEVER, OPEN, PS, TRANSFER, WORKER, endAt, validAt } from '../bars.js';
+import { NEVER, OPEN, TRANSFER, WORKER, demandOf, endAt, validAt } from '../bars.js';
 import { spansOf } from '../job-spans.js';
 import { pricesOf } from './slot-prices.js';
 
@@ -76,9 +76,8 @@ function hoursHeld({ bars, groups }, info, p, from, to) {
     if (!validAt(bars, bar, p)) continue;
     const ms = Math.min(to, endAt(bars, bar, p)) - Math.max(from, bars.start_ms[bar]);
     if (!(ms > 0)) continue;
-    const isPs = bars.role[bar] === PS;
-    if (!isPs) workers += ms * bars.count[bar];
-    const demand = (isPs ? info.ps : info.worker)[bars.job[bar] * RESOURCES];
+    if (bars.role[bar] === WORKER) workers += ms * bars.count[bar];
+    const demand = demandOf(bars, bar, 0, info);
     if (bars.lane[bar] < 0 && info.used[0]) gpu += (ms * bars.count[bar] * demand) / 1000;
   }
   for (const [begin, until, { servers }] of groups) {

@@ -1,6 +1,6 @@
 // Bars as rectangles filled colour by colour, with names if they are wide enough.
 
-import { OPEN, PS, TRANSFER, endAt } from '../../core/bars.js';
+import { OPEN, PS, SUSPENDED, TRANSFER, endAt } from '../../core/bars.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, plural } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
@@ -41,12 +41,13 @@ export class Bars extends Layer {
         addStrip(ctx, strips, { x: rect[0], width: rect[2], foot: each.y + (lane + 1) * lanePx, lanePx, color });
         return;
       }
-      const isPs = bars.role[bar] === PS;
-      const fill = isPs && lanePx >= 4 ? stripes(ctx, color) : color;
+      const isStriped = bars.role[bar] === PS || bars.role[bar] === SUSPENDED;
+      const fill = isStriped && lanePx >= 4 ? stripes(ctx, color) : color;
       const list = rects.get(fill);
       if (list) list.push(rect[0], rect[1], rect[2], rect[3]);
       else rects.set(fill, rect);
-      if (lanePx >= LABEL_PX && rect[2] > 34 && !isPs) this.#label(frame, each, bar, rect, right, dim ? c.muted : ink);
+      if (lanePx >= LABEL_PX && rect[2] > 34 && !isStriped)
+        this.#label(frame, each, bar, rect, right, dim ? c.muted : ink);
     });
   }
 

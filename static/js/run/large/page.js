@@ -4,6 +4,7 @@ import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
 import { metricTable } from '../../core/metric-table.js';
 import { url } from '../../ui/address/query.js';
+import { roleName } from '../../gantt/roles.js';
 import { hasMetrics, paintMetrics } from '../figures/metrics-panel.js';
 import { JobsTable } from '../jobs-table.js';
 import { Raster, cellText } from './raster.js';
@@ -19,7 +20,6 @@ const AGAIN_MS = 3000; // until the levels are asked for again while they are co
 const FETCH_MS = 120; // after the last change of the window
 const COLUMNS = 512;
 const KEYS = { ArrowLeft: 'earlier', ArrowRight: 'later', '+': 'closer', '-': 'wider', 0: 'whole' };
-const ROLES = ['worker', 'parameter server'];
 
 let range = null; // [first, last] of the run
 let shown = null; // [from, to] of the window
@@ -31,7 +31,7 @@ const bars = new DataTable($('#bars'), {
   columns: [
     { title: 'Job', cell: (row) => row.id, value: (row) => row.id },
     { title: 'Server', cell: (row) => row.server_name, value: (row) => row.server_name },
-    { title: 'Role', cell: (row) => ROLES[row.role] ?? '–', value: (row) => row.role },
+    { title: 'Role', cell: (row) => roleName(row.role), value: (row) => row.role },
     { title: 'Count', number: true, cell: (row) => number(row.count, 0), value: (row) => row.count },
     { title: 'Start', number: true, cell: (row) => exactClock(row.start_ms), value: (row) => row.start_ms },
     { title: 'End', number: true, cell: (row) => exactClock(row.end_ms), value: (row) => row.end_ms },
