@@ -105,7 +105,8 @@ def _up(value: float) -> str:
 
 def _written(value: float) -> str:
     """Four significant digits, without an exponent from 10,000 on."""
-    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1e4 else f"{value:.4g}"
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if rounded >= 1e4 else f"{value:.4g}"
 
 
 def _slots(target: float, written: Callable[[float], str] | None = None) -> str:

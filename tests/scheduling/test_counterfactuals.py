@@ -240,6 +240,15 @@ def test_clairvoyant_price_bounds_stay_and_the_sentence_says_so():
 
 
 @pytest.mark.parametrize(
+    ("own", "text"),
+    [(0.001, "0.001"), (9999.4, "9999"), (9999.6, "10,000"), (12_345.6, "12,350"), (1e6, "1,000,000")],
+)
+def test_a_number_has_no_exponent_where_rounding_gives_it_a_fifth_digit(own, text):
+    found = Counterfactual("priority", own, 2 * own, True)
+    assert sentence(found, False, 1000).endswith(f"; it has {text}.")
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [(0.10353, "0.1036"), (14.983912, "14.99"), (1.0, "1"), (9.9996, "10"), (8139.8, "8140"), (125_612.0, "125,700")],
 )
