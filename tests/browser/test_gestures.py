@@ -103,7 +103,7 @@ def test_a_server_is_drained_in_a_fork_at_the_moment_shown(open_page: Callable[.
     name = page.locator("h1").inner_text()
     page.wait_for_function("() => window.twin?.store.finished && !document.querySelector('#loading')")
     expect(page.locator("#moment")).to_have_text("20:00:00")
-    page.get_by_role("button", name="Drain in a what-if").click()
+    page.get_by_role("button", name="Drain in a what-if scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/\?"))
     expect(page.locator("#about")).to_contain_text(f"continues run {small['run']} from 20:00:00")
     expect(page.locator("#e-verb")).to_have_value("drain_servers")

@@ -233,7 +233,9 @@ def test_a_job_that_is_decided_at_an_edit_says_so(viewer, make_scenario):
     job = next(data["job"] for _, at_ms, _, data in decided if at_ms == EDIT_MS and data["job"] not in before)
     answer = viewer.get(f"/api/runs/{run.pk}/jobs/{job}/counterfactuals/")
     assert answer.status_code == 400
-    assert answer.json()["detail"].startswith("the job was decided at an edit, with all open jobs;")
+    assert answer.json()["detail"].startswith(
+        "the job was decided at an edit, together with the other resubmitted jobs;"
+    )
 
 
 def verdict_with(stages, seed: int, index: int, priority: float) -> str:

@@ -139,7 +139,7 @@ async function main() {
             : '') +
           (self.away?.some(([begin]) => begin <= at) ? ' There are no prices in outages.' : '') +
           (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
-            ? ' Slots of schedulers without prices have none.'
+            ? ' Slots in which a scheduler without prices decides have no prices.'
             : ''),
       );
       prices.update();
