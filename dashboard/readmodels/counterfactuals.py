@@ -62,7 +62,10 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
 
 
 def _edits_before(run: Run, decided: tuple[int, int, Reason, np.ndarray] | None) -> list[int]:
-    """Times of the edits that took effect before the decision; those of jobs that arrive then come before the edit."""
+    """Times of the edits that took effect before the decision.
+
+    Decisions about jobs that arrive at the time of an edit precede it.
+    """
     if decided is None or len(store.stages_of(run.scenario, run.edits)) < 2:
         return []
     seq, at_ms, _, _ = decided
@@ -72,7 +75,7 @@ def _edits_before(run: Run, decided: tuple[int, int, Reason, np.ndarray] | None)
 def _scheduler(run: Run, phase: int, arrived: int) -> BaseScheduler:
     """Scheduler of the run in a phase, counted from 0, as at its start.
 
-    On beliefs it knows those of the first `arrived` jobs.
+    In a run on beliefs, it knows the beliefs about the first `arrived` jobs.
     """
     stages = store.stages_of(run.scenario, run.edits)
     state, key = stages[phase].state, ("started", run.pk, phase)

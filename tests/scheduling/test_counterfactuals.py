@@ -1,4 +1,4 @@
-"""Counterfactuals reverse the answer where they say, asked of the state as it was when the job was decided."""
+"""Counterfactuals reverse the decision at the stated value, in the state in which the job was decided."""
 
 import math
 import re
