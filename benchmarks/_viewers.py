@@ -122,7 +122,7 @@ def main() -> None:
 
 
 def _ended(connection: socket.socket) -> bool:
-    """True if the server has closed the connection, behind what was sent before."""
+    """True if the server has closed the connection after what it had sent."""
     connection.settimeout(1)
     try:
         while connection.recv(RECEIVED):

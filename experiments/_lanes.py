@@ -180,7 +180,7 @@ def relaxed(instance: Instance) -> float:
     """The optimum of the relaxed ILP (4) with zeta = 1, in hours; slots of an hour, each counted from its start.
 
     Chunks of a job are one variable per server and slot, workers of a server and type one capacity: they are alike.
-    Behind the time in which the cloud can have done everything, nothing has to be kept.
+    After the time in which the cloud can have done everything, nothing has to be kept.
     """
     cluster, jobs = instance
     lanes = workers.lanes(cluster, 0)

@@ -86,7 +86,10 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return answer
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One run; edits_ms: times of its edits. Cancelled and failed runs have the metrics up to metrics_until_ms."""
+        """One run. edits_ms: times of its edits, without those that are switched off.
+
+        Cancelled and failed runs have the metrics up to metrics_until_ms.
+        """
         run = self.get_object()
         edits_ms = [edit.get("at_ms", 0) for edit in run.edits if not edit.get("off")]
         row = dict(self.get_serializer(run).data) | {"metrics_until_ms": None, "edits_ms": edits_ms}

@@ -45,7 +45,8 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     seq, at_ms, reason, bars = decided
     if edits and edits[-1] == at_ms:
         raise ModelError(
-            "the job was decided at an edit, with all open jobs; counterfactuals are available for decisions on arrival"
+            "the job was decided at an edit, together with the other resubmitted jobs; counterfactuals are available "
+            "only for decisions on arrival"
         )
     if edits:  # a bar that the edit has ended does not hold the rest of its slot
         bars = bars[bars[:, END] > edits[-1]]
@@ -61,7 +62,10 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
 
 
 def _edits_before(run: Run, decided: tuple[int, int, Reason, np.ndarray] | None) -> list[int]:
-    """Times of the edits that took effect before the decision; those of jobs that arrive then come before the edit."""
+    """Times of the edits that took effect before the decision.
+
+    Decisions about jobs that arrive at the time of an edit precede it.
+    """
     if decided is None or len(store.stages_of(run.scenario, run.edits)) < 2:
         return []
     seq, at_ms, _, _ = decided
@@ -71,7 +75,7 @@ def _edits_before(run: Run, decided: tuple[int, int, Reason, np.ndarray] | None)
 def _scheduler(run: Run, phase: int, arrived: int) -> BaseScheduler:
     """Scheduler of the run in a phase, counted from 0, as at its start.
 
-    On beliefs it knows those of the first `arrived` jobs.
+    In a run on beliefs, it knows the beliefs about the first `arrived` jobs.
     """
     stages = store.stages_of(run.scenario, run.edits)
     state, key = stages[phase].state, ("started", run.pk, phase)

@@ -1,10 +1,10 @@
 """Gap between the groups of a run and a wider search (Harmony Section V-F): a comparison at some moments, not a bound.
 
 At some times of a run, its jobs are also grouped by the Oracle (exhaustive.py): exactly for small cases, otherwise over
-all pairs of a number of jobs and a number of groups. The paper measures Harmony in this way. The groups are compared
+all numbers of jobs, each with up to MAX_GROUPS groups. The paper measures Harmony in this way. The groups are compared
 only where both have the same input: one site, machines that are all alike, exact times, memory that does not run out,
-with or without spilling; and up to MAX_JOBS jobs. The groups of the run may score more: the wider search takes the jobs
-in their order, too.
+with or without spilling; and up to MAX_JOBS jobs. The groups of the run may score higher: beyond small cases, the wider
+search considers only prefixes of the jobs in the order of Algorithm 1.
 """
 
 from __future__ import annotations

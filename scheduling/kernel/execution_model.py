@@ -31,7 +31,7 @@ class Outcome:
     arrived: Sequence[int]
     completions: Mapping[int, int]
     utility: float  # earned and promised
-    bars: np.ndarray  # int64 [bar, 9], the columns of Placement, as they are true now
+    bars: np.ndarray  # int64 [bar, 9], the columns of Placement; the bars that are valid now
     horizon: int  # slots to consider where the cluster has no horizon
 
 

@@ -2,10 +2,11 @@
 
 They are found with quotes of the scheduler in its state at that decision. Each counterfactual changes one property
 alone, and no earlier decision. For a rejected job: the least priority, the least target, the smallest number of workers
-above its own, and the first later arrival slot with which it is admitted. For an admitted job: the largest change in
-the opposite direction that keeps the admission. The answer is monotone in the first three. Priority and target are
-found by steps to the value at which the last schedule found breaks even, workers by bisection; arrivals are tried in
-turn. A value whose search exceeds the time limit is marked (`searched` = False).
+above its own, and the first later arrival slot with which it is admitted. For an admitted job: the largest change of
+the first three in the opposite direction that keeps the admission, and the first later arrival slot with which it is
+rejected. The answer is monotone in the first three. Priority and target are found by steps to the value at which the
+last schedule found breaks even, workers by bisection; arrivals are tried in turn. A value whose search exceeds the time
+limit is marked (`searched` = False).
 
 If the price bounds are estimated from the job itself, they are estimated again for each priority and target. Bounds
 that are `clairvoyant` also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
@@ -35,14 +36,18 @@ MAX_MORE = 8  # times the job's own workers
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """Smallest change that reverses the decision, or largest that keeps it: `value` for `actual`, None if too far."""
+    """Smallest change that reverses the decision, or largest that keeps it: `value` in place of `actual`.
+
+    value: None if there is none within the limits, or if the search exceeded its time limit.
+    """
 
     what: str  # priority | target_slots | workers | arrival_ms
     actual: float
     value: float | None
     admitted: bool  # at `value`
     searched: bool = True  # False: the search exceeded its time limit
-    same_bounds: bool = False  # True: with the price bounds of the run, although the changed job would change them
+    # True: with the clairvoyant price bounds of the run, which are not estimated again for the changed job
+    same_bounds: bool = False
 
 
 def counterfactuals(
@@ -105,7 +110,8 @@ def _up(value: float) -> str:
 
 def _written(value: float) -> str:
     """Four significant digits, without an exponent from 10,000 on."""
-    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1e4 else f"{value:.4g}"
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if rounded >= 1e4 else f"{value:.4g}"
 
 
 def _slots(target: float, written: Callable[[float], str] | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scheduling.typed_workers.gang_pool import Gang, Key, Pool
 
-LAST: Key = (1 << 62,)  # behind every key
+LAST: Key = (1 << 62,)  # after every key
 
 
 class Walk(NamedTuple):

@@ -20,11 +20,11 @@ class Gang:
     upload_ms: tuple[int, ...] | None  # by server; None: it has its data everywhere
     data: set[int] = field(default_factory=set)  # servers that have it
     lanes: list[tuple[int, int]] = field(default_factory=list)  # (server, lane) while it runs
-    start_ms: int = -1  # of its present run
+    start_ms: int = -1  # of its current run
     work_ms: int = -1  # from which on its workers run
     stopped_ms: int = -1
     first_ms: int = -1  # of its first run
-    executed_ms: int = 0  # before the present run, since its service was last taken from it
+    executed_ms: int = 0  # before the current run, since its service was last taken from it
     queue: int = 0
     key: Key = ()  # its rank among the waiting jobs, while it waits
 

@@ -26,7 +26,7 @@ def union(job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray) -> Spans:
     change = np.ones(len(job), dtype=bool)
     change[1:] = job[1:] != job[:-1]
     low = int(start.min())
-    # moves the times of one job behind those of the one before
+    # moves the times of one job after those of the one before
     offset = (np.cumsum(change) - 1) * (int(end.max()) - low + 1)
     reached = np.maximum.accumulate(end - low + offset)
     first = change.copy()

@@ -254,6 +254,7 @@ GROUPED = row({
     "memory_used": number,
 })  # fmt: skip
 _PAIR = many(number, "two numbers")
+_SHARES = many(job_share, "a list of [job, remaining share of its work, at least 0 and below 1]")
 REGROUPED = row({
     "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines", "round")), "jobs": _WHOLES,
     **dict.fromkeys(("before", "after"),
@@ -277,7 +278,7 @@ DATA: dict[str, Check] = {
     "edited": row({
         "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain),
         "kept": _WHOLE, "displaced": _WHOLES, "offered": _WHOLE,
-    }, {"execution": execution, "shares": many(job_share, "a list of [job, remaining share of its work]")}),
+    }, {"execution": execution, "shares": _SHARES}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
     "run_finished": row({}),
 }  # fmt: skip  # of every kind of event

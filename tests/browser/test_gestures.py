@@ -63,7 +63,7 @@ def answered(page: Page, path: str) -> dict:
     return dict(page.evaluate("(path) => fetch(path).then((answer) => answer.json())", path))
 
 
-def test_servers_that_are_framed_are_drained_in_a_fork_at_the_moment_shown(
+def test_servers_that_are_framed_are_drained_in_a_fork_at_the_time_shown(
     open_page: Callable[..., Page], small: dict
 ) -> None:
     page = open_page("/")
@@ -86,7 +86,7 @@ def test_servers_that_are_framed_are_drained_in_a_fork_at_the_moment_shown(
     assert [(edit["verb"], edit["at_ms"]) for edit in kept] == [("drain_servers", 20 * H)]
 
 
-def test_a_frame_in_the_past_moves_the_moment_shown_to_its_begin(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_frame_in_the_past_moves_the_time_shown_to_its_begin(open_page: Callable[..., Page], small: dict) -> None:
     page = open_page("/")
     shown(page, f"/runs/{small['run']}/")
     framed(page, 0.2, 0.5)
@@ -96,14 +96,14 @@ def test_a_frame_in_the_past_moves_the_moment_shown_to_its_begin(open_page: Call
     assert scenario["fork_ms"] == scenario["edits"][0]["at_ms"] == scenario["edits"][0]["from_ms"]
 
 
-def test_a_server_is_drained_in_a_fork_at_the_moment_shown(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_server_is_drained_in_a_fork_at_the_time_shown(open_page: Callable[..., Page], small: dict) -> None:
     """From the server's page: the form has its name and that moment, and nothing is added until it is asked for."""
     page = open_page("/")
     page.goto(f"/runs/{small['run']}/servers/2/?t={20 * H}")
     name = page.locator("h1").inner_text()
     page.wait_for_function("() => window.twin?.store.finished && !document.querySelector('#loading')")
     expect(page.locator("#moment")).to_have_text("20:00:00")
-    page.get_by_role("button", name="Drain in a what-if").click()
+    page.get_by_role("button", name="Drain in a what-if scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/\?"))
     expect(page.locator("#about")).to_contain_text(f"continues run {small['run']} from 20:00:00")
     expect(page.locator("#e-verb")).to_have_value("drain_servers")

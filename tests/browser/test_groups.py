@@ -106,5 +106,5 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     note = page.locator("#certificate-note")
     expect(note).to_contain_text("Makespan, completed and planned jobs", timeout=60_000)
     expect(note).to_contain_text("Oracle's wider search")
-    expect(note).to_contain_text("no bound")
+    expect(note).to_contain_text("not a bound")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width

@@ -185,7 +185,7 @@ def test_the_log_is_downloaded_as_it_is(viewer, finished_run):
     assert len(lines) > 1
 
 
-def test_events_behind_a_number(viewer, finished_run):
+def test_events_after_a_number(viewer, finished_run):
     found = viewer.get(f"/api/runs/{finished_run.pk}/events/", {"after": 3, "limit": 2}).json()
     assert [event["seq"] for event in found["events"]] == [4, 5]
 

@@ -26,7 +26,7 @@ def change(scheduler: str, at_ms: int = 3 * H, **more) -> dict:
 
 
 def handed(make_scenario, first: str, *edits: dict, jobs: int = 12) -> Run:
-    """A run with such edits, to its end."""
+    """A finished run with these edits."""
     run = Run.objects.create(scenario=make_scenario(scheduler=first, jobs=jobs), edits=list(edits))
     runner.enqueue(run.pk)
     work()
@@ -204,7 +204,7 @@ def test_the_schedulers_built_again_know_the_remaining_work_as_the_run_did(make_
     ids=["to oasis", "back to oasis within a slot", "other servers within a slot"],
 )
 def test_the_least_priority_after_an_edit_is_admitted_and_one_below_it_is_not(make_scenario, first, edits):
-    """Each is submitted: the run is simulated again with the other priority."""
+    """The run is simulated again with each priority."""
     run = handed(make_scenario, first, *edits, jobs=24)
     stages = store.stages_of(run.scenario, run.edits)
     jobs = store.of_run(run)[1]
@@ -233,7 +233,9 @@ def test_a_job_that_is_decided_at_an_edit_says_so(viewer, make_scenario):
     job = next(data["job"] for _, at_ms, _, data in decided if at_ms == EDIT_MS and data["job"] not in before)
     answer = viewer.get(f"/api/runs/{run.pk}/jobs/{job}/counterfactuals/")
     assert answer.status_code == 400
-    assert answer.json()["detail"].startswith("the job was decided at an edit, with all open jobs;")
+    assert answer.json()["detail"].startswith(
+        "the job was decided at an edit, together with the other resubmitted jobs;"
+    )
 
 
 def verdict_with(stages, seed: int, index: int, priority: float) -> str:

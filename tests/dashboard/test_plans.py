@@ -66,7 +66,9 @@ def test_a_cluster_that_can_have_no_plans_keeps_level_0(operator, lab):
     Connection.objects.update(connector="push")
     refused = patch(operator, {"level": 1})
     assert refused.status_code == 400
-    assert refused.json()["level"][0].startswith("the level stays 0: plans are not available for the connector Push;")
+    assert refused.json()["level"][0].startswith(
+        "level must be 0, got 1: plans are not available for the connector Push;"
+    )
     assert operator.get(ACTING).json()["level"] == 0
     assert patch(operator, {"level": 0}).status_code == 200
 

@@ -150,7 +150,7 @@ async def test_a_queue_is_bounded_in_bytes_too():
     assert await box.get() is Gap.OVERFLOWED
 
 
-async def test_a_snapshot_and_the_frames_behind_it_are_the_fold_of_the_whole_log(viewer, finished_run):
+async def test_a_snapshot_and_the_frames_after_it_are_the_fold_of_the_whole_log(viewer, finished_run):
     """A page that takes the state after a third of the log and hears the rest holds what one that heard all holds."""
     third = finished_run.last_seq // 3
     late = await database_sync_to_async(at)(finished_run.pk, third)

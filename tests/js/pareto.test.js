@@ -36,7 +36,7 @@ test('many runs at one place have one label with the range of their numbers', ne
   const runs = points.map((_, i) => ({ id: i, title: i ? 'OASiS' : 'DRF' }));
   const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0], runs);
   const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
-  assert.deepEqual(labels, ['DRF', 'OASiS (run 1), 1–3']);
+  assert.deepEqual(labels, ['DRF', 'OASiS ·\u00a01, 1–3']);
 });
 
 test('a run whose name would fit, but whose point shares the label of another, has a number', needsPage, async () => {

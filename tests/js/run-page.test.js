@@ -211,7 +211,7 @@ test(
   },
 );
 
-test('while the time shown moves all the time, no event of before is named', needsPage, async () => {
+test('while the time shown keeps moving, no earlier event is named', needsPage, async () => {
   const { twin } = await shown('slotted');
   $('#event-at').textContent = 'event 3 of 40: decided';
   const moves = () => twin.playhead.dispatchEvent(new Event('move'));

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { linksNote } from '../../static/js/run/schedule/gantt-tools.js';
 import { scheduleNote } from '../../static/js/run/schedule/schedule-note.js';
 
 const SERVER = { kind: 'server' };
@@ -18,7 +19,7 @@ function gantt(frame, rows = [SERVER], siteUse = false, list = rows) {
   };
 }
 
-test('too many bars need a closer view, rows that are too small need more height', () => {
+test('too many bars need a closer view, rows that are too short need more height', () => {
   const shares = 'allocated share of the most allocated resource of each row';
   assert.deepEqual(scheduleNote(gantt({})), {
     text: `67 bars in view: shaded by the ${shares}; zoom in for single bars.`,
@@ -26,15 +27,15 @@ test('too many bars need a closer view, rows that are too small need more height
   });
   assert.equal(
     scheduleNote(gantt({ low: 30 })).text,
-    `67 bars in view, rows too small for single bars: shaded by the ${shares}; press + for taller rows.`,
+    `67 bars in view, rows too short for single bars: shaded by the ${shares}; press + for taller rows.`,
   );
   assert.equal(
     scheduleNote(gantt({ low: 30, tallest: true })).text,
-    `67 bars in view, rows too small for single bars: shaded by the ${shares}.`,
+    `67 bars in view, rows too short for single bars: shaded by the ${shares}.`,
   );
   assert.equal(
     scheduleNote(gantt({ detail: 'bars', low: 1 })).text,
-    `1 row is too small for single bars and shows the ${shares}; press + for taller rows.`,
+    `1 row is too short for single bars and shows the ${shares}; press + for taller rows.`,
   );
   assert.match(scheduleNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
   assert.equal(scheduleNote(gantt({ inView: 0, store: { groups: [1] } })).text, '', 'groups are drawn instead of bars');
@@ -57,7 +58,7 @@ test('rows of sites of co-location runs have a note of their own, and bars need 
     scale: true,
   });
   assert.deepEqual(scheduleNote(gantt({ detail: 'bars', hidesPs: true })), {
-    text: 'Parameter servers are hidden in rows that are too low; press + to show them.',
+    text: 'Parameter servers are hidden in rows that are too short; press + to show them.',
     scale: false,
   });
 });
@@ -68,4 +69,15 @@ test('bars that are drawn wider than they last, and rows out of view, are stated
     'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in to see their lengths. ' +
       'Rows 35 to 36 of 24,134 are in view.',
   );
+});
+
+test('the note on the arrows asks for taller rows only if rows can be taller', () => {
+  const note = (frame) => linksNote({ on: true, drawn: false }, { detail: 'shade', low: 0, tallest: false, ...frame });
+  assert.match(note({}), /^Zoom in/);
+  assert.match(note({ low: 3 }), /^Make the rows taller/);
+  assert.equal(
+    note({ low: 3, tallest: true }),
+    'Rows of this height are too short for single bars, so no arrows are drawn.',
+  );
+  assert.match(note({ detail: 'bars' }), /^No suspended job resumes/);
 });

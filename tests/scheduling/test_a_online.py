@@ -155,7 +155,7 @@ def test_without_the_cloud_there_must_be_a_parameter_server_for_every_worker():
     )
 
 
-def test_what_lies_behind_the_horizon_is_not_planned():
+def test_what_lies_after_the_horizon_is_not_planned():
     """The horizon is 30 ms: a chunk that arrives at 100 never runs, one that runs from 25 is cut."""
     cluster = world(machine(), horizon=3)
     events = run(

@@ -100,7 +100,7 @@ def test_a_prolonged_plan_is_as_long_as_the_work_that_is_believed_to_be_left(nam
 
 
 def test_oasis_is_offered_a_job_again_whose_belief_is_used_up():
-    """Two GPUs' worth of slots: a believes 2 of its 3 slots; b has been promised the slot behind them."""
+    """Two GPUs' worth of slots: a believes 2 of its 3 slots; b has been promised the slot after them."""
     machines = cluster(worker_server("w", 1), ps_server("p"), horizon=20)
     jobs = [job("a", slots=3), job("b", arrival_ms=500, slots=2)]
     sim = simulation("oasis", machines, jobs, CLAIRVOYANT, Table([2 * SECOND, 2 * SECOND]))
@@ -114,7 +114,7 @@ def test_oasis_is_offered_a_job_again_whose_belief_is_used_up():
 
 
 @pytest.mark.parametrize("name", [name for name in BELIEVING if name not in TYPED])
-def test_a_belief_that_is_used_up_at_the_horizon_plans_nothing_behind_it(name):
+def test_a_belief_that_is_used_up_at_the_horizon_plans_nothing_after_it(name):
     """a takes 3 slots and is believed to take 2, as many as there are."""
     machines = cluster(worker_server("w", 1), ps_server("p"), horizon=2)
     sim = simulation(name, machines, [job("a", slots=3)], {}, Table([2 * SECOND]))

@@ -142,7 +142,7 @@ def test_jobs_that_nobody_could_finish_count_for_nothing():
 
 
 def test_without_a_horizon_late_completions_count():
-    """One slot is looked at; a job that is worth the same at any time may end behind it."""
+    """One slot is looked at; a job that is worth the same at any time may end after it."""
     cluster = replace(tiny.cluster(gpus=2), horizon_slots=None)
     jobs = [tiny.job(f"j{n}", work=2, chunks=2, sensitivity=0.0) for n in range(3)]
     task = problem(cluster, jobs, range(3), "oasis", horizon=1)

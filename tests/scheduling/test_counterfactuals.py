@@ -1,4 +1,4 @@
-"""Counterfactuals reverse the answer where they say, asked of the state as it was when the job was decided."""
+"""Counterfactuals reverse the decision at the stated value, in the state in which the job was decided."""
 
 import math
 import re
@@ -237,6 +237,15 @@ def test_clairvoyant_price_bounds_stay_and_the_sentence_says_so():
     assert re.fullmatch(
         r"With unchanged price bounds: admitted with a priority of at least [\d.]+; it has 0\.001\.", text
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "text"),
+    [(0.001, "0.001"), (9999.4, "9999"), (9999.6, "10,000"), (12_345.6, "12,350"), (1e6, "1,000,000")],
+)
+def test_a_number_has_no_exponent_where_rounding_gives_it_a_fifth_digit(own, text):
+    found = Counterfactual("priority", own, 2 * own, True)
+    assert sentence(found, False, 1000).endswith(f"; it has {text}.")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_job_waits_for_the_predicted_end_and_a_later_one_is_backfilled_by_limi
     assert (c.why, c.waits_for) == (values.RESOURCES, ("a",))
 
 
-def test_each_start_is_a_cycle_behind_the_end_before_it():
+def test_each_start_is_a_cycle_after_the_end_before_it():
     of = Situation(0, (FOUR,), (running("r", 0, 4, 50, 100),), (one("a"), one("b")), cycle_ms=3)
     assert plan(of) == {"a": (53, 63, (0,)), "b": (66, 76, (0,))}
     assert only(Situation(0, (FOUR,), (), (one("a"),), cycle_ms=3)).start_ms == 3

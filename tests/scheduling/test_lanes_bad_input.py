@@ -46,7 +46,7 @@ def test_no_worker_at_all_and_no_server(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_uploads_that_end_behind_the_horizon(name):
+def test_uploads_that_end_after_the_horizon(name):
     """A horizon of 30 ms and uploads of 100: nothing runs, nothing is refused, every job is reported as unfinished."""
     jobs = [job(f"j{i}", i, 5, upload=(100,), cloud=100) for i in range(4)]
     for cloud in (False, True):

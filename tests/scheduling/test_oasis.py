@@ -109,7 +109,7 @@ def test_the_oracles_agree_and_bound_oasis(seed):
     assert total_utility(cluster, jobs) <= best + 1e-6
 
 
-def test_a_cluster_without_a_horizon_gets_one_behind_the_last_arrival():
+def test_a_cluster_without_a_horizon_gets_one_after_the_last_arrival():
     """The last job arrives in slot 3 and needs as many slots as the others: those slots are added, and it finishes."""
     job = tiny.job()
     least = -(-oasis_worker_slots(job, 1_000) // job.num_chunks)

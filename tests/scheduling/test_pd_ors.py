@@ -291,7 +291,7 @@ def test_a_machine_that_is_away_holds_nothing():
     assert [(start, end) for role, _, start, end, _ in bars(events) if role == 0] == [(0, 1000), (2000, 4000)]
 
 
-def test_a_cluster_without_a_horizon_gets_one_behind_the_last_arrival():
+def test_a_cluster_without_a_horizon_gets_one_after_the_last_arrival():
     machines = replace(cluster(), horizon_slots=None)
     jobs = [job("j1", work=4), job("j2", arrival_ms=3_000, work=4)]
     assert scheduler_of(machines, jobs).horizon == 3 + 2

@@ -100,7 +100,7 @@ def test_a_job_waits_until_it_pays():
 def test_a_denser_arrival_takes_the_place_of_a_plan_that_is_not_promised():
     """One GPU: `first` starts at once; the denser `urgent` comes in slot 2 and is worth nearly nothing after slot 3.
 
-    Without promises `first` stops, keeps its 2 worker-slots, and goes on behind it; with them it goes on, and `urgent`
+    Without promises `first` stops, keeps its 2 worker-slots, and goes on after it; with them it goes on, and `urgent`
     waits.
     """
     cluster = tiny.cluster(gpus=1, ps_cpus=1, slots=12)
@@ -222,7 +222,7 @@ def test_a_job_without_a_utility_or_too_large_is_rejected_on_arrival():
 
 
 def test_the_last_slot_before_the_horizon_ends_all_waiting():
-    """A job that cannot end any more is rejected; nothing is asked behind the horizon."""
+    """A job that cannot end any more is rejected; nothing is asked after the horizon."""
     cluster = tiny.cluster(gpus=1, ps_cpus=1, slots=3)
     jobs = [tiny.job("a", work=3, chunks=1, priority=100.0), tiny.job("b", work=1, chunks=1, priority=1.0)]
     events = events_of(cluster, jobs, "replanning", **CLAIRVOYANT)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scheduling.model.values import Utility
 from scheduling.reporting.reasons import SENTENCES
 from scheduling.verification.replay import unclear
+from scheduling.verification.schema import DATA
 from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling import builders_slotted
@@ -361,3 +362,14 @@ def test_a_payoff_that_is_nearly_nothing_is_none():
     ]
     assert any(0 < payoff <= 1e-12 for payoff in payoffs)
     assert verify(**rows) == []
+
+
+def test_the_remaining_shares_of_an_edit_are_at_least_0_and_below_1():
+    edited = {
+        "phase": 1, "said": [], "scheduler": "oasis", "parameters": {}, "kept": 0, "displaced": [], "offered": 1,
+    }  # fmt: skip
+    assert DATA["edited"](edited | {"shares": [[0, 0.5]]}) is None
+    for share in (1.0, -0.1, None):
+        broken = DATA["edited"](edited | {"shares": [[0, share]]})
+        assert broken is not None
+        assert "a list of [job, remaining share of its work, at least 0 and below 1]" in broken

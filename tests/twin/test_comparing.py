@@ -128,7 +128,7 @@ def test_a_decision_that_comes_later_is_named_as_later(pair):
     side = compared(*pair).sides[1]
     later = decision_of(side, 0, 1, FOREVER)
     assert (later["immediate"], later["next"]["at_ms"], later["next"]["kind"]) == (False, 250, "preempted")
-    assert decision_of(side, 0, 1, 249)["next"] is None, "what comes behind the instant compared is not known"
+    assert decision_of(side, 0, 1, 249)["next"] is None, "what comes after the instant compared is not known"
 
 
 def test_a_job_about_which_nothing_is_decided_stands_as_it_was_decided_before(pair):

@@ -19,7 +19,7 @@ MAX_AGE_S = 300.0  # of a plan when it is approved: the queue has changed since
 
 
 def why_no_plans(connection: Connection) -> str:
-    """Reason why there can be no plans with the connector; "" if there can be some."""
+    """Reason why the connector does not support plans; "" if it does."""
     if connection.connector in actuators.names():
         return ""
     return (

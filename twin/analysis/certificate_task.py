@@ -222,7 +222,8 @@ def compared(
 ) -> dict[str, Any]:
     """{search}: {moments: [oracle_gap.Moment as a dict], regroupings, most_jobs, weight} or {why}.
 
-    Nothing without a search. before: the current certificate; times before it are not compared again.
+    Empty for schedulers that do not search for groups. before: the current certificate; times before it are not
+    compared again.
     """
     if not hasattr(scheduler.parameters, "regroup_gain"):
         return {}

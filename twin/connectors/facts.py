@@ -129,7 +129,8 @@ class JobFact:
 class NodeFact:
     """A node as the cluster shows it at one moment.
 
-    since_ms     when it became available or unavailable, in the cluster's time; None where the cluster does not say
+    since_ms     when it became available, draining or unavailable, in the cluster's time; None where the cluster does
+                 not say
     """
 
     name: str

@@ -90,7 +90,7 @@ class RunState:
         self.suspensions: dict[int, list[list[int]]] = {}
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
-        # of the slots that prices does not list, from the newest edit on
+        # of the slots that `prices` does not list, from the newest edit on
         self.default_prices: list[list[float | None]] | None = None
         # [slot, default_prices before it] at each edit: slots before it keep the prices of their phase
         self.earlier_prices: list[tuple[int, list[list[float | None]] | None]] = []

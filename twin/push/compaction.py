@@ -58,7 +58,7 @@ def _node(source: PushSource, key: str, before_ms: int) -> int:
     if len(ordered) < 2:
         return 0
     newest, stated = ordered[-1], fold.node_fields(ordered)
-    if stated is not None and (since_ms := fold.available_since(ordered)) is not None:
+    if stated is not None and (since_ms := fold.state_since(ordered)) is not None:
         stated["since_ms"] = since_ms
     payload = orjson.dumps(["node.removed" if stated is None else "node.changed", newest.sequence, stated or {}])
     old.filter(digest=newest.digest).update(payload=payload)

@@ -59,11 +59,11 @@ def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -
     if fields is None or _first_after(snapshots, ordered[-1].at_ms) is not None:
         return None
     queues = tuple(fields.get("queues", ()))
-    return NodeFact(name, **(fields | {"queues": queues, "since_ms": available_since(ordered)}))
+    return NodeFact(name, **(fields | {"queues": queues, "since_ms": state_since(ordered)}))
 
 
-def available_since(ordered: Iterable[ReadFact]) -> int | None:
-    """Time of the event that made the node available, draining or unavailable, as it is now; None if none has.
+def state_since(ordered: Iterable[ReadFact]) -> int | None:
+    """Time of the event since which the node has been available, draining or unavailable; None without such an event.
 
     An event that stands for several (compaction.py) states that time as since_ms.
     """

@@ -29,8 +29,8 @@ class Mirror:
         self.newest_ms = 0  # time of the newest event
         self.held: dict[str, frozenset[str]] = {}  # {key of a job that runs or is suspended: its nodes}
         self.jobs_on: Counter[str] = Counter()  # {node: number of these jobs}
-        self.draining: set[str] = set()  # nodes that were draining, or drained by that, when they were read last
-        self.settled = True  # no node of these has been emptied or filled since
+        self.draining: set[str] = set()  # nodes whose events say draining, as of the last `nodes()`
+        self.settled = True  # False if a job has come to or left one of them since
         self._load(storage.open_keys(source.pk, now_ms - KEPT_ENDED_MS), now_ms)
         self._count(self.events)
 
@@ -63,7 +63,7 @@ class Mirror:
         return sorted(found, key=lambda job: (job.submitted_ms, _in_numbers(job.key)))
 
     def nodes(self) -> list[NodeFact]:
-        """All nodes that are there; one that is draining is drained once no job is on it."""
+        """All nodes of the cluster; a draining one counts as drained once no job is on it."""
         keys = [key for key in self.events if key[0] == NODE]
         found = (fold.node(key[1:], self.events[key].values(), self.snapshots["nodes"]) for key in keys)
         nodes = [node for node in found if node is not None]
@@ -71,11 +71,12 @@ class Mirror:
         return [self._settled(node) for node in nodes]
 
     def _settled(self, node: NodeFact) -> NodeFact:
+        """The node; drained if it is draining and no job is on it."""
         empty = node.state == DRAINING and not self.jobs_on[node.name]
         return replace(node, state=DRAINED, since_ms=None) if empty else node
 
     def _count(self, keys: Iterable[str]) -> None:
-        """Count of the jobs on each node, after new events of these keys."""
+        """Update of the number of jobs on each node, after new events of these keys."""
         for key in keys:
             if key[0] != JOB:
                 continue

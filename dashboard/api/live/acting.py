@@ -69,7 +69,7 @@ class ActingView(APIView):
         if values or stopped is False:  # whoever may act may also stop
             require(request.user, APPROVER, "Changing the permissions of plans")
         if values.get("level") and (why := gates.why_no_plans(connection)):
-            raise serializers.ValidationError({"level": [f"the level stays 0: {why}"]})
+            raise serializers.ValidationError({"level": [f"level must be 0, got {values['level']}: {why}"]})
         try:
             if values:
                 rules.change(connection, values, request.user)

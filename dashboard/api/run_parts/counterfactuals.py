@@ -18,14 +18,17 @@ from twin.models import Run
 
 
 class CounterfactualsView(APIView):
-    """Counterfactuals: changes of a job that would have changed its decision."""
+    """Counterfactuals of the decision about a job."""
 
     @extend_schema(
         parameters=[OpenApiParameter("seconds", float, description="Time limit of the search in seconds, at most 30")],
         responses={200: answer("JobCounterfactuals")},
     )
     def get(self, request: Request, pk: int, index: int) -> Response:
-        """Minimum priority, latest target, fewest workers and a later arrival that would have changed the decision."""
+        """Counterfactuals of the first decision: priority, target, workers and arrival (docs/glossary.md).
+
+        400 if the scheduler does not decide by prices, or decided about the job at an edit.
+        """
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         found = counterfactuals.of_job(run, index, _seconds(request.query_params.get("seconds", "")))
         if found is None:

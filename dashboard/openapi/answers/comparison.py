@@ -90,7 +90,9 @@ LIFE = {
     "start_ms": nullable(INTEGER),
     "finish_ms": nullable(INTEGER),
     "completed_ms": nullable(INTEGER),
-    "stopped_ms": noted(nullable(INTEGER), "End of the last bar of a job that was rejected or is unfinished"),
+    "stopped_ms": noted(
+        nullable(INTEGER), "End of the last worker bar of a job that was rejected or is unfinished; null without one"
+    ),
     "jct_ms": nullable(INTEGER),
     "utility": nullable(NUMBER),
     "preemptions": INTEGER,

@@ -158,7 +158,9 @@ SHAPES: dict[str, Shape] = {
                 "value": noted(nullable(NUMBER), "Null: no such value, or none found in time"),
                 "admitted": BOOLEAN,
                 "searched": BOOLEAN,
-                "same_bounds": noted(BOOLEAN, "True: with the unchanged, clairvoyant price bounds of the run"),
+                "same_bounds": noted(
+                    BOOLEAN, "True: computed with the unchanged price bounds of the run, because they are clairvoyant"
+                ),
                 "sentence": STRING,
             }
         ],

@@ -132,7 +132,8 @@ def _notes_of_cuts(runs: Sequence[Run]) -> Iterator[str]:
 def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
     """Notes on runs that are not compared in full. ModelError if one has no common jobs with the first."""
     ids = set(field_of(store.of_run(runs[0])[1], "id")) if len(runs) > MAX_DRAWN else set()
-    alike: dict[tuple[int, int], list[str]] = {}  # (number of common ids, of ids) -> runs
+    # (number of ids in common with the first run, number of own ids) -> numbers of the runs
+    alike: dict[tuple[int, int], list[str]] = {}
     for run in runs[MAX_DRAWN:]:
         own = set(field_of(store.of_run(run)[1], "id"))
         shared = len(ids & own)
@@ -144,11 +145,11 @@ def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
     for (shared, all_ids), members in alike.items():
         *others, last = members
         who = f"Runs {', '.join(others)} and {last} do" if others else f"Run {last} does"
-        of_them = "each of them" if others else f"run {last}"
+        each = "each" if others else "it"
         theirs = "Their metrics cover all of their own jobs" if others else "Its metrics cover all of its own jobs"
         yield (
-            f"{who} not have the jobs of run {first}: {_common(counted(shared, 'id'), shared)} "
-            f"({len(ids):,} of run {first}, {all_ids:,} of {of_them}). {theirs}."
+            f"{who} not have the same jobs as run {first}: {each} has {counted(shared, 'id')} in common with run "
+            f"{first} (of {len(ids):,} in run {first} and {all_ids:,} of its own). {theirs}."
         )
 
 

@@ -65,7 +65,10 @@ class _Search:
         self.known: dict[tuple[int, int], float] = {}  # (jobs, groups) -> score
 
     def scan(self, patience: float) -> tuple[int, int] | None:
-        """Prefix by prefix (L4-13). Several are evaluated at once; those beyond the end of the search do not count."""
+        """Best choice of growing prefixes of the jobs (L4-13).
+
+        Several are evaluated at once; those beyond the end of the search do not count.
+        """
         jobs = len(self.work.comp)
         best: tuple[int, int] | None = None
         best_score, since = NO_SCORE, 0

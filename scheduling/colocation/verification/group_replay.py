@@ -33,7 +33,7 @@ class GroupReplay(GroupChecks):
         self.claims: list[tuple[str, Row]] = []
 
     def take(self, at: str, at_ms: int, event: Row) -> None:
-        """An event of the present phase."""
+        """An event of the current phase."""
         handle = getattr(self, f"on_{event['kind']}", None)
         if handle is not None:
             handle(at, at_ms, event["data"])

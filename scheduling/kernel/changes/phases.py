@@ -71,7 +71,8 @@ class Carried(NamedTuple):
     kept: dict[int, list[Placement]]  # continue, with these bars from now on; the ledger holds them
     displaced: list[int]  # had a plan, which ends now
     offered: list[int]  # resubmitted, including the displaced ones, in order of arrival
-    shares: list[tuple[int, float]]  # of resubmitted jobs that are partly done: the remaining record
+    # [job, share]: remaining share of the work of the last submission, of resubmitted jobs that are partly done
+    shares: list[tuple[int, float]]
 
 
 def carry(

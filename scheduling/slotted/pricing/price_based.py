@@ -29,7 +29,7 @@ class PriceBased(BaseScheduler):
 
     A cluster without a horizon gets one: `clairvoyant`, one that lets FINISH_SHARE of all jobs finish however late they
     arrive; from `history`, each job has a window of `ahead` slots, by the jobs that have arrived, and the horizon of
-    the prices is after the last window.
+    the prices is not before the end of the last window.
     """
 
     quotes = True
@@ -84,7 +84,7 @@ class PriceBased(BaseScheduler):
         return replace(self._decide(now_ms, job, self.jobs[job]), repriced=repriced)
 
     def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
-        """The job is offered again: what its plan held after its end may be promised to others."""
+        """Decision about the remaining work: what the plan held after its end may be promised to others."""
         return self._decide(now_ms, job, rest)
 
     def on_early_end(self, now_ms: int, job: int, bars: Sequence[Placement]) -> None:
@@ -116,7 +116,7 @@ class PriceBased(BaseScheduler):
 
     def assume(self, bars: np.ndarray, arrived: int) -> None:
         self._learn(arrived)
-        # a plan that an edit in the middle of a slot has kept holds the whole slot
+        # a plan that was kept by an edit in the middle of a slot holds the whole slot
         self._hold(in_whole_slots(bars, self.cluster.slot_ms, self.horizon))
 
     def _end(self, first: int) -> int:

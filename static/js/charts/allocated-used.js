@@ -23,7 +23,7 @@ export function usedShares({ samples: { use } }, p, from, width, bins) {
   const next = [Infinity, Infinity]; // start of the sums after the row
   for (let row = use.length - 1; row >= 0; row--) {
     const [begin, site] = [use.at_ms[row], use.site[row]];
-    const end = Math.min(use.until_ms[row], next[site], p + 1); // the time shown is a ms that counts
+    const end = Math.min(use.until_ms[row], next[site], p + 1); // the ms of the time shown counts, too
     next[site] = begin;
     if (begin > p || end <= from || begin >= to) continue;
     const parts = USED.map((name, r) => [`used${site}${r}`, use[name][row], use[`${name}_of`][row]]);

@@ -6,7 +6,7 @@ import { fill, h, s } from '../ui/dom.js';
 import { roundStep, timeStep } from '../util/format.js';
 
 const INTERVALS = 4; // at most, in the range of the values; rounding its ends can add one
-const WIDE = 50; // a range of positive values as wide as this has a logarithmic axis
+const WIDE = 50; // ratio of the largest to the smallest x, both positive, from which the axis is logarithmic
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
 /**

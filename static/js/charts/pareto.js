@@ -21,8 +21,8 @@ const DOT = 5; // px: the largest radius of a point
  * @param {{ id: number, title: string }[]} runs
  */
 export function paretoChart({ x, y, points }, front, runs) {
-  const names = runs.map(({ id, title }) =>
-    runs.filter((run) => run.title === title).length > 1 ? `${title} (run ${id})` : title,
+  const names = runs.map((run) =>
+    runs.filter(({ title }) => title === run.title).length > 1 ? runLabel(run) : run.title,
   );
   const width = innerWidth <= 640 ? NARROW : WIDE;
   const [toX, ticksX] = scale(

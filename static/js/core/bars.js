@@ -38,7 +38,7 @@ export const BAR_TYPES = {
 };
 
 /**
- * True if a row is visible at playhead p.
+ * True if a bar is valid at playhead p: decided by then, and not yet replaced.
  *
  * @param {BarColumns} bars
  * @param {number} row

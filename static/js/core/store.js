@@ -67,7 +67,7 @@ export class Store {
     /** @type {Map<number, Prices>} */
     this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
     /** @type {Prices | null} */
-    this.defaultPrices = null; // of the slots that prices does not list, from the newest edit on
+    this.defaultPrices = null; // of the slots that `prices` does not list, from the newest edit on
     /** @type {[number, Prices | null][]} */
     this.earlierPrices = []; // [slot, defaultPrices before it] at each edit
     this.horizonMs = 0; // the latest end of any bar or event: extent of the time axis

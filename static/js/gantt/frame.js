@@ -65,7 +65,7 @@ export class Frame {
     return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, this.first, ...kinds].join();
   }
 
-  /** True if the rows have at least MAX_ROW_PX: “taller rows” may then have no effect. */
+  /** True if the rows are at least MAX_ROW_PX high, so that no hint to make them taller is given. */
   get tallest() {
     return this.rowPx >= MAX_ROW_PX;
   }

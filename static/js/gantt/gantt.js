@@ -2,7 +2,7 @@
 //
 // Few visible bars are rectangles, in sub-lanes if the row is high enough. With many bars, and in rows too low
 // for their sub-lanes (frame.js decides), each pixel is shaded: by the allocated share of the most allocated
-// resource, or in rows without a capacity by the number of workers (run/schedule/shade-note.js).
+// resource, or in rows without a capacity by the number of workers (run/schedule/schedule-note.js).
 
 import { gestures } from '../charts/gestures.js';
 import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';

@@ -72,7 +72,7 @@ async function start() {
   await Promise.all([draft.preview(), follow(), loads(), noteContinued(found)]);
 }
 
-/** Notices on the continued run: it has no events after the time of the fork, or edits that the fork does not have. */
+/** Notices that the continued run has ended by the time of the fork, and that it has later edits, unlike the fork. */
 async function noteContinued({ parent, fork_ms: forkMs }) {
   const again = () => noteContinued({ parent, fork_ms: forkMs });
   const run = parent && (await continued.load(get(`/api/runs/${parent}/`), again));

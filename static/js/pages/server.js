@@ -139,7 +139,7 @@ async function main() {
             : '') +
           (self.away?.some(([begin]) => begin <= at) ? ' There are no prices in outages.' : '') +
           (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
-            ? ' Slots of schedulers without prices have none.'
+            ? ' Slots in which a scheduler without prices decides have no prices.'
             : ''),
       );
       prices.update();
@@ -273,7 +273,8 @@ function panel({ key, title, unit, capacity, outages }, make) {
 
 /** '4 GPU until 08:00:00, then 1 GPU' */
 function capacityText(capacity, unit) {
-  const steps = capacity.filter(([, amount], i) => amount !== capacity[i + 1]?.[1]); // edits of other resources
+  // without the steps that edits of other resources make
+  const steps = capacity.filter(([, amount], i) => amount !== capacity[i + 1]?.[1]);
   const parts = steps.map(([until, amount]) => {
     const text = `${number(amount, 2)} ${amount === 1 ? unit.replace(/(?<=[a-z])s$/, '') : unit}`; // 1 worker
     return until === Infinity ? text : `${text} until ${clock(until)}`;

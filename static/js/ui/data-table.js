@@ -79,8 +79,9 @@ function entered(event, act) {
 }
 
 /**
- * A table that stays on its page. By the server: `onChange({sort} or {page})` asks for other rows, which come by
- * `paint`. Without it, columns with `value(row)` are sorted here, and pages are cut here.
+ * A table with sorting, pages and a choice of columns. With `onChange({sort} or {page})` the server sorts and divides
+ * into pages; the new rows come by `paint`. Without it, columns with `value(row)` are sorted here, and pages are made
+ * here.
  * `onSort()` is called after each change of the order, for example to request the missing rows.
  */
 export class DataTable {

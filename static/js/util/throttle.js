@@ -1,8 +1,8 @@
 // Throttling of requests to the server and of computations while the page is live.
 
 /**
- * Action, as a rule a request: at most once in `ms`, and never twice at the same time. A call during it is repeated
- * after it.
+ * An action, usually a request, that starts at most once per `ms` and never twice at the same time. Calls while it runs
+ * lead to one more run after it.
  */
 export class Later {
   /**

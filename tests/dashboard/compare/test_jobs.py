@@ -62,8 +62,8 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
         f"differ, so the metrics of run {far.pk} are not ranked."
     )
     assert (
-        f"Run {far.pk} does not have the jobs of run {pair[0].pk}: 12 ids are common (20 of run {pair[0].pk}, "
-        f"12 of run {far.pk})." in (" ".join(answer["notes"]))
+        f"Run {far.pk} does not have the same jobs as run {pair[0].pk}: it has 12 ids in common with run {pair[0].pk} "
+        f"(of 20 in run {pair[0].pk} and 12 of its own)." in (" ".join(answer["notes"]))
     )
     assert (
         answer["notes"][-1] == "The runs have different clusters, so differences are not caused by the scheduler alone."
@@ -75,8 +75,8 @@ def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_sce
     runner.enqueue(again.pk)
     work()
     assert (
-        f"Runs {far.pk} and {again.pk} do not have the jobs of run {pair[0].pk}: 12 ids are common (20 of run "
-        f"{pair[0].pk}, 12 of each of them). Their metrics cover all of their own jobs."
+        f"Runs {far.pk} and {again.pk} do not have the same jobs as run {pair[0].pk}: each has 12 ids in common with "
+        f"run {pair[0].pk} (of 20 in run {pair[0].pk} and 12 of its own). Their metrics cover all of their own jobs."
     ) in viewer.get(address(*pair, *more, far, again)).json()["notes"]
     two = viewer.get(address(pair[0], far)).json()
     assert two["shared"] == {"jobs": 12, "of": [20, 12], "same_trace": False}

@@ -66,7 +66,7 @@ def line(number, edit):
 
 
 def setting(*path):
-    """An edit that puts the last of the path behind the others."""
+    """An edit that puts the last of the path after the others."""
     *keys, last, value = path
 
     def edit(target):

@@ -104,7 +104,7 @@ def test_a_run_goes_on_from_a_backup_in_another_database(tmp_path, target):
     try:
         target.up()
         completes(target, run)
-        assert int(target.manage(START)) > run  # numbers go on behind those of the backup
+        assert int(target.manage(START)) > run  # numbers go on after those of the backup
     finally:
         target.down()
 

@@ -108,7 +108,7 @@ def test_events_of_some_kinds_are_read_without_those_of_plans(run):
     kinds = ("job_arrived", "job_completed")
     found = list(event_log.lines_of(run.pk, kinds))
     assert found == [(2, 500, "job_arrived", {"job": 0}), (5, 4_000, "job_completed", {"job": 0, "utility": 0.1})]
-    assert list(event_log.lines_of(run.pk, kinds, 2)) == found[1:], "behind an event in the middle of a batch"
+    assert list(event_log.lines_of(run.pk, kinds, 2)) == found[1:], "after an event in the middle of a batch"
     assert list(event_log.lines_of(run.pk, kinds, up_to_ms=3_999)) == found[:1]
     EventBatch.objects.filter(run=run, first_seq=1).update(payload=pack([[1, 0, "run_started", {}]], {}))
     with pytest.raises(batch_codec.OldLog, match="older version"):

@@ -10,7 +10,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.reporting.quantities import count, duration
 from twin.alerts.base import Finding, Rule, Seen
 
-REASONS = {  # short forms of codes, after one number of jobs or many; others are shown as they are
+REASONS = {  # short texts of codes, after a number of jobs; other codes are shown as words
     "payoff_not_positive": "with a cost above the utility",
     "reward_too_low": "with a cost above the utility",
     "fits_nowhere": "too large for every server",

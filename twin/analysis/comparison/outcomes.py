@@ -107,7 +107,7 @@ def outcomes_of(
 
 
 def believed(state: RunState, until_ms: int) -> np.ndarray:
-    """The bars that were true at the instant, planned ones included: rows of BAR_FIELDS."""
+    """The bars that were valid at the instant, planned ones included: rows of BAR_FIELDS."""
     bars = state.bars.rows
     return bars[(bars[:, BORN] <= until_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > until_ms))]
 
@@ -180,7 +180,7 @@ def _reached(chain: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.
 
 
 def _ends(done: np.ndarray, jobs: int) -> np.ndarray:
-    """[job] end of the last bar; NEVER without one, or if the last end is not known."""
+    """[job] end of the last worker bar; NEVER without one, or if its end is not known."""
     last = np.full(jobs, NEVER)
     np.maximum.at(last, done[:, JOB], done[:, END])
     return np.where(last < MAX_INT, last, NEVER)

@@ -26,7 +26,7 @@ RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut
 MIN_WORK_MS = 60_000  # work left of a job that has used up its time limit and still runs
 HOUR_MS = 3_600_000
 NUMBER = re.compile(r"\d+", re.ASCII)
-LEFT_OUT = {  # why jobs of the mirror are not in a cut, after their number
+LEFT_OUT = {  # reasons why jobs of a mirrored run are not in a cut; each follows a number of jobs
     "ended": "ended before",
     "arrives_later": "arrived later",
     "held": "held",

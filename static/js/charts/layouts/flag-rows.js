@@ -1,7 +1,7 @@
 // Rows of flags on a strip of time, so that no flag covers another.
 
 const [CHARACTER, PADDING, GAP] = [7, 12, 2]; // px
-const [MIN_PX, MAX_PX] = [20, 122]; // px: width of a flag, as in whatif.css
+const [MIN_PX, MAX_PX] = [20, 122]; // px: limits of the estimated width of a flag, 2 px above those in whatif.css
 const MAX_ROWS = 4; // beyond, a flag stands to the right of its time
 
 /**

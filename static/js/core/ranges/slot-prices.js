@@ -1,7 +1,7 @@
 // Prices in a slot: those that were stated for it, or those of all other slots of its phase.
 
 /**
- * prices: of single slots; defaultPrices: of the slots that prices does not list, from the newest edit on;
+ * prices: of single slots; defaultPrices: of the slots that `prices` does not list, from the newest edit on;
  * earlierPrices: [slot, defaultPrices before it] at each edit.
  *
  * @typedef {any[] | null} Prices [low, mean, high], each flat [site][resource]

@@ -87,8 +87,8 @@ export class GroupBands extends Layer {
   }
 
   /**
-   * The group of the row's server at this time, or a hit without a group; null after the time shown, and while no
-   * scheduler of groups is in charge.
+   * The group of the row's server at the time under the pointer; without a group, a hit without a segment. Null after
+   * the time shown, and while no scheduler of groups is in charge.
    */
   hit(x, y, frame) {
     const point = frame.at(x, y);

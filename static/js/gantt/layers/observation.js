@@ -93,7 +93,7 @@ export class Reservations extends Layer {
   }
 }
 
-/** The present moment of a cluster that is followed; its label stands beside the playhead, not below it. */
+/** The current time of a live cluster; its label stands beside the playhead, not below it. */
 export class NowLine extends Layer {
   constructor() {
     super('now', LEVEL.EVENTS);

@@ -1,5 +1,5 @@
-// Rows with many bars, or too low for them: each pixel is shaded by the utilization of the fullest resource, or, where
-// a row has no capacity, by its workers.
+// Rows with many bars, or too low for them: each pixel is shaded by the allocated share of the most allocated resource,
+// or, in a row without a capacity, by the number of workers.
 
 import { NEVER } from '../../core/bars.js';
 import { number, percent } from '../../util/format.js';
@@ -91,8 +91,8 @@ export class Raster {
   }
 
   /**
-   * Paints line `y`: bars [low, high) of `sorted` as they were true at p, all of a measure (held-shares.js) in the
-   * darkest colour. only: [job] 1 where its bars are shown; null = all.
+   * Paints line `y`: those of the bars [low, high) of `sorted` that are valid at p, all of a measure (held-shares.js)
+   * in the darkest colour. only: [job] 1 where its bars are shown; null = all.
    */
   line(y, /** @type {any} */ { ramp, ...what }) {
     this.shade(y, perPixel(this.canvas.width, what, this), ramp);

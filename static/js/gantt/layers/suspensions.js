@@ -14,7 +14,7 @@ export class Pieces {
   }
 
   /**
-   * [suspended, resumed] of a bar as it is true at p: whether more of the same comes later, or came earlier, after a
+   * [suspended, resumed] of a bar that is valid at p: whether more of the same comes later, or came earlier, after a
    * gap.
    */
   ends(bar, p) {

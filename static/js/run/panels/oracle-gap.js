@@ -11,13 +11,16 @@ export function searchSentence(search) {
   if (!search) return '';
   if (search.why) return `No comparison with the Oracle's wider search: ${search.why}.`;
   const { moments, regroupings, most_jobs: most, weight } = search;
-  const what = "the Oracle's wider search over all numbers of jobs and groups (no bound; exhaustive for up to 8 jobs)";
   const times = plural(regroupings, 'time');
-  if (!moments.length)
-    return regroupings
-      ? `No time with new groups, of ${number(regroupings, 0)}, is compared with ${what}: ` +
-          `of those with at most ${most} jobs, a few are.`
-      : '';
+  if (!moments.length) {
+    if (!regroupings) return '';
+    const none =
+      regroupings === 1 ? 'The only time with new groups was not' : `None of the ${times} with new groups was`;
+    return (
+      `${none} compared with the Oracle's wider search. ` +
+      `Only some of the times with at most ${most} jobs are compared.`
+    );
+  }
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
   const worst = gaps.indexOf(Math.max(...gaps));
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
@@ -25,9 +28,11 @@ export function searchSentence(search) {
     .map(({ at_ms: ms, jobs }, i) => `${clock(ms)} with ${plural(jobs, 'job')}: ${share(gaps[i])}`)
     .join('; ');
   return (
-    `The score of the groups, compared with the best score of ${what} at ${number(moments.length, 0)} of ${times} ` +
-    `with new groups, is ${share(mean)} on average and ${share(gaps[worst])} at worst. ` +
-    `${at}. The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization ` +
-    '(Harmony, Eq. 4); groups are kept if the gain is below the threshold.'
+    `The score of the groups is ${share(mean)} on average and ${share(gaps[worst])} at worst, relative to the best ` +
+    `score of the Oracle's wider search, at ${number(moments.length, 0)} of ${times} with new groups. ${at}. ` +
+    'The search, which is not a bound, is exhaustive for up to 8 jobs on up to 24 machines; otherwise it covers ' +
+    'all numbers of jobs with up to 24 groups. ' +
+    `The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization (Harmony, Eq. 4); ` +
+    'groups are kept if the gain is below the threshold.'
   );
 }

@@ -73,7 +73,7 @@ export class PriceHolders {
         found.jobs.length
           ? `${plural(found.jobs.length, 'job')} ${found.jobs.length === 1 ? 'holds' : 'hold'} ${amount(found.held)} ` +
               `of ${amount(found.capacity)} (${share(found.held)})` +
-              `${Number.isFinite(price) ? '; the price rises with this share' : ', without a price at this time'}.`
+              `${Number.isFinite(price) ? '; the price rises with this share' : '; there is no price at this time'}.`
           : found.capacity
             ? `No job holds ${info.names[r]} there: all ${amount(found.capacity)} are free.`
             : `No ${info.names[r]} is available there at this time.`,

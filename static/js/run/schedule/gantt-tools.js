@@ -7,6 +7,25 @@ import { $, setText } from '../../ui/dom.js';
 import { clock } from '../../util/format.js';
 import { EXAMPLE, parseTime } from '../../util/time-text.js';
 
+/**
+ * Note on the arrows: what they are, or why there are none; '' if they are switched off.
+ *
+ * @param {{on: boolean, drawn: unknown}} links
+ * @param {{detail: string, low: number, tallest: boolean}} frame
+ */
+export function linksNote(links, frame) {
+  if (!links.on) return '';
+  if (frame.detail === 'shade') {
+    if (!frame.low) return 'Zoom in until single bars are visible to see the arrows.';
+    return frame.tallest
+      ? 'Rows of this height are too short for single bars, so no arrows are drawn.'
+      : 'Make the rows taller until single bars are visible to see the arrows.';
+  }
+  return links.drawn
+    ? 'Arrows lead from the suspension of a job to its resumption.'
+    : 'No suspended job resumes in this part of the schedule.';
+}
+
 export class GanttTools {
   constructor(gantt, { store, view, playhead, transport }) {
     this.gantt = gantt;
@@ -42,17 +61,7 @@ export class GanttTools {
     $('#gantt-fold').hidden = !some;
     const open = rows.order === 'servers' ? !rows.folded.size : rows.folded.size > 0;
     setText($('#gantt-fold'), open ? 'Collapse groups' : 'Expand groups');
-    const links = this.gantt.layer('links');
-    setText(
-      $('#gantt-links-note'),
-      !links.on
-        ? ''
-        : frame.detail === 'shade'
-          ? `${frame.low ? 'Make the rows taller' : 'Zoom in'} until single bars are visible to see the arrows.`
-          : links.drawn
-            ? 'Arrows lead from the suspension of a job to its resumption.'
-            : 'No suspended job resumes in this part of the schedule.',
-    );
+    setText($('#gantt-links-note'), linksNote(this.gantt.layer('links'), frame));
   }
 
   #folds() {

@@ -35,7 +35,7 @@ function detailNote(gantt) {
     const count = frame.inView;
     // runs with groups have no bars while jobs run in groups
     if (!count && frame.store?.groups.length) return { text: '', scale: false };
-    const [why, more] = frame.low ? [', rows too small for single bars', taller] : ['', '; zoom in for single bars'];
+    const [why, more] = frame.low ? [', rows too short for single bars', taller] : ['', '; zoom in for single bars'];
     const text = count
       ? `${plural(count, 'bar')} in view${why}: shaded by the ${shadedBy(gantt)}${more}.`
       : 'No bars in these rows in this interval, as known at the time shown.';
@@ -43,13 +43,13 @@ function detailNote(gantt) {
   }
   if (frame.low) {
     const [are, show] = frame.low === 1 ? ['is', 'shows'] : ['are', 'show'];
-    const why = `${plural(frame.low, 'row')} ${are} too small for single bars`;
+    const why = `${plural(frame.low, 'row')} ${are} too short for single bars`;
     return { text: `${why} and ${show} the ${shadedBy(gantt)}${taller}.`, scale: true };
   }
   const notes = [
     frame.narrow &&
       'Most bars in view are narrower than a pixel and are drawn one pixel wide; zoom in to see their lengths.',
-    frame.hidesPs && 'Parameter servers are hidden in rows that are too low; press + to show them.',
+    frame.hidesPs && 'Parameter servers are hidden in rows that are too short; press + to show them.',
   ];
   return { text: notes.filter(Boolean).join(' '), scale: false };
 }
