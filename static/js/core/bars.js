@@ -61,7 +61,7 @@ export function endAt(bars, row, p) {
 }
 
 /**
- * What one unit of a bar holds of a resource, in thousandths: nothing while a gang loads its data.
+ * Amount of a resource that one unit of a bar holds, in thousandths: 0 while a gang loads its data.
  *
  * @param {BarColumns} bars
  * @param {number} bar
