@@ -18,17 +18,22 @@ from django.utils import timezone
 from dashboard.models import ApiToken
 from scheduling.model.values import ModelError
 from twin.models import AuditEntry
+from twin.models.teams import home_of
 from twin.push.storage import SOURCE
 
 PREFIX = "twin_"  # prefix by which secret scanners find a leaked token
 READ, OPERATE, INGEST = "read", "operate", "ingest:"
 DEFAULT_DAYS, MAX_DAYS = 90, 3_650
 MAX_NAME = 200
-USED_AGAIN = timedelta(minutes=1)  # last_used_at is not written more often
 
 
-def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tuple[ApiToken, str]:
-    """New token and its value, which is known only now; days: until it expires, None = never."""
+def create(
+    name: str, scopes: Iterable[str], days: int | None, user: Any, *, on_host: bool = False
+) -> tuple[ApiToken, str]:
+    """New token of a user and its value, which is known only now.
+
+    days: until it expires, None = never; on_host: a command on the host creates it, not the user.
+    """
     name, chosen = name.strip(), sorted(set(scopes))
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
         raise ModelError(f"name must have 1 to {MAX_NAME:,} printable characters, got {name[:60]!r}")
@@ -44,7 +49,7 @@ def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tup
         token = ApiToken.objects.create(
             name=name, digest=_digest(value), scopes=chosen, created_by=user, expires_at=expires_at
         )
-        _record(user, "token.create", token)
+        _record(None if on_host else user, "token.create", token)
     return token, value
 
 
@@ -67,10 +72,11 @@ def of_source(source: str) -> list[ApiToken]:
 
 
 def note_use(token: ApiToken) -> None:
-    """Record of the use of a token, at most once a minute."""
+    """Record of the use of a token, once in each minute of the clock: times of use are shown in minutes."""
     now = timezone.now()
-    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_AGAIN)
-    if token.last_used_at is None or token.last_used_at < now - USED_AGAIN:
+    minute = now.replace(second=0, microsecond=0)
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=minute)
+    if token.last_used_at is None or token.last_used_at < minute:
         ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
 
 
@@ -97,7 +103,12 @@ def _check_scope(scope: str) -> None:
 
 def _record(user: Any, action: str, token: ApiToken) -> None:
     detail = {"name": token.name, "scopes": ", ".join(token.scopes)}
-    AuditEntry.objects.create(user=user, action=action, subject=f"token {token.pk}", detail=detail)
+    owner = token.created_by
+    if owner is not None and owner != user:
+        detail["account"] = owner.get_username()
+    entry = AuditEntry(user=user, action=action, subject=f"token {token.pk}", detail=detail)
+    entry.settle(home_of(owner))
+    entry.save()
 
 
 def _digest(value: str) -> str:

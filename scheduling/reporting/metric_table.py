@@ -39,6 +39,13 @@ _SLOWDOWN = (
     "workers can exceed 1 without waiting."
 )
 
+_OF_GROUPS = (
+    "time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion, "
+    "by Harmony, Eq. (3), for the iteration time of Eq. (1): time that jobs lose to moves, disk reads and garbage "
+    "collection is not subtracted, so the share that does useful work can be lower. A machine does not count while it "
+    "is unavailable."
+)
+
 METRICS = (
     Metric("total_utility", "Total utility", "", HIGHER,
            "Sum of the utilities u(d) of completed jobs; d: whole slots from the first slot that the job may use to "
@@ -98,11 +105,9 @@ METRICS = (
     Metric("lanes.busy", "Worker occupancy by type", "share", HIGHER,
            "Worker occupancy for each site and worker type."),
     Metric("groups.cpu_utilization", "CPU utilization", "share", HIGHER,
-           "Computation time / (machines × time) over all machines, including idle ones, from the first arrival to the "
-           "last completion; a machine does not count while it is unavailable."),
+           f"Computation {_OF_GROUPS}"),
     Metric("groups.net_utilization", "Network utilization", "share", HIGHER,
-           "Communication time / (machines × time) over all machines, including idle ones, from the first arrival to "
-           "the last completion; a machine does not count while it is unavailable."),
+           f"Communication {_OF_GROUPS}"),
     Metric("groups.mean_jobs", "Mean jobs in groups", "", None,
            "Mean over time of the number of jobs in groups, from the first arrival to the last completion."),
     Metric("groups.mean_groups", "Mean number of groups", "", None,

@@ -8,7 +8,9 @@ from django.utils import timezone
 from scheduling.model.values import Cluster, Job, Server
 from tests.dashboard.builders_scenarios import without_samples
 from tests.twin.builders import scenario_of
-from twin.models import ClusterSpec, Run, Scenario, Trace
+from tests.twin.mirror.builders import polled, running
+from tests.twin.mirror.builders_stored import following
+from twin.models import ClusterSpec, Connection, Run, Scenario, Trace
 from twin.runs import earlier
 from twin.scenarios.store import store_generated
 
@@ -30,6 +32,13 @@ def test_a_cluster_is_shown_by_site_and_kind(viewer, db):
     card = viewer.get(f"/api/traces/{trace.pk}/card/").json()
     assert (card["jobs"], card["span_ms"]) == (2, 60)
     assert card["picture"]["bars"].count("M") == 2
+
+
+def test_the_trace_of_a_live_cluster_has_no_arrivals_of_its_own(viewer, db):
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    following(connection, polled(10, running("1", 5))).apply(polled(10, running("1", 5)))
+    card = viewer.get(f"/api/traces/{connection.run.scenario.trace_id}/card/")
+    assert (card.status_code, card.json()["jobs"], card.json()["span_ms"]) == (200, 0, 0)
 
 
 def test_a_trace_that_is_not_ready_has_no_card(viewer, db):

@@ -1,7 +1,7 @@
 """Tokens for machines: made once, scoped, ended, limited, audited."""
 
 import io
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -139,13 +139,16 @@ def test_the_page_shows_the_form(operator):
     assert 'href="/settings/tokens/"' in operator.get("/audit/").content.decode()
 
 
-def test_use_is_noted_once_a_minute(make):
-    value = make("read")
-    Client().get("/api/runs/", **bearer(value))
-    first = ApiToken.objects.get().last_used_at
-    assert first is not None
-    Client().get("/api/runs/", **bearer(value))
-    assert ApiToken.objects.get().last_used_at == first
+def test_use_is_noted_once_in_each_minute_of_the_clock(make, monkeypatch):
+    token = tokens.find(make("read"))
+    seen = []
+    for second in (57, 59, 70):
+        now = datetime(2026, 1, 2, 8, 43, tzinfo=UTC) + timedelta(seconds=second)
+        monkeypatch.setattr(tokens.timezone, "now", lambda now=now: now)
+        tokens.note_use(token)
+        token.refresh_from_db()
+        seen.append((token.last_used_at.minute, token.last_used_at.second))
+    assert seen == [(43, 57), (43, 57), (44, 10)]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +202,8 @@ def test_the_command_creates_lists_and_revokes():
     token = tokens.find(value)
     assert (token.scopes, token.expires_at, token.created_by.username) == (["ingest:lab", "read"], None, "operator")
     assert Client().get("/api/runs/", **bearer(value)).status_code == 200
+    entry = AuditEntry.objects.get(action="token.create")
+    assert (entry.user, entry.detail["account"]) == (None, "operator"), "the host, for the account"
     assert printed("list").startswith(f"{token.pk}  lab  ingest:lab, read  valid, expires never, used ")
     assert printed("revoke", str(token.pk)) == f"token {token.pk} (lab) is revoked"
     assert Client().get("/api/runs/", **bearer(value)).status_code == 401

@@ -73,8 +73,7 @@ _Step = tuple[int, int, str, dict[str, Any]]  # at_ms, order at one instant, kin
 
 def _before(job: KnownJob, mirror: Mirror) -> bool:
     """True if the job ended before the log begins."""
-    ended = job.attempts[-1].ended_ms if job.attempts else job.fact.ended_ms
-    return job.fact.state == ENDED and ended is not None and ended <= mirror.epoch_ms
+    return job.fact.state == ENDED and job.ended_ms is not None and job.ended_ms <= mirror.epoch_ms
 
 
 def _arrival_ms(job: KnownJob, mirror: Mirror) -> int:
@@ -101,8 +100,9 @@ def _steps(index: int, job: KnownJob, arrival_ms: int, bars: list[list[Placement
         yield start_ms, _STARTS, "plan_changed", {"scope": "job", "keys": [index], "jobs": [triple], "bars": own}
         if final:
             values = {"outcome": job.fact.outcome, "reason": job.fact.reason}
-            yield end_ms, _ENDS, "decided", _decided(index, "ended", "ended", values)
-            yield end_ms, _ENDS, "job_completed", {"job": index, "utility": 0.0}
+            over_ms = min(mirror.log_ms, max(end_ms, (job.ended_ms or 0) - mirror.epoch_ms))
+            yield over_ms, _ENDS, "decided", _decided(index, "ended", "ended", values)
+            yield over_ms, _ENDS, "job_completed", {"job": index, "utility": 0.0}
         elif number + 1 < len(ran) or _over(attempt, mirror):
             yield end_ms, _ENDS, "decided", _decided(index, "requeued", "requeued", {"restarts": number + 1})
         last_ms = end_ms

@@ -50,7 +50,7 @@ class Command(BaseCommand):
         owner = account(OPERATOR) if user is None else get_user_model().objects.filter(username=user).first()
         if owner is None:
             raise CommandError(f"there is no account {user!r}")
-        value = tokens.create(name, scope, days or None, owner)[1]
+        value = tokens.create(name, scope, days or None, owner, on_host=True)[1]
         self.stdout.write(value)
 
     def list(self, **_: Any) -> None:

@@ -39,7 +39,7 @@ def _card(template: type[Template]) -> dict[str, Any]:
 
 def picture(arrivals_ms: list[int], outages: list[tuple[int, int]]) -> dict[str, Any]:
     """SVG path of a bar per part of the time, as high as it has arrivals, and [(x, width)] of outages."""
-    end = max(1, *(at + 1 for at in arrivals_ms), *(at + length for at, length in outages))
+    end = max([1, *(at + 1 for at in arrivals_ms), *(at + length for at, length in outages)])
     counts, _ = np.histogram(arrivals_ms, bins=BARS, range=(0, end))
     step = WIDTH // BARS
     heights = np.ceil(counts / max(1, counts.max()) * (HEIGHT - 4)).astype(int).tolist()

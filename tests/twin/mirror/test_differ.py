@@ -157,6 +157,17 @@ def test_a_key_that_is_used_again_is_another_job():
     assert log.bars() == {(0, 0, 5 * S, 8 * S, 2, -1)}, "what is known later of the first one changes the first one"
 
 
+def test_a_job_that_waited_again_or_outlived_its_last_attempt_ends_when_the_cluster_says_so():
+    log = Log()
+    log.apply(polled(10, running("1", 5)))
+    log.apply(polled(20, job("1", WAITING, restarts=1)))
+    cancelled = job("1", ENDED, outcome="cancelled", ended_ms=at(31), restarts=1)
+    events = log.apply(polled(32, cancelled))
+    assert events[-1] == ("job_completed", {"job": 0, "utility": 0.0, "ended_ms": 31 * S})
+    assert log.mirror.jobs[0].ended_ms == at(31)
+    assert bars(log) == [(0, 5 * S, 20 * S)]
+
+
 def test_suspensions_that_free_the_cpus_divide_the_bar():
     log = Log()
     log.apply(polled(10, running("1", 5)))

@@ -62,11 +62,19 @@ def state_changed(known: KnownJob, was: JobFact | None) -> list[EventData]:
         if was is not None and was.state == SUSPENDED:
             events.append(_decided(known, "resumed", values))
         elif was is None or was.state != RUNNING or fact.restarts > was.restarts:
-            waited = max(0, fact.attempts[-1].started_ms - fact.submitted_ms) if fact.attempts else 0
-            events.append(_decided(known, "started", {**values, "waited_ms": waited}))
+            events.append(_decided(known, "started", {**values, "waited_ms": _waited_ms(known)}))
     elif fact.state == SUSPENDED:
         events.append(_decided(known, "suspended", values))
     return events
+
+
+def _waited_ms(known: KnownJob) -> int:
+    """Time from the submission to the newest start in which no attempt ran."""
+    if not known.attempts:
+        return 0
+    *earlier, last = known.attempts
+    ran = sum(attempt.ended_ms - attempt.started_ms for attempt in earlier if attempt.ended_ms is not None)
+    return max(0, last.started_ms - known.fact.submitted_ms - ran)
 
 
 def bars_changed(known: KnownJob, nodes: Mapping[str, int], epoch_ms: int) -> EventData:
@@ -91,7 +99,7 @@ def ended(known: KnownJob, epoch_ms: int, at_ms: int, log_ms: int) -> list[Event
         values |= {"after_ms": max(0, last.ended_after_ms - epoch_ms)}
     events = [_decided(known, kind, values, code)]
     if last is not None:
-        ended_ms = min(log_ms, max(0, (last.ended_ms or fact.ended_ms or at_ms) - epoch_ms))
+        ended_ms = min(log_ms, max(0, (known.ended_ms or at_ms) - epoch_ms))
         events.append(("job_completed", {"job": known.index, "utility": 0.0, "ended_ms": ended_ms}))
     return events
 

@@ -22,8 +22,16 @@ class KnownJob:
     @property
     def end(self) -> tuple[str, int | None, bool]:
         """End of the job as the log states it: outcome, time, and whether it ran."""
-        ended_ms = self.attempts[-1].ended_ms if self.attempts else None
-        return self.fact.outcome, ended_ms, bool(self.attempts)
+        return self.fact.outcome, self.ended_ms, bool(self.attempts)
+
+    @property
+    def ended_ms(self) -> int | None:
+        """End of the job in the cluster's time; None where the cluster states none.
+
+        It is later than the end of the last attempt if the job waited again, or if its object outlived its pods.
+        """
+        last = self.attempts[-1].ended_ms if self.attempts else None
+        return max((ms for ms in (self.fact.ended_ms, last) if ms is not None), default=None)
 
     def is_behind(self, fact: JobFact) -> bool:
         """True if the accounting, which states the fact, does not know yet how the job went on after it."""

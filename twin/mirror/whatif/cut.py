@@ -16,7 +16,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
 from scheduling.model.values import MAX_INT, ModelError, Server
 from scheduling.reporting.quantities import count
-from twin.connectors.facts import ENDED, Attempt
+from twin.connectors.facts import ENDED, HELD, Attempt
 from twin.mirror.as_values import amounts_of
 from twin.mirror.differ import Mirror
 from twin.mirror.jobs.known import KnownJob
@@ -161,7 +161,7 @@ def _part(
     if with_gpus and not amounts[0]:
         return "no_gpu"
     running = next((attempt for attempt in known.attempts if _covers(attempt, mirror, at_ms)), None)
-    if running is None and not later and known.index in held:
+    if running is None and (_held_ever(known) if later else known.index in held):
         return "held"
     run_ms, origin = _duration(known, mirror, at_ms, choice, running)
     if not run_ms:
@@ -171,6 +171,11 @@ def _part(
     if running is None:
         return Part(known, WAITING, arrived_ms, at_ms, run_ms, origin, *amounts)
     return Part(known, RUNNING, max(0, running.started_ms - mirror.epoch_ms), at_ms, run_ms, origin, *amounts)
+
+
+def _held_ever(known: KnownJob) -> bool:
+    """True if a job that arrives later is held, and has never run: nobody knows when it is released."""
+    return known.fact.state == HELD and not known.attempts
 
 
 def _duration(
@@ -200,8 +205,7 @@ def end_ms(known: KnownJob, mirror: Mirror) -> int | None:
     """End of the job, in ms of the log; None while it is open."""
     if known.fact.state != ENDED:
         return None
-    ended = known.attempts[-1].ended_ms if known.attempts else known.fact.ended_ms
-    return (mirror.at_ms if ended is None else ended) - mirror.epoch_ms
+    return (mirror.at_ms if known.ended_ms is None else known.ended_ms) - mirror.epoch_ms
 
 
 def _covers(attempt: Attempt, mirror: Mirror, at_ms: int) -> bool:
@@ -212,5 +216,8 @@ def _covers(attempt: Attempt, mirror: Mirror, at_ms: int) -> bool:
 
 def _ran_ms(attempt: Attempt, mirror: Mirror, at_ms: int) -> int:
     """Part of the attempt after at_ms, as far as it is known."""
+    now = mirror.epoch_ms + at_ms
     end = mirror.at_ms if attempt.ended_ms is None else attempt.ended_ms
-    return max(0, end - max(attempt.started_ms, mirror.epoch_ms + at_ms))
+    if attempt.started_ms >= now:
+        return max(1, end - attempt.started_ms)  # clusters report whole seconds: a shorter one is 1 ms, as its bar
+    return max(0, end - now)

@@ -13,7 +13,7 @@ from tests.cases import cases
 from tests.twin.mirror.builders import NODES, Log, S, ended, job, polled, running, suspended
 from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.whatif.builders_servers import servers_of
-from twin.connectors.facts import DOWN, ENDED
+from twin.connectors.facts import DOWN, ENDED, HELD
 from twin.mirror.differ import Mirror
 from twin.mirror.whatif.cut import ACTUAL, ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, WAITING, Choice, cut
 
@@ -161,3 +161,13 @@ def test_every_job_of_the_mirror_is_in_the_cut_or_counted(moves, second, duratio
             assert durations == ACTUAL
             assert part.known.fact.state == ENDED
             assert max(over) > mirror.epoch_ms + at_ms
+
+
+def test_jobs_that_are_held_since_their_arrival_and_jobs_of_less_than_a_second():
+    log = Log()
+    log.apply(polled(0, running("run", 0)))
+    held, quick = job("held", HELD, submitted_ms=polled(70).at_ms), running("quick", 90, submitted_ms=polled(70).at_ms)
+    log.apply(polled(100, running("run", 0), held, ended(quick, 90)))
+    found = at(log.mirror, 60 * S, arrivals=True)
+    assert [(part.known.name, part.run_ms) for part in found.parts] == [("run", 3_600 * S), ("quick", 1)]
+    assert found.left_out == {"held": 1}
