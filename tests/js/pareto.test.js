@@ -84,3 +84,20 @@ test('a label has the first place in which it covers no other point', needsPage,
     ['3', 'start'],
   ]);
 });
+
+test('a point that the name of another one could cover has a label of its own', needsPage, async () => {
+  open();
+  const { paretoChart } = await import('../../static/js/charts/pareto.js');
+  const metric = (title) => ({ title, unit: 'h' });
+  const points = [
+    { x: 0, y: 50 },
+    { x: 20, y: 51 }, // to the right of the first, where its name would be
+    { x: 100, y: 100 },
+    { x: 100, y: 0 },
+  ];
+  const runs = ['Conservative backfill', 'RRH', 'DRF', 'Dorm'].map((title, id) => ({ id, title }));
+  const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [2], runs);
+  const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
+  assert.deepEqual(labels, ['DRF', 'Conservative backfill', '1', 'Dorm']);
+  assert.ok([...chart.querySelectorAll('.label')].every((label) => Number(label.getAttribute('x')) >= 0));
+});

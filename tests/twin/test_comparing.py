@@ -248,6 +248,14 @@ def test_distributions_are_quantiles(pair):
     )
 
 
+def test_utility_of_a_run_that_completes_nothing_is_0_beside_one_that_does(stored):
+    nothing = events_of(*START, (500, "run_finished", {}))
+    curves = compared(stored(BASE), stored(nothing)).distributions[-1]["curves"]
+    assert [(curve["jobs"], curve["values"][-1]) for curve in curves] == [(3, 4), (3, 0)]
+    curves = compared(stored(nothing), stored(nothing)).distributions[-1]["curves"]
+    assert curves == [{"jobs": 0, "values": []}] * 2, "no run has any utility"
+
+
 @pytest.mark.parametrize("scheduler", [name for name in ("fifo", "drf", "oasis", "rrh") if name in schedulers()])
 def test_at_its_end_a_run_has_the_figures_of_its_summary(make_run, layer, scheduler):  # noqa: F811
     """The arrays against scheduling/reporting/metrics.py, which folds the events one by one."""

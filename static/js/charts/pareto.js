@@ -37,7 +37,7 @@ export function paretoChart({ x, y, points }, front, runs) {
   );
   const best = new Set(front);
   const named = labelled(points, best, toX, toY, names, width);
-  const places = together(points, best, toX, toY, (i) => (named.has(i) ? names[i].length * CHARACTER : 0));
+  const places = together(points, best, toX, toY);
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i) || !places.has(i)); // named in the caption
   const numberOf = (i) => numbered.indexOf(i) + 1;
   const label = (i) => {
@@ -122,7 +122,7 @@ function scale(values, from, to) {
 /**
  * Function that finds the place of a label beside its point, where it covers no point and no other label: (x, y, end,
  * width in px) -> {x, y, anchor}; end: x of the last point that shares the label. If there is no such place, the label
- * is to the right of that point; at the edge of the chart, it is to the left of its own point.
+ * is to the right of that point, or as far to the right as the chart goes.
  */
 function freeSpots(points, toX, toY, width) {
   const taken = points.map(({ x, y }) => [toX(x) - DOT, toY(y) - DOT, toX(x) + DOT, toY(y) + DOT]);
@@ -140,7 +140,8 @@ function freeSpots(points, toX, toY, width) {
       { x: cx, y: cy + 16, anchor: 'middle', left: cx - wide / 2 },
     ];
     const free = spots.find(({ y, left }) => isFree(left, y - LINE, left + wide, y + 1));
-    const found = free ?? spots[end + 8 + wide > width ? 1 : 0];
+    const left = Math.max(0, Math.min(end + 8, width - wide));
+    const found = free ?? { x: left, y: cy + 4, anchor: 'start', left };
     taken.push([found.left, found.y - LINE, found.left + wide, found.y + 1]);
     return found;
   };
@@ -150,13 +151,12 @@ function freeSpots(points, toX, toY, width) {
 const inOrder = (points, best) =>
   points.map((_, i) => i).sort((a, b) => Number(best.has(b)) - Number(best.has(a)) || a - b);
 
-/** {position with a label: positions of the other points there, which share it}; width(i): that of its name in px */
-function together(points, best, toX, toY, width) {
+/** {position with a label: positions of the other points there, which share it} */
+function together(points, best, toX, toY) {
   const places = new Map();
-  const near = (i, head) => {
-    const [dx, dy] = [toX(points[i].x) - toX(points[head].x), Math.abs(toY(points[i].y) - toY(points[head].y))];
-    return (Math.abs(dx) <= NEAR && dy <= NEAR) || (dx > 0 && dx < width(head) && dy < LINE);
-  };
+  const near = (i, head) =>
+    Math.abs(toX(points[i].x) - toX(points[head].x)) <= NEAR &&
+    Math.abs(toY(points[i].y) - toY(points[head].y)) <= NEAR;
   for (const i of inOrder(points, best)) {
     const head = [...places.keys()].find((other) => near(i, other));
     if (head === undefined) places.set(i, []);
