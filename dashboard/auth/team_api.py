@@ -40,8 +40,8 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
         return [{"id": row.user_id, "name": row.user.get_username(), "provided": row.provided} for row in rows]
 
     def get_owns(self, team: Team) -> dict[str, int]:
-        """Number of objects of each kind."""
-        return {kind: model.objects.filter(team=team).count() for kind, model in teams.MOVED_TYPES.items()}
+        """Number of objects of each kind, without those that no list shows."""
+        return teams.owned(team)
 
 
 class NewTeamSerializer(KnownFields):

@@ -24,6 +24,7 @@ from twin.models import (
     Team,
     Trace,
 )
+from twin.scenarios import listed
 
 MAX_NAME = 80
 # what can be moved: a scenario with its runs, a cluster that is followed with all that was made for it
@@ -49,12 +50,26 @@ def create(name: str, by: Any) -> Team:
     return made
 
 
+def owned(team: Team) -> dict[str, int]:
+    """Number of objects of each kind that the lists of its members show."""
+    counts = {}
+    for noun, model in MOVED_TYPES.items():
+        rows = model.objects.filter(team=team)
+        if noun == "scenario":
+            rows = listed.scenarios(rows)
+        elif noun in ("trace", "cluster"):
+            rows = listed.inputs(rows, noun)
+        counts[noun] = rows.count()
+    return counts
+
+
 def remove(team: Team, by: Any) -> None:
     """Removal of a team that owns nothing and never did: entries of the audit list stay with their team."""
-    owned = {noun: model.objects.filter(team=team).count() for noun, model in MOVED_TYPES.items()}
-    if any(owned.values()):
-        texts = [counted(count, noun) for noun, count in owned.items() if count]
+    texts = [counted(count, noun) for noun, count in owned(team).items() if count]
+    if texts:
         raise Refused(f"team {team.name} owns {', '.join(texts)}; move them to another team first")
+    if any(model.objects.filter(team=team).exists() for model in MOVED_TYPES.values()):
+        raise Refused(f"team {team.name} has records of live clusters, which are kept; remove its members instead")
     if any(model.objects.filter(team=team).exists() for model in (AuditEntry, Alert, AlertRule)):
         raise Refused(f"team {team.name} has entries in the audit list, which are kept; remove its members instead")
     with transaction.atomic():

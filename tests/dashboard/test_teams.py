@@ -290,6 +290,9 @@ def test_admins_make_teams_and_move_objects(of_red, admin, bob, blue, red):
     refused = admin.delete(f"/api/teams/{red.pk}/")
     assert refused.status_code == 400
     assert refused.json()["detail"].startswith("team red owns 1 trace, 1 cluster, 1 scenario, ")
+    Scenario.objects.filter(pk=of_red["scenarios"]).update(unlisted=True)
+    assert "scenario" not in admin.delete(f"/api/teams/{red.pk}/").json()["detail"], "no list shows it"
+    Scenario.objects.filter(pk=of_red["scenarios"]).update(unlisted=False)
     first = {"kind": "trace", "key": str(of_red["traces"]), "team": blue.pk}
     assert "of another team or of everybody uses" in post(admin, "/api/teams/move/", first).json()["detail"]
     for kind, key in (("scenario", of_red["scenarios"]), ("trace", of_red["traces"]), ("cluster", of_red["clusters"])):

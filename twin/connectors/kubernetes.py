@@ -22,6 +22,7 @@ PAGE = 500  # objects an answer
 MAX_LISTS = 3  # tries of a list whose pages expire while they are read
 SIGN_OF_LIFE_S = 4.0
 OWNER_WAIT_S = 0.2
+KINDS_S = 60.0  # between two checks for kinds that have been installed
 MAX_CLOCK_ERROR_MS = 5_000  # of the offset that is estimated from the dates of answers
 MAX_RELISTS = 3  # of one source in a row; then the follower's pauses help
 GPU_RESOURCES = (
@@ -112,11 +113,15 @@ class Kubernetes(Connector):
         """Snapshots of changes; it continues after any `snapshot` in between, which restarts the watches."""
         if not self._versions:
             yield self.snapshot()
-        reported_at = time.monotonic()
+        reported_at = asked_at = time.monotonic()
         try:
             while True:
                 if self._watches is None:
                     self._watches = Watches(self._client, self._versions)
+                if time.monotonic() - asked_at >= KINDS_S:
+                    asked_at = time.monotonic()
+                    if self._installed(self._watches):
+                        yield self._whole(True, {})
                 wait = (
                     OWNER_WAIT_S if self._store.waits() else max(reported_at + SIGN_OF_LIFE_S - time.monotonic(), 0.0)
                 )
@@ -138,6 +143,14 @@ class Kubernetes(Connector):
     def close(self) -> None:
         self._stop()
         self._client.close()
+
+    def _installed(self, watches: Watches) -> bool:
+        """True if kinds have been installed since they were listed; their objects are read and watched from now on."""
+        found = [source for source in self._sources() if source not in self._versions]
+        for source in found:
+            self._versions[source] = self._list(source)
+            watches.begin(source, self._versions[source])
+        return bool(found)
 
     def _take(self, watches: Watches, wait_s: float) -> Snapshot | None:
         """The snapshot that the next events make; None when they change nothing."""

@@ -343,6 +343,21 @@ def test_signs_of_life_are_empty_looks_that_asked_the_server(server, connector, 
     assert "/version" in server.asked
 
 
+def test_a_kind_that_is_installed_later_is_read_without_a_restart(server, connector, monkeypatch):
+    monkeypatch.setattr("twin.connectors.kubernetes.SIGN_OF_LIFE_S", 0.1)
+    monkeypatch.setattr("twin.connectors.kubernetes.KINDS_S", 0.1)
+    jobs = server.groups.pop("batch")
+    connector.snapshot()
+    changes = connector.changes()
+    train = job("train")
+    server.put(JOBS, train)
+    server.groups["batch"] = jobs
+    (fact,) = follow(changes, lambda fact: fact.key == "ml/job/train")
+    assert fact.state == WAITING
+    server.put(PODS, bound(pod("train-a", train), "n1", 60))
+    assert follow(changes, lambda fact: fact.state == RUNNING)[-1].key == "ml/job/train"
+
+
 def test_only_the_namespaces_that_are_asked_for_are_read(server, connect):
     server.put("/api/v1/namespaces/ml/pods", pod("w"))
     snapshot = connect(namespaces="ml, other").snapshot()
