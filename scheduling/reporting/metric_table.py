@@ -35,15 +35,14 @@ class Metric:
 
 _SLOWDOWN = (
     "over the completed jobs of (completion − arrival) / least completion time of the job alone on the empty cluster, "
-    "as it is after all edits; alone, its chunks may use all workers of its type, so a job with a fixed number of "
-    "workers can exceed 1 without waiting."
+    "as it is after all edits; alone, its chunks may use all workers of its type, so the slowdown of a job "
+    "with a fixed number of workers can exceed 1 without any waiting."
 )
 
 _OF_GROUPS = (
     "time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion, "
-    "by Harmony, Eq. (3), for the iteration time of Eq. (1): time that jobs lose to moves, disk reads and garbage "
-    "collection is not subtracted, so the share that does useful work can be lower. A machine does not count while it "
-    "is unavailable."
+    "computed from the iterations that the jobs complete: time for moves, disk reads and garbage collection does not "
+    "count as busy. A machine does not count while it is unavailable."
 )
 
 METRICS = (

@@ -108,7 +108,7 @@ def _utilization(
     if not len(bars):
         return dict.fromkeys(RESOURCES)
     zero = (0,) * len(RESOURCES)
-    # [job, role, resource]; nothing is transferred here
+    # [job, role, resource]; the bars of transfers have been removed above
     demands = np.array([[job.worker or zero, job.ps or zero, zero, job.worker or zero] for job in jobs], dtype=float)
     demands[:, Role.SUSPENDED, RESOURCES.index("cpu")] = 0
     counted_ms = bars[:, END] - bars[:, START] - _unavailable_ms(bars, clusters)

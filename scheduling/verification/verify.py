@@ -133,7 +133,7 @@ def _bars(
         if id_ not in jobs:
             wrong.append(f"unknown job {shorten(repr(id_))}")
         if role not in roles:
-            wrong.append(f"role must be {' or '.join(roles)}, got {shorten(repr(role))}")
+            wrong.append(f"role must be {', '.join(roles[:-1])} or {roles[-1]}, got {shorten(repr(role))}")
         if name == "cloud":
             if not cluster.get("cloud"):
                 wrong.append("the cluster has no unlimited cloud")

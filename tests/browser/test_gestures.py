@@ -86,7 +86,7 @@ def test_servers_that_are_framed_are_drained_in_a_fork_at_the_time_shown(
     assert [(edit["verb"], edit["at_ms"]) for edit in kept] == [("drain_servers", 20 * H)]
 
 
-def test_a_frame_in_the_past_moves_the_time_shown_to_its_begin(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_frame_in_the_past_moves_the_time_shown_to_its_start(open_page: Callable[..., Page], small: dict) -> None:
     page = open_page("/")
     shown(page, f"/runs/{small['run']}/")
     framed(page, 0.2, 0.5)

@@ -231,7 +231,7 @@ def on_cloud1(load):
 
 
 def test_the_cpus_of_a_suspended_job_are_free_where_the_cluster_frees_them(viewer, db):
-    """Each job holds 2 of 4 GPUs, 2 of 8 CPUs and 4,194 of 16,777 of memory of its node."""
+    """The job holds 2 of 4 GPUs, 2 of 8 CPUs and 4,194 of 16,777 MB of memory of its node."""
     connection = Connection.objects.create(name="lab", connector="slurm")
     one = following(connection, polled(0))
     job = running("1", 600, node="cloud1")

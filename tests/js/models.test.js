@@ -60,7 +60,10 @@ test('a real cluster whose jobs state no CPUs has no share of allocated CPUs', (
 
 test('groups use a share of the machines that are there', () => {
   const group = { group: 1, jobs: [0], ready_ms: [0], profiling: [0], servers: [0], machines: 1 };
-  const store = { groups: [[0, -1, { ...group, cpu_utilization: 0.5, net_utilization: 0.25 }]] };
+  const store = {
+    jobs: { completed_ms: [-1] },
+    groups: [[0, -1, { ...group, comp_ms: [5], comm_ms: [2.5], pace_ms: [10] }]],
+  };
   const added = { site: 'edge', away: [[0, 40]] };
   const failed = { site: 'edge', away: [[20, 60]] };
   const info = { cluster: { servers: [{ site: 'edge' }, added, failed] } };

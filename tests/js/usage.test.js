@@ -88,11 +88,35 @@ test('a job is queued for 10 s, runs 20 s, and counts as completed from then on'
   assert.deepEqual([...later.completed.subarray(0, 4)], [0, 0, 0, 1]);
 });
 
+const jobs = { completed_ms: [-1, -1] };
+
 test('a group that is open when the run ends uses nothing from then on', () => {
-  const group = [0, NEVER, { servers: [0], machines: 2, cpu_utilization: 0.5, net_utilization: 0.25 }];
+  const group = [
+    0,
+    NEVER,
+    { jobs: [0], servers: [0], machines: 2, comp_ms: [5], comm_ms: [2], pace_ms: [10], ready_ms: [0] },
+  ];
   const info = { cluster: { servers: [{ site: 'edge' }] } };
-  const used = (finished, p) => groupUse({ groups: [group], finished, simMs: 100 }, info, p, p, 1, 1).cpu[0][0];
+  const used = (finished, p) => groupUse({ groups: [group], jobs, finished, simMs: 100 }, info, p, p, 1, 1).cpu[0][0];
   assert.deepEqual([used(false, 100), used(true, 99), used(true, 100)], [1, 1, 0]);
+});
+
+test('jobs of a group use machines by their own paces, and nothing before they are ready', () => {
+  const data = {
+    jobs: [0, 1],
+    servers: [0],
+    machines: 3,
+    comp_ms: [6, 2],
+    comm_ms: [3, 8],
+    pace_ms: [12, 10],
+    ready_ms: [0, 30],
+  };
+  const info = { cluster: { servers: [{ site: 'edge' }] } };
+  const { cpu, net } = groupUse({ groups: [[0, 40, data]], jobs, finished: false, simMs: 100 }, info, 100, 0, 20, 2);
+  assert.deepEqual([...cpu[0].slice(0, 2)], [1.5, 1.8], '3 x 6/12, and in half of the second bin 3 x 2/10 more');
+  assert.deepEqual([...net[0].slice(0, 2)], [0.75, 1.95]);
+  const over = { groups: [[0, 40, data]], jobs: { completed_ms: [10, -1] }, finished: false, simMs: 100 };
+  assert.deepEqual([...groupUse(over, info, 100, 0, 20, 2).cpu[0].slice(0, 2)], [0.75, 0.3], 'a group outlasts a job');
 });
 
 test('what a job holds on an unavailable server is not allocated, as its capacity is not offered', () => {

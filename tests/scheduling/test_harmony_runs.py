@@ -136,7 +136,7 @@ def test_eq_1_holds_for_the_groups_of_whole_runs():
 
 
 def test_the_makespans_are_as_the_utilizations_of_the_cpus():
-    """Work is conserved: what one finishes sooner it must have used better. CPU shares by the logged groups."""
+    """Work is conserved: what one finishes sooner it must have used better. CPU shares as the metric states them."""
     cluster, jobs = harmony("calibrated", 80, 100, 1, None, 60_000)
     figures = {}
     for name in ("isolated", "harmony"):
@@ -153,6 +153,17 @@ def test_the_makespans_are_as_the_utilizations_of_the_cpus():
     ratio = figures["isolated"][0] / figures["harmony"][0]
     assert ratio == pytest.approx(figures["harmony"][1] / figures["isolated"][1], rel=0.05)
     assert 1.45 <= ratio <= 1.75
+
+
+@pytest.mark.parametrize("name", ["harmony", "isolated", "oracle", "gavel"])
+def test_the_cpus_are_used_for_the_work_of_the_jobs_and_nothing_else(name):
+    """Of all jobs together: iterations x computation of one machine / (machines x makespan), without the log."""
+    cluster, jobs = harmony("calibrated", 20, 16, 3, None, 60_000)
+    found = summarize(events_of(cluster, jobs, name), cluster, jobs)
+    assert found["completed"] == len(jobs)
+    work = sum(job.iterations * job.comp_machine_ms for job in jobs)
+    expected = work / (len(cluster.servers) * found["makespan_ms"])
+    assert found["groups"]["cpu_utilization"] == pytest.approx(expected, rel=1e-5)
 
 
 def test_isolated_jobs_get_machines_where_their_cpus_are_used_best():

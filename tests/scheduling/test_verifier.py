@@ -85,7 +85,7 @@ def test_it_catches_a_start_before_the_arrival(rows):
     ("server", "nowhere", "unknown server 'nowhere'"),
     ("server", "cloud", "the cluster has no unlimited cloud"),
     ("server", "p00", "server p00 does not accept the role worker"),
-    ("role", "boss", "role must be worker or ps or transfer, got 'boss'"),
+    ("role", "boss", "role must be worker, ps or transfer, got 'boss'"),
     ("job", "j9999", "unknown job 'j9999'"),
     ("lane", "x", "lane must be empty or an integer >= 0, got 'x'"),
 ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Forks: the copied past, the state after it, what cannot be forked, and what becomes of the family."""
+"""Forks: the copied past, the state at its end, what cannot be forked, and the tree of forks."""
 
 from __future__ import annotations
 

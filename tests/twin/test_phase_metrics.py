@@ -86,7 +86,12 @@ def groups_by_hand(state, clusters, from_ms=0):
     cpu = offered = in_groups = 0.0
     for begin, end in pairwise(moments(clusters, first_ms, last_ms, ends)):
         here = [data for left, back, data in state.groups if left <= begin and (back == NEVER or begin < back)]
-        cpu += sum(data["cpu_utilization"] * data["machines"] for data in here) * (end - begin)
+        for data in here:
+            for job, comp, pace, ready in zip(
+                data["jobs"], data["comp_ms"], data["pace_ms"], data["ready_ms"], strict=True
+            ):
+                over = min(end, int(jobs[job, 4])) if jobs[job, 4] >= 0 else end
+                cpu += data["machines"] * comp / pace * max(0, over - max(begin, ready))
         in_groups += sum(len(data["jobs"]) for data in here) * (end - begin)
         offered += len(available(clusters, begin)) * (end - begin)
     return cpu / offered, in_groups / (last_ms - first_ms)

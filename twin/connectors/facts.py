@@ -1,6 +1,6 @@
 """Facts about a real cluster, as every connector reports them: jobs, nodes, and a snapshot of all of them.
 
-Units: times are Unix milliseconds of the cluster's own clock; GPUs, CPUs and memory (MB) are whole numbers per node.
+Units: times are Unix milliseconds of the cluster's own clock; GPUs, CPUs and memory (MiB) are whole numbers per node.
 """
 
 from __future__ import annotations

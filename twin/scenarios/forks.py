@@ -1,7 +1,7 @@
 """Forks: scenarios that begin with the log of a run up to a given time, and continue with edits of their own.
 
 The log of a fork's run begins with a copy of the parent's, so the past is there at once; the state at its end comes
-from the parent's checkpoint nearest before the time of the fork. Events depend on nothing but the scenario and its
+from the last checkpoint of the parent up to the time of the fork. Events depend on nothing but the scenario and its
 edits: the copied log is, to the byte, what the run would compute from the beginning.
 """
 

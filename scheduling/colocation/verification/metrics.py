@@ -13,6 +13,7 @@ def metrics_of(
     """Means over time, weighted by duration, and counts; None without group events."""
     first_ms = min((job["arrival_ms"] for job in jobs), default=0)
     last_ms = max(done.values(), default=first_ms)
+    ends = {index: done[job["id"]] for index, job in enumerate(jobs) if job["id"] in done}
     present: dict[int, Row] = {}
     sums = {"cpu_utilization": 0.0, "net_utilization": 0.0, "mean_jobs": 0.0, "mean_groups": 0.0, "machines": 0.0}
     counts = {"regroupings": 0, "moves": 0}
@@ -22,8 +23,12 @@ def metrics_of(
         if until > reached:
             for data in present.values():
                 width = until - reached
-                for name in ("cpu_utilization", "net_utilization"):
-                    sums[name] += data[name] * data["machines"] * width
+                parts = (data[name] for name in ("jobs", "comp_ms", "comm_ms", "pace_ms", "ready_ms"))
+                for job, comp, comm, pace, ready in zip(*parts, strict=False):  # group_checks.py checks their lengths
+                    over = min(until, ends.get(job, until))  # a group may outlast its jobs
+                    iterations = max(0, over - max(reached, ready)) / pace if pace > 0 else 0.0  # none while it moves
+                    sums["cpu_utilization"] += data["machines"] * comp * iterations
+                    sums["net_utilization"] += data["machines"] * comm * iterations
                 sums["mean_jobs"] += len(data["jobs"]) * width
                 sums["mean_groups"] += width
                 sums["machines"] += data["machines"] * width

@@ -12,23 +12,29 @@ const AXIS = {
   ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` },
 };
 const TRACKS = [
-  ['cpu', 'CPU', 'cpu_utilization'],
-  ['net', 'network', 'net_utilization'],
+  ['cpu', 'CPU', 'comp_ms'],
+  ['net', 'network', 'comm_ms'],
 ];
 
 /**
- * {cpu, net}: what groups use of all machines of a site, per bin, [site] Float64Array: machines x Eq. (3), as known at
- * p.
+ * {cpu, net}: mean number of machines of a site whose CPU or network is busy, per bin, [site] Float64Array, as known at
+ * p. Each job iterates at its pace from the time at which it is ready (scheduling/colocation/metrics.py).
  */
-export function groupUse({ groups, finished, simMs }, { cluster: { servers } }, p, from, width, bins) {
+export function groupUse({ groups, jobs, finished, simMs }, { cluster: { servers } }, p, from, width, bins) {
   const now = finished ? Math.min(p + 1, simMs) : p + 1; // the ms of p is included; with the run its groups end
   const sums = Object.fromEntries(TRACKS.map(([key]) => [key, SITES.map(() => new Float64Array(bins + 2))]));
   for (const [begin, until, data] of groups) {
     if (begin > p) continue;
     const site = SITES.indexOf(servers[data.servers[0]].site);
     const end = until === NEVER ? now : Math.min(until, now);
-    for (const [key, , field] of TRACKS)
-      addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
+    data.jobs.forEach((job, place) => {
+      const done = jobs.completed_ms[job]; // a group may outlast its jobs
+      const over = done === NEVER || done === undefined ? end : Math.min(end, done);
+      for (const [key, , part] of TRACKS) {
+        const busy = (data.machines * data[part][place]) / data.pace_ms[place];
+        addInterval(sums[key][site], bins, from, width, Math.max(begin, data.ready_ms[place]), over, busy);
+      }
+    });
   }
   for (const sites of Object.values(sums)) sites.forEach((sum) => meanUpTo(settle(sum, bins), bins, from, width, p));
   return sums;

@@ -1,7 +1,7 @@
 // Schedules of several runs below each other, with one time axis, crosshair and playhead; rows scroll together.
 
 import { KIND_COLORS, NOT_COMPARED, leading, masks } from './comparison.js';
-import { runInfo } from '../core/run-info.js';
+import { runInfo, runLabel } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { plural } from '../util/format.js';
@@ -24,7 +24,7 @@ export class Gantts {
     this.byKind = byKind;
     this.onPick = onPick;
     this.onData = onData;
-    this.onDetail = () => {}; // called when the note may have changed
+    this.onDetail = () => {}; // called when the note below the schedules may have changed
     this.list = []; // {run, store, info, gantt, stream}
     this.query = '';
     this.paints = new Map(); // run -> Uint8Array of masks
@@ -148,9 +148,9 @@ export class Gantts {
     }
   }
 
-  /** The note of all schedules, or those of each if they differ. */
+  /** {text, scale}: the note that all schedules share, or, if they differ, the note of each with its run. */
   get note() {
-    const notes = this.list.map(({ run, gantt }) => ({ label: `${run.title} · ${run.id}`, ...scheduleNote(gantt) }));
+    const notes = this.list.map(({ run, gantt }) => ({ label: runLabel(run), ...scheduleNote(gantt) }));
     const equal = notes.every(({ text }) => text === notes[0].text);
     const texts = equal
       ? [notes[0]?.text ?? '']

@@ -62,7 +62,7 @@ export class Frame {
   /** Text that changes with what the notes and the legend of the schedule state. */
   get signature() {
     const kinds = new Set(this.views.map(({ row, how }) => `${row.kind} ${how}`));
-    return [this.detail, this.visible, this.hidesPs, this.low, this.tallest, this.first, ...kinds].join();
+    return [this.detail, this.visible, this.narrow, this.hidesPs, this.low, this.tallest, this.first, ...kinds].join();
   }
 
   /** True if the rows are at least MAX_ROW_PX high, so that no hint to make them taller is given. */

@@ -62,7 +62,7 @@ export class Gantt {
     this.marked = null; // [job] 1 for search results; the others are dimmed
     /** @type {((folded: Set<number>) => void) | null} */
     this.onFold = null;
-    this.onDetail = null; // called when the level of detail or the number of rows has changed
+    this.onDetail = null; // called when the note below the schedule may have changed
     this.shown = ''; // both, of the last drawing
     this.frame = new Frame(this);
     this.draw = inPanel(canvas, () => this.#draw());

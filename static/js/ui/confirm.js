@@ -6,8 +6,8 @@ import { h } from './dom.js';
  * True if the operator agrees; Escape and the second button say no. The focus returns to where it was.
  *
  * @param {string} question
- * @param {string} verb what the button says
- * @param {'danger' | 'primary'} kind of the button; primary: nothing is removed or stopped
+ * @param {string} verb what the first button says
+ * @param {'danger' | 'primary'} kind of the first button; primary: nothing is removed or stopped
  * @param {string} no what the second button says
  * @returns {Promise<boolean>}
  */

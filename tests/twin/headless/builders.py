@@ -66,7 +66,7 @@ def line(number, edit):
 
 
 def setting(*path):
-    """An edit that puts the last of the path after the others."""
+    """An edit that sets a value: the last item of `path`, under the keys before it."""
     *keys, last, value = path
 
     def edit(target):

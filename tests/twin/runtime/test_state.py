@@ -119,7 +119,7 @@ def plans():
 
 @given(plans())
 def test_at_every_playhead_the_picture_is_the_newest_plan_and_what_had_happened(steps):
-    """Against a fold that keeps nothing but lists: at p, the plan of the last step up to p, after the cut past."""
+    """Against a fold that keeps nothing but lists: at p, the past up to the last step, and then its plan."""
     folded, now, truth, pictures = fold.RunState(), 0, [], []
     for seq, (pause, spans) in enumerate(steps, start=1):
         now += pause

@@ -215,9 +215,9 @@ def _covers(attempt: Attempt, mirror: Mirror, at_ms: int) -> bool:
 
 
 def _ran_ms(attempt: Attempt, mirror: Mirror, at_ms: int) -> int:
-    """Part of the attempt after at_ms, as far as it is known."""
+    """Duration in ms of the part of the attempt after at_ms, as far as it is known."""
     now = mirror.epoch_ms + at_ms
     end = mirror.at_ms if attempt.ended_ms is None else attempt.ended_ms
-    if attempt.started_ms >= now:
-        return max(1, end - attempt.started_ms)  # clusters report whole seconds: a shorter one is 1 ms, as its bar
+    if attempt.started_ms >= now:  # clusters report whole seconds: a shorter attempt lasts 1 ms, like its bar
+        return max(1, end - attempt.started_ms)
     return max(0, end - now)

@@ -23,7 +23,7 @@ OUTCOMES = {
     "DEADLINE": TIMEOUT,
 }  # fmt: skip
 NO_LIMIT_S = 365 * 86_400  # Slurm's name for it in this plugin
-SCALES = {"": 1 / 2**20, "K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}  # of a memory in MB
+SCALES = {"": 1 / 2**20, "K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}  # of a memory in MiB
 
 
 def fits(item: dict[str, Any]) -> bool:
@@ -96,7 +96,7 @@ def _key(item: dict[str, Any]) -> str:
 
 
 def _amounts(text: Any) -> dict[str, int]:
-    """{cpu, mem in MB, node, gpu} of cpu=4,mem=2000M,node=1,gres/gpu=2,gres/gpu:a100=2"""
+    """{cpu, mem in MiB, node, gpu} of cpu=4,mem=2000M,node=1,gres/gpu=2,gres/gpu:a100=2"""
     found: dict[str, int] = {}
     for name, number, unit in re.findall(r"([\w/]+)=(\d+(?:\.\d+)?)([KMGTP]?)", str(text or "")[:2_000]):
         scale = SCALES[unit or "M"] if name == "mem" else 1

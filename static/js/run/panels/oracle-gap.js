@@ -6,7 +6,7 @@ import { clock, number, plural } from '../../util/format.js';
 const share = (gap) =>
   Math.abs(gap) < 5e-5 ? 'equal' : gap > 0 ? `${number(gap * 100, 2)} % below` : `${number(-gap * 100, 2)} % above`;
 
-/** One sentence; '' without a comparison. search: {moments, regroupings, most_jobs, weight} or {why} */
+/** Sentences on the gap; '' without a comparison. search: {moments, regroupings, most_jobs, weight} or {why} */
 export function searchSentence(search) {
   if (!search) return '';
   if (search.why) return `No comparison with the Oracle's wider search: ${search.why}.`;
@@ -18,7 +18,7 @@ export function searchSentence(search) {
       regroupings === 1 ? 'The only time with new groups was not' : `None of the ${times} with new groups was`;
     return (
       `${none} compared with the Oracle's wider search. ` +
-      `Only some of the times with at most ${most} jobs are compared.`
+      `Only times with at most ${most} jobs are compared, and only some of them.`
     );
   }
   const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
@@ -28,8 +28,8 @@ export function searchSentence(search) {
     .map(({ at_ms: ms, jobs }, i) => `${clock(ms)} with ${plural(jobs, 'job')}: ${share(gaps[i])}`)
     .join('; ');
   return (
-    `The score of the groups is ${share(mean)} on average and ${share(gaps[worst])} at worst, relative to the best ` +
-    `score of the Oracle's wider search, at ${number(moments.length, 0)} of ${times} with new groups. ${at}. ` +
+    `Compared with the best score of the Oracle's wider search at ${number(moments.length, 0)} of ${times} with new ` +
+    `groups, the score of the groups is ${share(mean)} on average and ${share(gaps[worst])} at worst. ${at}. ` +
     'The search, which is not a bound, is exhaustive for up to 8 jobs on up to 24 machines; otherwise it covers ' +
     'all numbers of jobs with up to 24 groups. ' +
     `The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization (Harmony, Eq. 4); ` +
