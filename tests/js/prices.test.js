@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { CellCurves } from '../../static/js/charts/prices.js';
+import { CellCurves, serverPrices } from '../../static/js/charts/prices.js';
 import { needsPage, open } from './dom.js';
 
 // [low, mean, high], each [cell]
@@ -58,4 +58,11 @@ test('on a phone the names of the rows of a heat map are short enough to be whol
   window.happyDOM.setViewport({ width: 390 });
   globalThis.innerWidth = window.innerWidth;
   assert.deepEqual(shown(), ['edge GPU', 'cloud mem.', 'cloud band.']);
+});
+
+test('a server has no price after its last slot', () => {
+  const info = { resources: ['gpu', 'cpu'], cluster: { slot_ms: 10 } };
+  const answer = { prices: { gpu: [1, 2], cpu: [3, 4] } };
+  assert.deepEqual(serverPrices(answer, info, 19), { server0: 2, server1: 4 });
+  assert.deepEqual(serverPrices(answer, info, 20), { server0: undefined, server1: undefined });
 });

@@ -12,6 +12,12 @@ const SITES = ['edge', 'cloud'];
 /** A price in a legend, with its unit where there is room. */
 export const priceText = (v, { unit }) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${unit.slice(4)}`);
 
+/** {key of a curve: price of one server at t}; undefined in slots without prices. */
+export function serverPrices({ prices }, info, t) {
+  const slot = Math.floor(t / info.cluster.slot_ms);
+  return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, prices[resource]?.[slot]]));
+}
+
 /** Curves of one server from the API's {server, slot_ms, prices: {resource: [price by slot]}}. */
 export function serverCurves(answer, info) {
   if (!serverLong.has(answer))
@@ -144,8 +150,7 @@ export function pricesChart(
   const exact = (t) => {
     const slot = Math.floor(t / slotMs);
     const chosen = one();
-    if (chosen)
-      return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, chosen.prices[resource]?.[slot]]));
+    if (chosen) return serverPrices(chosen, info, t);
     const columns = slot <= lastSlot() ? pricesOf(source(), slot) : null;
     return Object.fromEntries((columns?.[1] ?? []).map((price, cell) => [`${Math.floor(cell / 5)}${cell % 5}`, price]));
   };

@@ -14,9 +14,10 @@ import { numbersButton } from '../ui/table-toggle.js';
  * @param {import('./stacked-gantts.js').Gantts} gantts
  * @param {import('../core/ranges/time-range.js').View} view
  * @param {Record<string, string>} kinds titles of the kinds of difference
+ * @param {string} usual order of the rows that the address does not state
  * @returns {() => void} shows what is chosen, and the legend of the schedules that have been loaded
  */
-export function wireSchedules(gantts, view, kinds) {
+export function wireSchedules(gantts, view, kinds, usual) {
   const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
   const colors = { kind: $('#color-kind'), job: $('#color-job') };
   const showNote = debounce(() => {
@@ -40,7 +41,7 @@ export function wireSchedules(gantts, view, kinds) {
   for (const [name, button] of Object.entries(orders))
     button.addEventListener('click', () => {
       gantts.setOrder(name);
-      url.set({ rows: name === 'servers' ? name : '' });
+      url.set({ rows: name === usual ? '' : name });
       show();
     });
   for (const [name, button] of Object.entries(colors))

@@ -30,6 +30,7 @@ import { paintDivergence } from '../compare/first-divergence.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
 const FOLLOW_MS = 5000; // the same, while one has new events
+const MANY_JOBS = 1000; // of a run: its schedule begins with rows of servers
 const ids = runsOf(url.get('runs'));
 const unread = unreadable(url.get('runs'));
 if (unread.length)
@@ -76,10 +77,12 @@ async function compare() {
   $('#compared').hidden = false;
   wire();
   const full = answer.runs.slice(0, answer.in_full.length);
+  // of many jobs, the first ones in view last for a small part of the time only
+  const usual = Math.max(...answer.shared.of) > MANY_JOBS ? 'servers' : 'jobs';
   gantts = new Gantts($('#gantts'), {
     view,
     playhead,
-    order: url.choice('rows', ['servers', 'jobs'], 'jobs', 'Rows are jobs.'),
+    order: url.choice('rows', ['servers', 'jobs'], usual, `Rows are ${usual}.`),
     byKind: url.choice('color', ['kind', 'job'], 'kind', 'Colours show kinds of difference.') === 'kind',
     onPick: pickIndex,
     onData: () => {
@@ -87,7 +90,7 @@ async function compare() {
       follow?.ask();
     },
   });
-  const showChosen = wireSchedules(gantts, view, answer.kinds);
+  const showChosen = wireSchedules(gantts, view, answer.kinds, usual);
   spreads = new Spreads(full.map(runLabel));
   paint();
   await gantts.start(full);

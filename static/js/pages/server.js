@@ -19,7 +19,7 @@ import { OPEN, validAt } from '../core/bars.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { roleName } from '../gantt/roles.js';
-import { priceText, serverCurves } from '../charts/prices.js';
+import { priceText, serverCurves, serverPrices } from '../charts/prices.js';
 import { Stack } from '../charts/resource-stack.js';
 import { Curves } from '../charts/line-panel.js';
 import { banner } from '../ui/banner.js';
@@ -110,6 +110,7 @@ async function main() {
     legend: $('#prices-legend'),
     // without the name of the server, which is in the title of the page
     compute: () => (priced ? serverCurves(priced, info).map((one) => ({ ...one, name: info.names[one.group] })) : []),
+    exact: (t) => (priced ? serverPrices(priced, info, t) : {}), // none after the last slot, as on the page of the run
     format: priceText,
     y: {
       type: 'linear',
