@@ -41,8 +41,8 @@ _SLOWDOWN = (
 
 _OF_GROUPS = (
     "time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion, "
-    "computed from the iterations that the jobs complete: time for moves, disk reads and garbage collection does not "
-    "count as busy. A machine does not count while it is unavailable."
+    "computed from the iterations that the jobs complete; time for moves, disk reads and garbage collection does not "
+    "count as busy, and a machine does not count while it is unavailable."
 )
 
 METRICS = (

@@ -10,8 +10,9 @@ from django.utils import timezone
 from tests.dashboard.builders import post
 from tests.twin.runtime.conftest import messages
 from twin import tasks
-from twin.models import AuditEntry, EventBatch, Run, Trace
+from twin.models import AuditEntry, EventBatch, Run, Scenario, Trace
 from twin.operation import retention
+from twin.studies import demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -51,6 +52,9 @@ def test_kinds_of_data_state_their_number_size_age_and_limit(admin, finished_run
     kept = {row["title"]: row["stays"] for row in admin.get("/api/retention/").json()["kinds"]}
     assert kept["forecasts"] == "14 days"  # the fixed limit is longer
     assert kept["scores of forecasts"] == "7 days; of clusters that are no longer followed: 14 days"
+    Scenario.objects.update(name=demo.NAME)
+    runs = kind(admin.get("/api/retention/").json(), "simulated runs")
+    assert runs["stays"].endswith("at most 5 GB; of the demo: the newest 3 that have ended")
     assert found["disk_free"] > 0
     assert "database_size" in found
     assert found["last"] is None

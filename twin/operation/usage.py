@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,9 +12,10 @@ from django.db.models import Min, QuerySet
 
 from scheduling.run_times.tournament import WINDOW_MS
 from twin.alerts.evaluation import KEPT_DAYS
-from twin.models import Alert, Forecast, PushedEvent, Run, Score
+from twin.models import Alert, Forecast, PushedEvent, Run, Scenario, Score
 from twin.operation import retention
 from twin.push.storage import KEPT_MS
+from twin.studies import demo
 
 DAY_MS = 86_400_000
 
@@ -36,7 +37,7 @@ def usage() -> list[Usage]:
     simulated, followed = Run.objects.exclude(mode=Run.MIRROR), Run.objects.filter(mode=Run.MIRROR)
     uploads = retention.unimported()
     return [
-        _runs("simulated runs", simulated, ("KEEP_RUNS_DAYS", "KEEP_LOGS_GB"), "after their end"),
+        _simulated(simulated),
         _runs("histories of live clusters", followed, ("KEEP_HISTORY_DAYS",), "after their end"),
         Usage(
             "uploads without an import", uploads.count(), retention.uploaded_bytes(uploads),
@@ -57,6 +58,13 @@ def usage() -> list[Usage]:
         _ended_alerts(),
         Usage("sessions", Session.objects.count(), None, None, "until they expire"),
     ]  # fmt: skip
+
+
+def _simulated(runs: QuerySet[Run]) -> Usage:
+    found = _runs("simulated runs", runs, ("KEEP_RUNS_DAYS", "KEEP_LOGS_GB"), "after their end")
+    if not Scenario.objects.filter(name=demo.NAME).exists():
+        return found
+    return replace(found, stays=f"{found.stays}; of the demo: the newest {demo.KEPT} that have ended")
 
 
 def _runs(title: str, runs: QuerySet[Run], names: tuple[str, ...], since: str) -> Usage:

@@ -16,6 +16,7 @@ export class Spread {
   constructor(plot, tip, { key, title, unit, of }, names) {
     this.tip = tip;
     this.unit = unit;
+    this.title = `${title}, ${of}`; // of the axis
     this.names = names;
     this.hidden = new Set();
     this.canvas = h('canvas', {
@@ -42,7 +43,7 @@ export class Spread {
           x: {
             type: 'linear',
             border: { display: false },
-            title: { display: true, text: `${title}, ${of}` },
+            title: { display: true, text: this.title },
             ticks: {
               maxRotation: 0,
               autoSkipPadding: 14,
@@ -72,6 +73,7 @@ export class Spread {
     const { x } = this.chart.options.scales;
     const least = Math.min(...curves.flatMap(({ values }) => values.filter((value) => value > 0).slice(0, 1)));
     x.type = log ? 'logarithmic' : 'linear';
+    x.title.text = log ? `${this.title} (logarithmic)` : this.title;
     x.min = log ? least : undefined;
     x.afterBuildTicks = (axis) => {
       const found = log

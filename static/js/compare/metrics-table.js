@@ -178,7 +178,7 @@ export class Groups {
       'tr',
       {},
       h('th', { scope: 'col' }, 'Group'),
-      h('th', { scope: 'col', class: 'number' }, 'Jobs'),
+      h('th', { scope: 'col', class: 'number', title: 'Of each run, in the order of the columns' }, 'Jobs'),
       runHeads(full),
     );
     const rows = answer.groups[this.by].map((row) =>

@@ -148,14 +148,13 @@ export class Gantts {
     }
   }
 
-  /** {text, scale}: the note that all schedules share, or, if they differ, the note of each with its run. */
+  /** {text, scale}: the note that all schedules share, or, if they differ, each with its runs. */
   get note() {
     const notes = this.list.map(({ run, gantt }) => ({ label: runLabel(run), ...scheduleNote(gantt) }));
-    const equal = notes.every(({ text }) => text === notes[0].text);
-    const texts = equal
-      ? [notes[0]?.text ?? '']
-      : notes.filter(({ text }) => text).map(({ label, text }) => `${label}: ${text}`);
-    return { text: texts.join(' '), scale: notes.some(({ scale }) => scale) };
+    const labels = new Map(); // note -> schedules that have it
+    for (const { label, text } of notes) labels.set(text, [...(labels.get(text) ?? []), label]);
+    const texts = [...labels].map(([text, own]) => (labels.size > 1 && text ? `${own.join(', ')}: ${text}` : text));
+    return { text: texts.filter(Boolean).join(' '), scale: notes.some(({ scale }) => scale) };
   }
 
   /** All the bars on screen, run by run. */

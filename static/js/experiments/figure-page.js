@@ -77,7 +77,7 @@ function facts({ claim, setting, command, result, finished_at: at, seconds, defa
       ? ['Computed', `${wall(at)}; ${duration(seconds * 1000)} of computing time in ${plural(result.parts, 'part')}`]
       : null,
     result ? ['Code', `digest ${result.code}`] : null,
-    ['Command', h('code', {}, command)],
+    ['Command', h('code', {}, result && result.seeds !== own ? `${command} --seeds ${result.seeds}` : command)],
   ];
   return pairs
     .filter(Boolean)

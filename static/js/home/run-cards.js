@@ -203,6 +203,8 @@ export function figuresOf(run, moment, table) {
     ],
     ['Rejected', number(metrics.rejected ?? jobs?.rejected, 0)],
   ];
+  const unfinished = (metrics.jobs ?? 0) - metrics.completed - metrics.rejected;
+  if (!ACTIVE.includes(run.status) && unfinished > 0) cells.push(['Unfinished', number(unfinished, 0)]);
   const utility = metrics.total_utility ?? moment?.utility ?? null;
   if (utility !== null) cells.push(['Utility', number(utility, 0)]);
   if (metrics.mean_jct_ms) cells.push([table.get('mean_jct_ms').title, duration(metrics.mean_jct_ms)]);

@@ -77,7 +77,7 @@ function paintCompare() {
   $('#compare').textContent = ticked.size > 1 ? `Compare ${plural(ticked.size, 'run')}` : 'Compare runs';
   $('#compare').classList.toggle('primary', ticked.size > 1);
   $('#compare-hint').textContent =
-    ticked.size === 0 ? 'select runs to compare' : ticked.size === 1 ? 'select one more' : '';
+    ticked.size === 0 ? 'Select runs to compare' : ticked.size === 1 ? 'Select one more' : '';
 }
 
 async function load() {

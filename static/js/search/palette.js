@@ -81,8 +81,9 @@ export class Palette {
     this.#paint(true);
   }
 
-  /** answered: whether the groups of the server belong to the text. */
+  /** answered: whether the groups of the server belong to the text; an entry that was chosen meanwhile stays chosen. */
   #paint(answered = false) {
+    const chosen = answered && this.selected > 0 ? this.entries[this.selected] : null;
     const text = this.input.value.trim();
     const local = matching(this.local, text);
     const last = text ? local.length : 1; // without a text the pages come after what is new
@@ -100,7 +101,8 @@ export class Palette {
         ),
       ),
     );
-    this.#select(0);
+    const same = ({ title, href }) => title === chosen?.title && href === chosen?.href;
+    this.#select(Math.max(0, this.entries.findIndex(same)));
     const none = answered && !this.entries.length ? `No results for “${text}”.` : '';
     this.status.textContent = this.failure || none;
     this.failure = '';
