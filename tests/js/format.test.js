@@ -123,3 +123,7 @@ test('a speed is simulated time per second, with minutes as min', () => {
 test('a time from which others are counted has seconds', () => {
   assert.equal(wallSeconds('2026-01-01T10:15:42.250Z'), '2026-01-01 10:15:42 UTC');
 });
+
+test('days of a long duration have separators', () => {
+  assert.equal(duration((2486 * 24 + 23) * 3_600_000), '2,486d 23h');
+});

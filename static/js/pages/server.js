@@ -325,10 +325,11 @@ function jobTable(info, source, pick) {
     .sort((a, b) => bars.start_ms[a] - bars.start_ms[b]);
   const away = (info.cluster.servers[server].away ?? []).find(([begin, end]) => begin <= p && p < end);
   const both = [...now, ...next];
+  const jobsOf = (own) => new Set(own.map((bar) => bars.job[bar])).size;
   setText(
     $('#jobs-note'),
     [
-      `${plural(now.length, 'bar')} at ${clock(p)}, ${number(next.length, 0)} planned`,
+      `${plural(jobsOf(now), 'job')} at ${clock(p)}, ${number(jobsOf(next), 0)} planned`,
       both.length > MAX_ROWS ? counted(MAX_ROWS, both.length, 'bars') : '',
       away ? (away[1] < OPEN ? `unavailable until ${clock(away[1])}` : 'unavailable') : '',
     ]

@@ -95,7 +95,8 @@ function pair(ms, big, bigUnit, small, smallUnit) {
   let whole = Math.floor(ms / big);
   let rest = Math.round((ms - whole * big) / small);
   if (rest * small >= big) [whole, rest] = [whole + 1, 0];
-  return rest ? `${whole}${bigUnit} ${rest}${smallUnit}` : `${whole}${bigUnit}`;
+  const first = `${number(whole, 0)}${bigUnit}`;
+  return rest ? `${first} ${rest}${smallUnit}` : first;
 }
 
 /**
