@@ -23,7 +23,7 @@ class ObservedRules(Rules):
             for bar in own:
                 at = f"job {id_}: on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms"
                 if bar.chunk or bar.group:
-                    problems.append(f"{at} must be a worker without chunk and group")
+                    problems.append(f"{at} must have no chunk and no group")
                 elif bar.server in ("", "cloud"):
                     problems.append(f"{at} must be on a server")
                 elif bar.lane:

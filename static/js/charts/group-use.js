@@ -29,7 +29,7 @@ export function groupUse({ groups, jobs, finished, simMs }, { cluster: { servers
     const end = until === NEVER ? now : Math.min(until, now);
     data.jobs.forEach((job, place) => {
       const done = jobs.completed_ms[job]; // a group may outlast its jobs
-      const over = done === NEVER || done === undefined ? end : Math.min(end, done);
+      const over = done > NEVER ? Math.min(end, done) : end;
       for (const [key, , part] of TRACKS) {
         const busy = (data.machines * data[part][place]) / data.pace_ms[place];
         addInterval(sums[key][site], bins, from, width, Math.max(begin, data.ready_ms[place]), over, busy);

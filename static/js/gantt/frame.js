@@ -72,29 +72,37 @@ export class Frame {
 
   /** Number of bars in view that are valid at the time shown. */
   get inView() {
-    return this.#count(() => true);
+    let number = 0;
+    this.#eachInView(() => number++);
+    return number;
   }
 
-  /** True if more than half of the bars in view are shorter than a pixel: they are drawn one pixel wide. */
+  /**
+   * True if more than half of the bars that are drawn are shorter than a pixel: they are one pixel wide. It is asked at
+   * each drawing, so shaded rows, which can have millions of bars, are not counted.
+   */
   get narrow() {
+    if (this.detail !== 'bars') return false;
     const { bars } = this.store;
     const least = 1 / this.pxPerMs;
-    const short = this.#count((bar) => endAt(bars, bar, this.p) - bars.start_ms[bar] < least);
-    return short > 0 && short > this.inView / 2;
+    let [short, all] = [0, 0];
+    this.#eachInView((bar) => {
+      all++;
+      if (endAt(bars, bar, this.p) - bars.start_ms[bar] < least) short++;
+    });
+    return short > all / 2;
   }
 
-  /** Number of bars in view that are valid at the time shown and satisfy the condition. */
-  #count(condition) {
+  /** Calls visit(bar) of each bar in view that is valid at the time shown. */
+  #eachInView(visit) {
     const { bars } = this.store;
-    let number = 0;
     for (const { row, low, high, how } of this.views) {
       if (how === 'none') continue;
       for (let i = low; i < high; i++) {
         const bar = row.sorted[i];
-        if (bars.end_ms[bar] > this.from && validAt(bars, bar, this.p) && condition(bar)) number++;
+        if (bars.end_ms[bar] > this.from && validAt(bars, bar, this.p)) visit(bar);
       }
     }
-    return number;
   }
 
   #view(row, y, owned) {
