@@ -143,9 +143,9 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
         return _page(
             request, "run_large.html", run=run, events=f"{run.last_seq:,}", limit=f"{settings.LARGE_RUN_EVENTS:,}"
         )
-    kept = arrangement_of(request.user)
+    kept, files = arrangement_of(request.user), downloads.titles_of(downloads.model_files(run))
     return _page(
-        request, "run.html", run=run, model_files=downloads.model_files(run), connection=connection, history=history,
+        request, "run.html", run=run, model_files=files, connection=connection, history=history,
         arrangement=json.dumps(kept),
     )  # fmt: skip
 

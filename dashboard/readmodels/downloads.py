@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,11 @@ def model_files(run: Run) -> list[str]:
     known = schedulers()
     models = [known[one.name].model.name for one in scheduler_history.of_run(run) if one.name in known]
     return sorted({name for model in models for name in files_of({"model": model})})
+
+
+def titles_of(names: Iterable[str]) -> dict[str, str]:
+    """Titles of these files on pages: {"groups.csv": "Groups CSV"}."""
+    return {name: f"{PurePath(name).stem.capitalize()} {PurePath(name).suffix[1:].upper()}" for name in names}
 
 
 def perfetto(run: Run) -> Download:

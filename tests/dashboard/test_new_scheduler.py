@@ -193,7 +193,7 @@ def test_it_is_drawn_and_downloaded(output, played, name, viewer):
     assert STARTED[name] in [row["sentence"] for row in drawer["decisions"]]
     page = viewer.get(f"/runs/{played.pk}/").content.decode()
     answer = viewer.get(f"/api/runs/{played.pk}/groups.csv")
-    assert (answer.status_code, f'href="/api/runs/{played.pk}/groups.csv"' in page) == (
+    assert (answer.status_code, f'href="/api/runs/{played.pk}/groups.csv">Groups CSV</a>' in page) == (
         (200, True) if MODELS[name] == "colocation" else (404, False)
     )
     if answer.status_code == 404:

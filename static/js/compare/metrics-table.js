@@ -178,7 +178,15 @@ export class Groups {
       'tr',
       {},
       h('th', { scope: 'col' }, 'Group'),
-      h('th', { scope: 'col', class: 'number', title: 'Of each run, in the order of the columns' }, 'Jobs'),
+      h(
+        'th',
+        {
+          scope: 'col',
+          class: 'number',
+          title: 'Number of jobs in each run, in the order of the columns; one number if all are equal',
+        },
+        'Jobs',
+      ),
       runHeads(full),
     );
     const rows = answer.groups[this.by].map((row) =>

@@ -41,7 +41,7 @@ export class Operate {
 
   async #cancel() {
     const question = 'Cancel this run? It cannot be resumed; its log is kept.';
-    if (await confirmed(question, 'Cancel run', 'danger', 'Keep run')) this.#do('cancel');
+    if (await confirmed(question, 'Cancel run', 'danger', 'Do not cancel')) this.#do('cancel');
   }
 
   #delete(events) {

@@ -6,6 +6,9 @@ import { clock, number, plural } from '../../util/format.js';
 const share = (gap) =>
   Math.abs(gap) < 5e-5 ? 'equal' : gap > 0 ? `${number(gap * 100, 2)} % below` : `${number(-gap * 100, 2)} % above`;
 
+/** The same within a sentence that has named the best score. */
+const shareOfIt = (gap) => (share(gap) === 'equal' ? 'equal to it' : `${share(gap)} it`);
+
 /** Sentences on the gap; '' without a comparison. search: {moments, regroupings, most_jobs, weight} or {why} */
 export function searchSentence(search) {
   if (!search) return '';
@@ -28,8 +31,9 @@ export function searchSentence(search) {
     .map(({ at_ms: ms, jobs }, i) => `${clock(ms)} with ${plural(jobs, 'job')}: ${share(gaps[i])}`)
     .join('; ');
   return (
-    `Compared with the best score of the Oracle's wider search at ${number(moments.length, 0)} of ${times} with new ` +
-    `groups, the score of the groups is ${share(mean)} on average and ${share(gaps[worst])} at worst. ${at}. ` +
+    `At ${number(moments.length, 0)} of ${times} with new groups, the score of the groups was compared with the best ` +
+    `score of the Oracle's wider search: ${shareOfIt(mean)} on average and ${shareOfIt(gaps[worst])} at worst. ` +
+    `${at}. ` +
     'The search, which is not a bound, is exhaustive for up to 8 jobs on up to 24 machines; otherwise it covers ' +
     'all numbers of jobs with up to 24 groups. ' +
     `The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization (Harmony, Eq. 4); ` +
