@@ -1,8 +1,8 @@
-"""Metrics of schedulers whose jobs share machines in groups, from `grouped` events alone.
+"""Metrics of schedulers whose jobs share machines in groups, from the events of a run.
 
-Their definitions are in reporting/metric_table.py. Deviation from Harmony, Eq. (3), by which its paper states the
-utilization of CPU and network: the actual time of an iteration counts, with disk reads and garbage collection, and jobs
-that move or have completed do not compute. Without these effects both are equal.
+Their definitions are in reporting/metric_table.py. The utilization of CPU and network differs from Harmony, Eq. (3), by
+which the paper computes it: an iteration takes its actual time, including disk reads and garbage collection, and a job
+does not compute while it moves or after it has completed. Without these effects the two values are equal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Groups(Part):
         self.cpu = self.net = self.jobs_ms = self.group_ms = self.machine_ms = 0.0
         self.regroupings = self.moves = 0
         self.any = False
-        self.done: dict[int, int] = {}  # job -> its completion
+        self.done: dict[int, int] = {}  # job -> completion, ms
 
     def feed(self, event: Event) -> None:
         if event.kind == "grouped":
@@ -77,7 +77,7 @@ class Groups(Part):
 def busy_ms(data: Mapping[str, Any], from_ms: int, until_ms: int, done: Mapping[int, int]) -> tuple[float, float]:
     """Machine time in ms in which the CPUs and the networks of a group are busy.
 
-    Jobs iterate from the time at which they are ready until their completion (`done`), which a group may outlast.
+    A job iterates from the time at which it is ready until its completion (`done`); its group may continue after that.
     """
     cpu = net = 0.0
     for job, comp, comm, pace, ready in zip(

@@ -20,7 +20,7 @@ def test_steps_are_ticked_by_doing_them(open_page: Callable[..., Page], finished
     expect(card.locator(".next a")).to_have_text("Find a rejected job")
     card.get_by_role("link", name="Find a rejected job").click()
     page.wait_for_url(re.compile(r"/runs/\d+/\?state=rejected"))
-    page.goto(f"/runs/{finished_run}/?state=rejected")  # the run of the link depends on the tests before
+    page.goto(f"/runs/{finished_run}/?state=rejected")  # the run that the link opens depends on earlier tests
     page.locator("#jobs tr[data-job]").first.click()
     expect(page.locator("#drawer")).to_contain_text("What would have changed the decision")
     page.goto("/")

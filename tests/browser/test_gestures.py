@@ -44,8 +44,8 @@ def shown(page: Page, path: str) -> None:
     page.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.rows.list.length > 4")
 
 
-def framed(page: Page, start: float, end: float) -> None:
-    """Frames the first servers with Alt; start and end are shares of the plot's width."""
+def selected(page: Page, start: float, end: float) -> None:
+    """Selection of the first servers with Alt; start and end are shares of the plot's width."""
     box = box_at_rest(page.locator("#gantt"))
     area = page.evaluate(
         "() => { const { left, right, top } = window.twin.gantt.chart.chartArea; return [left, right, top]; }"
@@ -63,12 +63,12 @@ def answered(page: Page, path: str) -> dict:
     return dict(page.evaluate("(path) => fetch(path).then((answer) => answer.json())", path))
 
 
-def test_servers_that_are_framed_are_drained_in_a_fork_at_the_time_shown(
+def test_servers_that_are_selected_are_drained_in_a_fork_at_the_time_shown(
     open_page: Callable[..., Page], small: dict
 ) -> None:
     page = open_page("/")
     shown(page, f"/runs/{small['run']}/?t={20 * H}")
-    framed(page, 0.4, 0.7)
+    selected(page, 0.4, 0.7)
     expect(page.locator("dialog.confirm")).to_contain_text("the time shown")
     page.locator("dialog.confirm").get_by_role("button", name="Create scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
@@ -86,10 +86,10 @@ def test_servers_that_are_framed_are_drained_in_a_fork_at_the_time_shown(
     assert [(edit["verb"], edit["at_ms"]) for edit in kept] == [("drain_servers", 20 * H)]
 
 
-def test_a_frame_in_the_past_moves_the_time_shown_to_its_start(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_selection_in_the_past_moves_the_time_shown_to_its_start(open_page: Callable[..., Page], small: dict) -> None:
     page = open_page("/")
     shown(page, f"/runs/{small['run']}/")
-    framed(page, 0.2, 0.5)
+    selected(page, 0.2, 0.5)
     page.locator("dialog.confirm").get_by_role("button", name="Create scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
     scenario = answered(page, f"/api/scenarios/{page.url.rstrip('/').rpartition('/')[2]}/")

@@ -225,7 +225,11 @@ test('a card has the figures that are known, and those of the present while the 
   ]);
   assert.deepEqual(cardFigures({ ...run, metrics, mode: 'mirror' }, null, TABLE)[0], ['Ended', '3 of 4']);
   const early = { ...metrics, jobs: 4, completed: 1 };
-  assert.deepEqual(cardFigures({ ...run, metrics: early }, null, TABLE)[2], ['Unfinished', '2'], 'every job counts');
+  assert.deepEqual(
+    cardFigures({ ...run, metrics: early }, null, TABLE)[2],
+    ['Unfinished', '2'],
+    'completed, rejected and unfinished jobs add up to all jobs',
+  );
   assert.equal(lineOf({ ...run, schedulers }), 'FIFO · live · 01:00:00 · 2026-11-23 10:00 UTC');
   assert.equal(lineOf({ ...run, schedulers, status: 'running' }, now, false), 'FIFO · 00:01:00 · 2026-11-23 10:00 UTC');
 });

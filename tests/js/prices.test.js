@@ -60,7 +60,7 @@ test('on a phone the names of the rows of a heat map are short enough to be whol
   assert.deepEqual(shown(), ['edge GPU', 'cloud mem.', 'cloud band.']);
 });
 
-test('a server has no price after its last slot', () => {
+test('a server has no price after the last slot', () => {
   const info = { resources: ['gpu', 'cpu'], cluster: { slot_ms: 10 } };
   const answer = { prices: { gpu: [1, 2], cpu: [3, 4] } };
   assert.deepEqual(serverPrices(answer, info, 19), { server0: 2, server1: 4 });

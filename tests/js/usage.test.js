@@ -101,7 +101,7 @@ test('a group that is open when the run ends uses nothing from then on', () => {
   assert.deepEqual([used(false, 100), used(true, 99), used(true, 100)], [1, 1, 0]);
 });
 
-test('jobs of a group use machines by their own paces, and nothing before they are ready', () => {
+test('jobs of a group use machines at their own pace, and none before they are ready', () => {
   const data = {
     jobs: [0, 1],
     servers: [0],

@@ -136,7 +136,10 @@ def test_eq_1_holds_for_the_groups_of_whole_runs():
 
 
 def test_the_makespans_are_as_the_utilizations_of_the_cpus():
-    """Work is conserved: what one finishes sooner it must have used better. CPU shares as the metric states them."""
+    """Both schedulers do the same work, so the shorter makespan has the higher CPU utilization.
+
+    CPU shares are those of the logged groups, by Eq. (3).
+    """
     cluster, jobs = harmony("calibrated", 80, 100, 1, None, 60_000)
     figures = {}
     for name in ("isolated", "harmony"):
@@ -157,7 +160,10 @@ def test_the_makespans_are_as_the_utilizations_of_the_cpus():
 
 @pytest.mark.parametrize("name", ["harmony", "isolated", "oracle", "gavel"])
 def test_the_cpus_are_used_for_the_work_of_the_jobs_and_nothing_else(name):
-    """Of all jobs together: iterations x computation of one machine / (machines x makespan), without the log."""
+    """CPU utilization without the groups of the log.
+
+    It is the sum of iterations x computation time on one machine, over machines x makespan.
+    """
     cluster, jobs = harmony("calibrated", 20, 16, 3, None, 60_000)
     found = summarize(events_of(cluster, jobs, name), cluster, jobs)
     assert found["completed"] == len(jobs)

@@ -26,7 +26,8 @@ def metrics_of(
                 parts = (data[name] for name in ("jobs", "comp_ms", "comm_ms", "pace_ms", "ready_ms"))
                 for job, comp, comm, pace, ready in zip(*parts, strict=False):  # group_checks.py checks their lengths
                     over = min(until, ends.get(job, until))  # a group may outlast its jobs
-                    iterations = max(0, over - max(reached, ready)) / pace if pace > 0 else 0.0  # none while it moves
+                    # a moving job is not ready yet
+                    iterations = max(0, over - max(reached, ready)) / pace if pace > 0 else 0.0
                     sums["cpu_utilization"] += data["machines"] * comp * iterations
                     sums["net_utilization"] += data["machines"] * comm * iterations
                 sums["mean_jobs"] += len(data["jobs"]) * width

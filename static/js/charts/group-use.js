@@ -17,8 +17,8 @@ const TRACKS = [
 ];
 
 /**
- * {cpu, net}: mean number of machines of a site whose CPU or network is busy, per bin, [site] Float64Array, as known at
- * p. Each job iterates at its pace from the time at which it is ready (scheduling/colocation/metrics.py).
+ * {cpu, net}: mean number of machines of a site whose CPU, or whose network, is busy in each bin, as known at p; [site]
+ * Float64Array. Each job iterates at its pace from the time at which it is ready (scheduling/colocation/metrics.py).
  */
 export function groupUse({ groups, jobs, finished, simMs }, { cluster: { servers } }, p, from, width, bins) {
   const now = finished ? Math.min(p + 1, simMs) : p + 1; // the ms of p is included; with the run its groups end

@@ -14,7 +14,7 @@ import { numbersButton } from '../ui/table-toggle.js';
  * @param {import('./stacked-gantts.js').Gantts} gantts
  * @param {import('../core/ranges/time-range.js').View} view
  * @param {Record<string, string>} kinds titles of the kinds of difference
- * @param {string} usual order of the rows that the address does not state
+ * @param {string} usual default order of the rows; the address leaves it out
  * @returns {() => void} shows what is chosen, and the legend of the schedules that have been loaded
  */
 export function wireSchedules(gantts, view, kinds, usual) {

@@ -148,10 +148,10 @@ export class Gantts {
     }
   }
 
-  /** {text, scale}: the note that all schedules share, or, if they differ, each with its runs. */
+  /** {text, scale}: the note of the schedules; if the notes differ, each note after the names of its runs. */
   get note() {
     const notes = this.list.map(({ run, gantt }) => ({ label: runLabel(run), ...scheduleNote(gantt) }));
-    const labels = new Map(); // note -> schedules that have it
+    const labels = new Map(); // note -> labels of the runs that have it
     for (const { label, text } of notes) labels.set(text, [...(labels.get(text) ?? []), label]);
     const texts = [...labels].map(([text, own]) => (labels.size > 1 && text ? `${own.join(', ')}: ${text}` : text));
     return { text: texts.filter(Boolean).join(' '), scale: notes.some(({ scale }) => scale) };

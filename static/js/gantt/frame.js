@@ -78,8 +78,8 @@ export class Frame {
   }
 
   /**
-   * True if more than half of the bars that are drawn are shorter than a pixel: they are one pixel wide. It is asked at
-   * each drawing, so shaded rows, which can have millions of bars, are not counted.
+   * True if more than half of the bars that are drawn are shorter than a pixel and therefore drawn one pixel wide. The
+   * value is computed at each drawing, so the bars of shaded rows, of which there can be millions, are not counted.
    */
   get narrow() {
     if (this.detail !== 'bars') return false;
@@ -93,7 +93,7 @@ export class Frame {
     return short > all / 2;
   }
 
-  /** Calls visit(bar) of each bar in view that is valid at the time shown. */
+  /** Calls visit(bar) for each bar in view that is valid at the time shown. */
   #eachInView(visit) {
     const { bars } = this.store;
     for (const { row, low, high, how } of this.views) {
@@ -156,7 +156,7 @@ export class Frame {
   }
 
   /**
-   * Calls visit(bar, lane, x, right) of each bar of a row of bars that is valid at the time shown and has a sub-lane.
+   * Calls visit(bar, lane, x, right) for each bar of a row of bars that is valid at the time shown and has a sub-lane.
    */
   eachBar(each, visit) {
     const { bars } = this.store;

@@ -63,7 +63,7 @@ export class Gantt {
     /** @type {((folded: Set<number>) => void) | null} */
     this.onFold = null;
     this.onDetail = null; // called when the note below the schedule may have changed
-    this.shown = ''; // both, of the last drawing
+    this.shown = ''; // what the note states and the count of rows, as of the last drawing
     this.frame = new Frame(this);
     this.draw = inPanel(canvas, () => this.#draw());
     const context = { store, info, view, redraw: () => redraw(this.draw) };

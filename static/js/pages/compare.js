@@ -30,7 +30,7 @@ import { paintDivergence } from '../compare/first-divergence.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
 const FOLLOW_MS = 5000; // the same, while one has new events
-const MANY_JOBS = 1000; // of a run: its schedule begins with rows of servers
+const MANY_JOBS = 1000; // if a compared run has more, rows are servers by default
 const ids = runsOf(url.get('runs'));
 const unread = unreadable(url.get('runs'));
 if (unread.length)
@@ -77,7 +77,7 @@ async function compare() {
   $('#compared').hidden = false;
   wire();
   const full = answer.runs.slice(0, answer.in_full.length);
-  // of many jobs, the first ones in view last for a small part of the time only
+  // if there are many jobs, the first rows cover only a small part of the time axis
   const usual = Math.max(...answer.shared.of) > MANY_JOBS ? 'servers' : 'jobs';
   gantts = new Gantts($('#gantts'), {
     view,

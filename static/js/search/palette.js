@@ -81,7 +81,10 @@ export class Palette {
     this.#paint(true);
   }
 
-  /** answered: whether the groups of the server belong to the text; an entry that was chosen meanwhile stays chosen. */
+  /**
+   * answered: true if the groups from the server are results for the text; an entry that was chosen before they arrived
+   * then stays chosen.
+   */
   #paint(answered = false) {
     const chosen = answered && this.selected > 0 ? this.entries[this.selected] : null;
     const text = this.input.value.trim();

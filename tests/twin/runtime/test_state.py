@@ -119,7 +119,10 @@ def plans():
 
 @given(plans())
 def test_at_every_playhead_the_picture_is_the_newest_plan_and_what_had_happened(steps):
-    """Against a fold that keeps nothing but lists: at p, the past up to the last step, and then its plan."""
+    """Comparison with a fold that keeps only lists.
+
+    It has at p the past up to the last step before or at p, and then the plan of that step.
+    """
     folded, now, truth, pictures = fold.RunState(), 0, [], []
     for seq, (pause, spans) in enumerate(steps, start=1):
         now += pause
