@@ -315,7 +315,7 @@ test('the drawer has its sections in order, with links to the schedule and the e
   assert.deepEqual(
     [...element.querySelectorAll('.step > h2')].map(({ textContent }) => textContent),
     [
-      'Submitted01:00:00',
+      'Arrived01:00:00',
       'Decided',
       'Ranfrom 02:00:00 (1h after submission) to 05:00:00 (4h after submission)',
       'Completed05:00:00 (4h after submission)',

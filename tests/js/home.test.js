@@ -88,7 +88,7 @@ test('figures have their values, their totals and the end of their curves', () =
   const proved = figuresOf({ ...FOUND, utility: 12.34, certificate: { kind: 'lp', ratio: 0.534 } });
   assert.deepEqual(
     proved.slice(-2).map(({ title, value }) => `${title} ${value}`),
-    ['Utility 12.3', 'Proved share ≥ 53.4 %'],
+    ['Total utility 12.3', 'Proved share ≥ 53.4 %'],
   );
 });
 
@@ -208,20 +208,21 @@ test('forks stand below their parents in the order of their start, and are named
 test('a card has the figures that are known, and those of the present while the run is active', () => {
   const run = { status: 'finished', sim_ms: 3_600_000, job_count: 4, mode: 'live', created_at: '2026-11-23T10:00:00Z' };
   const schedulers = [{ from_ms: 0, name: 'fifo', title: 'FIFO' }];
-  const TABLE = new Map([['mean_jct_ms', { title: 'Mean JCT' }]]);
+  const titles = { mean_jct_ms: 'Mean JCT', total_utility: 'Total utility', 'utilization.gpu': 'GPU allocated' };
+  const TABLE = new Map(Object.entries(titles).map(([key, title]) => [key, { title }]));
   const metrics = { completed: 3, rejected: 1, mean_jct_ms: 7_200_000, utilization: { gpu: 0.5 } };
   assert.deepEqual(cardFigures({ ...run, metrics }, null, TABLE), [
     ['Completed', '3 of 4'],
     ['Rejected', '1'],
     ['Mean JCT', '2h'],
-    ['GPU', '50 %'],
+    ['GPU allocated', '50 %'],
   ]);
   const now = { sim_ms: 60_000, jobs: { running: 1, moving: 1, completed: 0, rejected: 2 }, utility: 5 };
-  assert.deepEqual(cardFigures({ ...run, status: 'running', metrics: {} }, now), [
+  assert.deepEqual(cardFigures({ ...run, status: 'running', metrics: {} }, now, TABLE), [
     ['Running', '2'],
     ['Completed', '0 of 4'],
     ['Rejected', '2'],
-    ['Utility', '5'],
+    ['Total utility', '5'],
   ]);
   assert.deepEqual(cardFigures({ ...run, metrics, mode: 'mirror' }, null, TABLE)[0], ['Ended', '3 of 4']);
   const early = { ...metrics, jobs: 4, completed: 1 };

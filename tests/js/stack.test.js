@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { classOf, classes } from '../../static/js/gantt/bar-colors.js';
-import { layersOf } from '../../static/js/charts/resource-stack.js';
+import { layersOf, ticksUpTo } from '../../static/js/charts/resource-stack.js';
 import { slotsUntil, utilityAt } from '../../static/js/charts/utility-curve.js';
 
 /** [job, start, end, born, died] -> columns */
@@ -46,6 +46,14 @@ test('beyond sixty jobs the smallest share one layer, and are counted', () => {
     layers.reduce((sum, layer) => sum + layer.sum[0], 0),
     (70 * 71) / 2,
   );
+});
+
+test('the axis of amounts has round ticks below the capacity, and one at the capacity', () => {
+  assert.deepEqual(ticksUpTo(70.46), [0, 50, 70.46]);
+  assert.deepEqual(ticksUpTo(2), [0, 1, 2]);
+  assert.deepEqual(ticksUpTo(1), [0, 0.5, 1]);
+  assert.deepEqual(ticksUpTo(35.23), [0, 20, 35.23]);
+  assert.deepEqual(ticksUpTo(5.5), [0, 2, 4, 5.5], 'no tick touches that of the capacity');
 });
 
 test('classes hold equally many values', () => {

@@ -32,7 +32,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
             { class: 'none' },
             found?.points.some(({ status }) => status === 'queued' || status === 'running') ? '…' : '–',
           );
-        const half = found.half === null ? '' : ` ± ${text(found.half)}`;
+        const half = found.half === null ? '' : ` ± ${found.half ? text(found.half) : 0}`;
         const td = h(
           'td',
           {

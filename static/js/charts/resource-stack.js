@@ -3,7 +3,7 @@
 import { redraw } from '../core/render-loop.js';
 import { colors, onTheme } from '../util/colors.js';
 import { capacityAt, largest } from '../util/capacity.js';
-import { clock, number, percent, plural } from '../util/format.js';
+import { clock, number, percent, plural, roundStep } from '../util/format.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
@@ -13,6 +13,7 @@ import { applyTheme, syncRange, timeChart, unseenBands } from './time-chart.js';
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
 const BIN_PX = 2;
 const HEADROOM = 1.06; // of the axis above the capacity
+const [INTERVALS, NEAR] = [3, 0.85]; // below the capacity; share of it from which a round value would touch it
 
 /**
  * Layers of one resource in [from, from + width * bins), as known at p: {layers: [{job, sum: mean amount per bin}],
@@ -76,7 +77,7 @@ export class Stack {
       border: { display: false },
       ticks: { callback: (v) => number(v, 2) },
       afterBuildTicks: (axis) => {
-        axis.ticks = [0, 0.5, 1].map((share) => ({ value: share * (axis.max / HEADROOM) }));
+        axis.ticks = ticksUpTo(axis.max / HEADROOM).map((value) => ({ value }));
       },
     };
     this.chart = timeChart(canvas, view, playhead, {
@@ -234,4 +235,11 @@ export class Stack {
       ]);
     this.tip.show(lines, x, y, this.canvas);
   }
+}
+
+/** Ticks of an axis: round values, and the capacity. @param {number} capacity */
+export function ticksUpTo(capacity) {
+  const step = roundStep(capacity / INTERVALS);
+  const round = Array.from({ length: INTERVALS }, (_, i) => i * step);
+  return [...round.filter((value) => value < NEAR * capacity), capacity];
 }

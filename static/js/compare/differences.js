@@ -247,7 +247,7 @@ function when({ base, other, kinds }, span) {
       at
         ? h('i', {
             class: `${name} ${name === 'before' ? '' : `job-${KIND_COLORS[kinds[0]]}`}`,
-            css: { left: `${at[0]}%`, width: `${Math.min(at[1], 100 - at[0])}%` },
+            css: { left: `min(${at[0]}%, 100% - 3px)`, width: `${Math.min(at[1], 100 - at[0])}%` },
           })
         : null,
     );

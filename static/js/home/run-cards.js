@@ -206,8 +206,8 @@ export function figuresOf(run, moment, table) {
   const unfinished = (metrics.jobs ?? 0) - metrics.completed - metrics.rejected;
   if (!ACTIVE.includes(run.status) && unfinished > 0) cells.push(['Unfinished', number(unfinished, 0)]);
   const utility = metrics.total_utility ?? moment?.utility ?? null;
-  if (utility !== null) cells.push(['Utility', number(utility, 0)]);
+  if (utility !== null) cells.push([table.get('total_utility').title, number(utility, 0)]);
   if (metrics.mean_jct_ms) cells.push([table.get('mean_jct_ms').title, duration(metrics.mean_jct_ms)]);
-  if (metrics.utilization?.gpu) cells.push(['GPU', percent(metrics.utilization.gpu)]);
+  if (metrics.utilization?.gpu) cells.push([table.get('utilization.gpu').title, percent(metrics.utilization.gpu)]);
   return cells;
 }

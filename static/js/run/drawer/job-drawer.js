@@ -218,7 +218,7 @@ export class Drawer {
   #asked(story) {
     const known = Number.isFinite(story.arrived_ms);
     const text = askedText(story.fields ?? []);
-    return step('Submitted', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
+    return step('Arrived', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
   }
 
   #ran(story, serverOf) {
