@@ -61,6 +61,7 @@ EXAMPLES = {
     "reproduce --json FILE": "tables.json",
 }  # fmt: skip
 SLOW = ("reproduce", "bench")
+SHORTER = {"reproduce": ["--seeds"]}  # one seed instead of several
 ENVIRONMENTS = {
     "manage.py check --deploy": {
         "HTTPS": "true",
@@ -107,10 +108,11 @@ def filled(command: str) -> list[str]:
 
 
 def completed(command: str) -> str:
-    """A command of a sentence with an example of each option that it needs and leaves out."""
+    """A command of a sentence with an example of each option that it needs, or that shortens it, and leaves out."""
     name, *given = words_after_manage(command)
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     needed = [action.option_strings[0] for action in parser._actions if action.required and action.option_strings]
+    needed += SHORTER.get(name, [])
     examples = {key.split()[1]: example for key, example in EXAMPLES.items() if key.startswith(f"{name} --")}
     return " ".join([command, *(f"{option} {examples[option]}" for option in needed if option not in given)])
 

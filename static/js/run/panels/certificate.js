@@ -145,6 +145,7 @@ class CertificatePanel {
     this.note = note;
     this.prices = null;
     this.seq = -1;
+    this.#offerCurves(info.worth); // only a bound on utility has prices: nothing moves once they are known
     this.part = new PagePart('prices of the certificate');
     const slotMs = info.cluster.slot_ms;
     const y = { min: 0, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
@@ -211,8 +212,7 @@ class CertificatePanel {
     get(`/api/runs/${this.runId}/certificate/`)
       .then(({ prices }) => {
         this.prices = prices;
-        for (const part of ['.plot', '.actions', '.legend'])
-          this.panel.querySelector(part).hidden = !prices?.curves.length;
+        this.#offerCurves(prices?.curves.length);
         this.part.loaded();
         this.chart.update();
         this.#say(text);
@@ -221,6 +221,10 @@ class CertificatePanel {
         this.part.failed(error);
         setTimeout(() => this.seq === certificate?.seq && this.#again(), AGAIN_MS);
       });
+  }
+
+  #offerCurves(known) {
+    for (const part of ['.plot', '.actions', '.legend']) this.panel.querySelector(part).hidden = !known;
   }
 
   #again() {
