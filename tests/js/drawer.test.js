@@ -263,13 +263,13 @@ test('a wall clock gives times since its last start; it says UTC and, where it d
   assert.equal(wallText(clock.wall_ms, -210), '2026-11-24 22:40:05 UTC, 19:10:05 local (UTC−3:30)');
 });
 
-test('a moment has the time of the run, the time since the submission, and the wall clock', needsPage, () => {
+test('a moment has the time of the run, the time since the arrival, and the wall clock', needsPage, () => {
   open();
   const clock = { sim_ms: 0, wall_ms: Date.UTC(2026, 10, 24), speed: 1 };
   const text = (...given) => moment(...given).textContent;
-  assert.equal(text(3 * HOUR, HOUR, null), '03:00:00 (2h after submission)');
+  assert.equal(text(3 * HOUR, HOUR, null), '03:00:00 (2h after arrival)');
   assert.equal(text(HOUR, HOUR, null), '01:00:00');
-  assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 \(2h after submission; 2026-11-24 03:00:00 UTC/);
+  assert.match(text(3 * HOUR, HOUR, clock), /^03:00:00 \(2h after arrival; 2026-11-24 03:00:00 UTC/);
 });
 
 test('a bar that has not ended has no end in the table', needsPage, () => {
@@ -317,11 +317,11 @@ test('the drawer has its sections in order, with links to the schedule and the e
     [
       'Arrived01:00:00',
       'Decided',
-      'Ranfrom 02:00:00 (1h after submission) to 05:00:00 (4h after submission)',
-      'Completed05:00:00 (4h after submission)',
+      'Ranfrom 02:00:00 (1h after arrival) to 05:00:00 (4h after arrival)',
+      'Completed05:00:00 (4h after arrival)',
     ],
   );
-  assert.match(element.querySelector('.decided').textContent, /^decided at 02:00:00 \(1h after submission\)/);
+  assert.match(element.querySelector('.decided').textContent, /^decided at 02:00:00 \(1h after arrival\)/);
   assert.match(element.textContent, /On p09, at most 2 workers at a time\./);
   for (const button of element.querySelectorAll(':scope > .actions button')) button.click();
   assert.deepEqual(went, [

@@ -16,21 +16,21 @@ const MAX_SERVERS = 3; // named in a sentence
 const isNumber = Number.isFinite;
 
 /**
- * A moment: by the clock of the run, from the submission of the job on, and by the wall clock where the run has one.
+ * A moment: by the clock of the run, from the arrival of the job on, and by the wall clock where the run has one.
  *
  * @param {number} ms
- * @param {number | null | undefined} submitted
+ * @param {number | null | undefined} arrived
  * @param {any} runClock {sim_ms, wall_ms, speed} or null
  */
-export function moment(ms, submitted, runClock) {
+export function moment(ms, arrived, runClock) {
   const wall = wallOf(runClock, ms);
-  const after = isNumber(submitted) && ms !== submitted ? sinceText(ms - Number(submitted)) : '';
+  const after = isNumber(arrived) && ms !== arrived ? sinceText(ms - Number(arrived)) : '';
   const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
   return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, ` (${words})`) : null);
 }
 
 const sinceText = (/** @type {number} */ ms) =>
-  ms > 0 ? `${duration(ms)} after submission` : `${duration(-ms)} before submission`;
+  ms > 0 ? `${duration(ms)} after arrival` : `${duration(-ms)} before arrival`;
 
 /**
  * Request of the job: 'Asks for 4 workers of 1 GPU and 4 vCPU each; model resnet50; queue vc1.'; '' if its fields do
