@@ -108,7 +108,7 @@ def filled(command: str) -> list[str]:
 
 
 def completed(command: str) -> str:
-    """A command of a sentence with an example of each option that it needs, or that shortens it, and leaves out."""
+    """The command, with an example of each omitted option that it needs or that shortens its run."""
     name, *given = words_after_manage(command)
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     needed = [action.option_strings[0] for action in parser._actions if action.required and action.option_strings]

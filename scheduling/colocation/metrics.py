@@ -2,7 +2,7 @@
 
 Their definitions are in reporting/metric_table.py. The utilization of CPU and network differs from Harmony, Eq. (3), by
 which the paper computes it: an iteration takes its actual time, including disk reads and garbage collection, and a job
-does not compute while it moves or after it has completed. Without these effects the two values are equal.
+does not iterate while it moves or after it has completed. Without these effects, both definitions give the same values.
 """
 
 from __future__ import annotations

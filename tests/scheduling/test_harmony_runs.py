@@ -136,9 +136,9 @@ def test_eq_1_holds_for_the_groups_of_whole_runs():
 
 
 def test_the_makespans_are_as_the_utilizations_of_the_cpus():
-    """Both schedulers do the same work, so the shorter makespan has the higher CPU utilization.
+    """Both schedulers do the same work, so their makespans are inversely proportional to their CPU utilizations.
 
-    CPU shares are those of the logged groups, by Eq. (3).
+    The CPU utilizations are computed from those of the logged groups, by Eq. (3).
     """
     cluster, jobs = harmony("calibrated", 80, 100, 1, None, 60_000)
     figures = {}
@@ -160,9 +160,10 @@ def test_the_makespans_are_as_the_utilizations_of_the_cpus():
 
 @pytest.mark.parametrize("name", ["harmony", "isolated", "oracle", "gavel"])
 def test_the_cpus_are_used_for_the_work_of_the_jobs_and_nothing_else(name):
-    """CPU utilization without the groups of the log.
+    """Comparison of the CPU utilization with a value that is computed without the groups in the log.
 
-    It is the sum of iterations x computation time on one machine, over machines x makespan.
+    The value is the sum over all jobs of iterations x computation time on one machine, divided by
+    (machines x makespan).
     """
     cluster, jobs = harmony("calibrated", 20, 16, 3, None, 60_000)
     found = summarize(events_of(cluster, jobs, name), cluster, jobs)

@@ -1,8 +1,8 @@
 """Forks: scenarios that begin with the log of a run up to a given time, and continue with edits of their own.
 
 The log of a fork's run begins with a copy of the parent's, so the past is there at once; the state at its end is
-computed from the last checkpoint of the parent that is not later than the fork. Events depend on nothing but the
-scenario and its edits: the copied log is, to the byte, what the run would compute from the beginning.
+computed from the parent's last checkpoint at or before the time of the fork. Events depend on nothing but the scenario
+and its edits: the copied log is, to the byte, what the run would compute from the beginning.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
 
 
 def inherit(run: Run, parent: Run, fork_ms: int) -> None:
-    """Copy of the parent's log to the end of the instant, and of its last checkpoint up to there, for a new run.
+    """Copy of the parent's log up to and including fork_ms, and of the last checkpoint in that part, to a new run.
 
     A fork of a mirrored run has its own cluster and jobs (twin/mirror/whatif): only its place in the family is set.
     """

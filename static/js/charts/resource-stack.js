@@ -13,7 +13,8 @@ import { applyTheme, syncRange, timeChart, unseenBands } from './time-chart.js';
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
 const BIN_PX = 2;
 const HEADROOM = 1.06; // of the axis above the capacity
-const [INTERVALS, NEAR] = [3, 0.85]; // below the capacity; share of it from which a round value would touch it
+const INTERVALS = 3; // maximum number of intervals between ticks from 0 to the capacity
+const NEAR = 0.85; // share of the capacity from which the label of a round tick would touch that of the capacity
 
 /**
  * Layers of one resource in [from, from + width * bins), as known at p: {layers: [{job, sum: mean amount per bin}],

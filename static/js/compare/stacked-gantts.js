@@ -148,7 +148,7 @@ export class Gantts {
     }
   }
 
-  /** {text, scale}: the note of the schedules; if the notes differ, each note after the names of its runs. */
+  /** {text, scale}: the note of the schedules; if the notes differ, each note after the labels of its runs. */
   get note() {
     const notes = this.list.map(({ run, gantt }) => ({ label: runLabel(run), ...scheduleNote(gantt) }));
     const labels = new Map(); // note -> labels of the runs that have it

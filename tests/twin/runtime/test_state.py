@@ -121,7 +121,7 @@ def plans():
 def test_at_every_playhead_the_picture_is_the_newest_plan_and_what_had_happened(steps):
     """Comparison with a fold that keeps only lists.
 
-    It has at p the past up to the last step before or at p, and then the plan of that step.
+    At playhead p, this fold holds the past up to the last step at or before p, followed by the plan of that step.
     """
     folded, now, truth, pictures = fold.RunState(), 0, [], []
     for seq, (pause, spans) in enumerate(steps, start=1):

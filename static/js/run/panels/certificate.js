@@ -145,7 +145,8 @@ class CertificatePanel {
     this.note = note;
     this.prices = null;
     this.seq = -1;
-    this.#offerCurves(info.worth); // only a bound on utility has prices: nothing moves once they are known
+    // only a bound on utility has prices; space is reserved for their curves, so that the layout does not shift later
+    this.#offerCurves(info.worth);
     this.part = new PagePart('prices of the certificate');
     const slotMs = info.cluster.slot_ms;
     const y = { min: 0, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };

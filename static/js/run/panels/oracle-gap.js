@@ -6,7 +6,7 @@ import { clock, number, plural } from '../../util/format.js';
 const share = (gap) =>
   Math.abs(gap) < 5e-5 ? 'equal' : gap > 0 ? `${number(gap * 100, 2)} % below` : `${number(-gap * 100, 2)} % above`;
 
-/** The same within a sentence that has named the best score. */
+/** Text of a gap for a sentence that has already named the best score: '0.4 % below it'. */
 const shareOfIt = (gap) => (share(gap) === 'equal' ? 'equal to it' : `${share(gap)} it`);
 
 /** Sentences on the gap; '' without a comparison. search: {moments, regroupings, most_jobs, weight} or {why} */
