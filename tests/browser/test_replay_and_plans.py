@@ -31,13 +31,14 @@ Connection.objects.filter(pk=connection.pk).update(wanted=Connection.PAUSED)
 """
 # a cluster in memory with two waiting jobs, a plan that exchanges them, and the acting process of the twin
 ACTING = """
-import signal, threading, time
+import signal, time
 from tests.twin.acting.builders import MemoryCluster, approved
 from twin.actuators.facts import WaitingJob
 from twin.acting import rules
 from twin.acting.actor import Actor
 from twin.acting.plan import Wanted
 from twin.models import Connection, Proposal
+from twin.processes.stop_signal import stop_on
 made = Connection.objects.get(name="{name}")
 rules.change(made, {{"level": rules.ORDER, "calibrated": False}})
 now_ms = time.time_ns() // 1_000_000
@@ -48,8 +49,7 @@ rows = plan.plan["rows"]
 rows[0]["estimate_ms"] = now_ms + 600_000
 plan.plan["waiting"] = 2
 Proposal.objects.filter(pk=plan.pk).update(status=Proposal.PROPOSED, approved_at=None, plan=plan.plan)
-stop = threading.Event()
-signal.signal(signal.SIGTERM, lambda *_: stop.set())
+stop = stop_on(signal.SIGTERM)
 print("ready", flush=True)
 Actor(made, cluster, stop).run()
 """

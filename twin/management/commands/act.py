@@ -17,6 +17,7 @@ from twin.acting.actor import Actor
 from twin.actuators.base import build, names
 from twin.connectors.facts import ConnectorError
 from twin.models import Connection
+from twin.processes.stop_signal import stop_on
 from twin.processes.supervisor import Child, Family
 
 
@@ -51,9 +52,7 @@ class Command(BaseCommand):
             actuator = build(connection.connector, _pairs(options["set"]))
         except (ModelError, UnknownName, ConnectorError) as error:
             raise CommandError(str(error)) from error
-        stop = threading.Event()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(name, lambda *_: stop.set())
+        stop = stop_on(signal.SIGTERM, signal.SIGINT)
         if options["unsupervised"]:
             Actor(connection, actuator, stop).run()
         else:

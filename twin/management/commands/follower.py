@@ -1,13 +1,13 @@
 """manage.py follower: follows the clusters that are connected (`manage.py connect`)."""
 
 import signal
-import threading
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from twin.mirror.follower import Follower
 from twin.processes import heartbeat
+from twin.processes.stop_signal import stop_on
 
 
 class Command(BaseCommand):
@@ -18,9 +18,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        stop = threading.Event()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(name, lambda *_: stop.set())
+        stop = stop_on(signal.SIGTERM, signal.SIGINT)
         beating = heartbeat.Pulse(heartbeat.FOLLOWER).start()
         Follower(stop).run()
         beating.stop()

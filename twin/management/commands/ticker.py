@@ -1,13 +1,13 @@
 """manage.py ticker: paces live runs and takes back expired leases."""
 
 import signal
-import threading
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from twin.processes import heartbeat
+from twin.processes.stop_signal import stop_on
 from twin.ticker import LOCK_WAIT_S, Ticker
 
 
@@ -25,9 +25,7 @@ class Command(BaseCommand):
             )
         if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             settings.DATABASES["default"]["OPTIONS"]["timeout"] = LOCK_WAIT_S
-        stop = threading.Event()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(name, lambda *_: stop.set())
+        stop = stop_on(signal.SIGTERM, signal.SIGINT)
         ticker = Ticker(demo=options["demo"])
         beating = heartbeat.Pulse(heartbeat.TICKER, ticker.fault).start()
         ticker.run(stop)

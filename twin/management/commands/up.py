@@ -28,6 +28,7 @@ from django.db import DatabaseError
 from twin.infra import broker, disk
 from twin.processes import heartbeat
 from twin.processes.hang_detection import BrokerProbe, Hangs
+from twin.processes.stop_signal import stop_on
 from twin.processes.supervisor import Child, Family
 
 MAX_PORT = 65_535
@@ -68,9 +69,7 @@ class Command(BaseCommand):
             raise CommandError(f"{full}; free disk space first")
         lock = _lock(settings.VAR_DIR / "up.lock")
         _check_port(options["host"], options["port"])
-        stop = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: stop.set())
+        stop = stop_on(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         family = Family(report=self._warn)
         self.hangs = Hangs(heartbeat.folder(), self._warn)
         self.probe: BrokerProbe | None = None
