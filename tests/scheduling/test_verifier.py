@@ -329,7 +329,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=cases(600, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(400, 60), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_nothing_makes_it_fail(small, data):
     """One or two values of any file, replaced or taken out wherever they stand."""

@@ -18,7 +18,7 @@ maybe = st.one_of
 
 
 @given(jobs())
-@settings(max_examples=cases(300, 40))
+@settings(max_examples=cases(200, 40))
 def test_there_and_back(rows):
     table = JobTable.of(rows)
     assert list(table.jobs()) == rows

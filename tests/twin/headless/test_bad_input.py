@@ -21,7 +21,7 @@ def test_any_job_is_simulated_or_refused_with_its_line(inputs, tmp_path, schedul
     rng = random.Random(6)
     changed = tmp_path / "changed"
     changed.mkdir()
-    for _ in range(cases(150, 25)):
+    for _ in range(cases(100, 25)):
         for name, data in files.items():
             (changed / name).write_bytes(data)
         name = rng.choice(["cluster.json", "jobs.jsonl", "jobs.jsonl"])

@@ -128,7 +128,7 @@ def damaged(draw):
 
 
 @given(damaged())
-@settings(max_examples=cases(1_500, 100), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(1_000, 100), suppress_health_check=[HealthCheck.too_slow])
 def test_no_damage_gives_a_traceback_a_hang_or_half_a_trace(tmp_path_factory, case):
     """A result that accounts for its rows, whose jobs are good jobs by arrival; or one sentence that names the file."""
     name, format, parts = case
