@@ -7,7 +7,7 @@ import { clock, number, percent, plural, roundStep } from '../util/format.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
-import { validAt } from '../core/bars.js';
+import { endAt, validAt } from '../core/bars.js';
 import { applyTheme, syncRange, timeChart, unseenBands } from './time-chart.js';
 
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
@@ -28,13 +28,13 @@ export function layersOf(bars, rows, amountOf, p, from, width, bins) {
   const to = from + width * bins;
   const found = new Map(); // job -> [weight in view, rows]
   for (const bar of rows) {
-    if (bars.start_ms[bar] >= to || bars.end_ms[bar] <= from || !validAt(bars, bar, p)) continue;
+    if (bars.start_ms[bar] >= to || endAt(bars, bar, p) <= from || !validAt(bars, bar, p)) continue;
     const amount = amountOf(bar);
     if (!(amount > 0)) continue;
     const job = bars.job[bar];
     if (!found.has(job)) found.set(job, [0, [], bars.start_ms[bar]]);
     const entry = found.get(job);
-    entry[0] += amount * (Math.min(bars.end_ms[bar], to) - Math.max(bars.start_ms[bar], from));
+    entry[0] += amount * (Math.min(endAt(bars, bar, p), to) - Math.max(bars.start_ms[bar], from));
     entry[1].push(bar);
     entry[2] = Math.min(entry[2], bars.start_ms[bar]);
   }
@@ -43,7 +43,7 @@ export function layersOf(bars, rows, amountOf, p, from, width, bins) {
   const others = ranked.slice(MAX_LAYERS);
   const sumOf = (held) => {
     const sum = new Float64Array(bins + 2);
-    for (const bar of held) addInterval(sum, bins, from, width, bars.start_ms[bar], bars.end_ms[bar], amountOf(bar));
+    for (const bar of held) addInterval(sum, bins, from, width, bars.start_ms[bar], endAt(bars, bar, p), amountOf(bar));
     return settle(sum, bins);
   };
   const layers = own.map(([job, [, held]]) => ({ job, sum: sumOf(held) }));

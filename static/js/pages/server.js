@@ -4,10 +4,9 @@ import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText, showPanels } from '../ui/dom.js';
 import { capacityAt, withoutOutages } from '../util/capacity.js';
-import { capital, clock, number, percent, plural, significant } from '../util/format.js';
+import { capital, clock, number, percent, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
 import { repeatAfter } from '../util/poll.js';
-import { empty, shown as counted, table } from '../ui/data-table.js';
 import { get } from '../core/api.js';
 import { modelsOf } from '../models/index.js';
 import { runInfo } from '../core/run-info.js';
@@ -15,10 +14,8 @@ import { View } from '../core/ranges/time-range.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
-import { OPEN, validAt } from '../core/bars.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
-import { roleName } from '../gantt/roles.js';
 import { priceText, serverCurves, serverPrices } from '../charts/prices.js';
 import { Stack } from '../charts/resource-stack.js';
 import { Curves } from '../charts/line-panel.js';
@@ -31,6 +28,7 @@ import { JobKey, jobsWithin } from '../run/job-key.js';
 import { EventStep } from '../run/event-stepper.js';
 import { forkAt } from '../run/forks.js';
 import { presentOf, sampleTiles } from '../run/figures/sample-tiles.js';
+import { ServerJobs, barsAt } from '../run/server-jobs.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { tile } from '../ui/tile.js';
 import { numbersButton } from '../ui/table-toggle.js';
@@ -42,7 +40,6 @@ import { Transport } from '../run/transport.js';
 const REFRESH_MS = 200;
 const PRICES_MS = 1500;
 const SAMPLES_MS = 1000; // their age grows
-const MAX_ROWS = 50;
 const page = $('main').dataset;
 const [runId, server] = [Number(page.runId), Number(page.server)];
 const store = new Store();
@@ -53,7 +50,6 @@ view.unseen = new UnseenTimes(store);
 
 let status = null; // newest status message of the run
 let statusAt = 0; // wall ms at which it came
-let listed; // the bars of the table of jobs
 let failed = false; // later errors do not replace the first
 
 const part = new PagePart(`run ${runId}`);
@@ -152,12 +148,13 @@ async function main() {
       repeatAfter(error, () => refreshPrices.ask());
     }
   });
+  const jobs = new ServerJobs({ runId, away: self.away ?? [], nameOf: (job) => info.ids[job], onPick: pick });
   const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });
   const paint = () => {
     const { bars, rows } = own();
     key.paint(jobsWithin(bars, rows, view.from, view.to, playhead.ms));
     tiles(measures, own(), info);
-    jobTable(info, own(), pick);
+    jobs.paint(own(), playhead.ms);
   };
   const refresh = atMost(REFRESH_MS, paint);
   const refreshDrawer = new Later(PRICES_MS, async () => {
@@ -283,13 +280,8 @@ function capacityText(capacity, unit) {
   return parts.join(', then ');
 }
 
-function here({ bars, rows }) {
-  const p = playhead.ms;
-  return rows.filter((bar) => bars.start_ms[bar] <= p && bars.end_ms[bar] > p && validAt(bars, bar, p));
-}
-
 function tiles(measures, source, info) {
-  const now = here(source);
+  const now = barsAt(source, playhead.ms);
   const jobs = new Set(now.map((bar) => source.bars.job[bar]));
   const meter = (share) =>
     h(
@@ -312,70 +304,6 @@ function tiles(measures, source, info) {
         );
       }),
     sampleTiles(store, info, server, playhead.ms, playhead.following ? presentOf(status, statusAt) : null),
-  );
-}
-
-/** Jobs that run here at the time shown, and planned ones. */
-function jobTable(info, source, pick) {
-  const { bars, rows } = source;
-  const p = playhead.ms;
-  const now = here(source);
-  const next = rows
-    .filter((bar) => bars.start_ms[bar] > p && validAt(bars, bar, p))
-    .sort((a, b) => bars.start_ms[a] - bars.start_ms[b]);
-  const away = (info.cluster.servers[server].away ?? []).find(([begin, end]) => begin <= p && p < end);
-  const both = [...now, ...next];
-  const jobsOf = (own) => new Set(own.map((bar) => bars.job[bar])).size;
-  setText(
-    $('#jobs-note'),
-    [
-      `${plural(jobsOf(now), 'job')} at ${clock(p)}, ${number(jobsOf(next), 0)} planned`,
-      both.length > MAX_ROWS ? counted(MAX_ROWS, both.length, 'bars') : '',
-      away ? (away[1] < OPEN ? `unavailable until ${clock(away[1])}` : 'unavailable') : '',
-    ]
-      .filter(Boolean)
-      .join('; '),
-  );
-  const signature = [both.slice(0, MAX_ROWS), now.length, Boolean(away)].join();
-  if (signature === listed) return;
-  listed = signature;
-  const running = new Set(now);
-  fill(
-    $('#jobs'),
-    both.length
-      ? table(
-          [
-            {
-              title: 'Job',
-              cell: (bar) =>
-                h(
-                  'button',
-                  { type: 'button', class: 'link', onclick: () => pick(bars.job[bar]) },
-                  h('i', { class: `swatch job-${bars.job[bar] % 8}` }),
-                  info.ids[bars.job[bar]],
-                ),
-            },
-            {
-              title: 'State',
-              cell: (bar) =>
-                h(
-                  'span',
-                  { class: 'state', 'data-state': running.has(bar) ? 'running' : 'planned' },
-                  running.has(bar) ? 'running' : 'planned',
-                ),
-            },
-            { title: 'Role', cell: (bar) => roleName(bars.role[bar]) },
-            { title: 'Count', number: true, cell: (bar) => number(bars.count[bar], 0) },
-            { title: 'From', number: true, cell: (bar) => clock(bars.start_ms[bar]) },
-            { title: 'To', number: true, cell: (bar) => (bars.end_ms[bar] < OPEN ? clock(bars.end_ms[bar]) : 'open') },
-          ],
-          both.slice(0, MAX_ROWS),
-        )
-      : empty(
-          'No jobs on this server',
-          away ? 'The server is unavailable at this time.' : 'No job is running or planned here at this time.',
-          ['Show the schedule', `/runs/${runId}/`],
-        ),
   );
 }
 

@@ -54,7 +54,9 @@ export class Readout {
     return [
       h('b', {}, clock(t)),
       t > this.playhead.ms ? ' (planned)' : '',
-      held.length ? `: ${plural(held.length, 'job')}, ${plural(workers, 'worker')}: ` : ': no job runs.',
+      held.length
+        ? `: ${plural(held.length, 'job')}, ${plural(workers, 'worker')}: `
+        : `: no job ${t > this.playhead.ms ? 'is planned' : 'runs'}.`,
       names.join(', '),
       more,
     ];

@@ -24,8 +24,8 @@ export function heldAt(store, t, p) {
   /** @type {Map<number, number>} */
   const workers = new Map();
   for (let bar = 0; bar < bars.length; bar++) {
-    if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || bars.role[bar] !== WORKER || !validAt(bars, bar, p))
-      continue;
+    const over = bars.end_ms[bar] < OPEN ? bars.end_ms[bar] <= t : t > p; // the end of an open bar is not known
+    if (over || bars.start_ms[bar] > t || bars.role[bar] !== WORKER || !validAt(bars, bar, p)) continue;
     workers.set(bars.job[bar], (workers.get(bars.job[bar]) ?? 0) + bars.count[bar]);
   }
   for (const [from, until, { jobs }] of store.groups)

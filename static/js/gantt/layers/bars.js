@@ -71,21 +71,37 @@ export class Bars extends Layer {
 
   describe({ row, found }, frame) {
     const { bars } = this.store;
-    const shown = found.filter((bar) => frame.rows.copiesOf(bar) !== 0);
-    const lines = shown.slice(0, MAX_LINES).map((bar) => {
+    const shown = this.#alike(found.filter((bar) => frame.rows.copiesOf(bar) !== 0));
+    const lines = shown.slice(0, MAX_LINES).map(({ bar, count }) => {
       const who = row.kind === 'job' ? frame.serverName(bars.server[bar]) : frame.jobName(bars.job[bar]);
-      return [who, `${this.#what(bar, frame)}, ${spanOf(bars, bar, frame)}`, bars.job[bar]];
+      return [who, `${this.#what(bar, count, frame)}, ${spanOf(bars, bar, frame)}`, bars.job[bar]];
     });
-    if (shown.length > MAX_LINES) lines.push(['', `and ${plural(shown.length - MAX_LINES, 'more bar')}`]);
+    const others = shown.slice(MAX_LINES).reduce((sum, { all }) => sum + all, 0);
+    if (others) lines.push(['', `and ${plural(others, 'more bar')}`]);
     return lines;
   }
 
-  #what(bar, frame) {
-    const { chunk, count, role } = this.store.bars;
+  /** [{bar, count, all}]: bars that differ in nothing but their lanes, such as the GPUs of one job, are one. */
+  #alike(found) {
+    const { bars } = this.store;
+    const alike = new Map();
+    for (const bar of found) {
+      const names = ['job', 'role', 'server', 'chunk', 'start_ms', 'end_ms'];
+      const key = names.map((name) => bars[name][bar]).join();
+      const one = alike.get(key) ?? { bar, count: 0, all: 0 };
+      alike.set(key, one);
+      one.count += bars.count[bar];
+      one.all += 1;
+    }
+    return [...alike.values()];
+  }
+
+  #what(bar, count, frame) {
+    const { chunk, role } = this.store.bars;
     const copies = frame.rows.copiesOf(bar);
     if (copies > 1) return `${number(copies, 0)} chunks`;
     if (chunk[bar] >= 0) return `chunk ${number(chunk[bar] + 1, 0)}`;
-    return `${number(count[bar], 0)} ${roleName(role[bar], count[bar])}`;
+    return `${number(count, 0)} ${roleName(role[bar], count)}`;
   }
 
   table(row, frame) {

@@ -1,0 +1,93 @@
+// Table of the jobs on one server at the time shown: those that run there, then the planned ones.
+
+import { OPEN, validAt } from '../core/bars.js';
+import { roleName } from '../gantt/roles.js';
+import { empty, shown, table } from '../ui/data-table.js';
+import { $, fill, h, setText } from '../ui/dom.js';
+import { clock, number, plural } from '../util/format.js';
+
+const MAX_ROWS = 50;
+
+/** Bars of {bars, rows} that hold the server at p. */
+export function barsAt({ bars, rows }, p) {
+  return rows.filter((bar) => bars.start_ms[bar] <= p && bars.end_ms[bar] > p && validAt(bars, bar, p));
+}
+
+/**
+ * Rows of the table: {job, role, start, end, count, running}. Equal bars, such as the GPUs of one job, are one row.
+ *
+ * @param {{bars: any, rows: number[]}} source
+ * @param {number} p
+ */
+export function serverRows({ bars, rows }, p) {
+  const now = barsAt({ bars, rows }, p);
+  const next = rows
+    .filter((bar) => bars.start_ms[bar] > p && validAt(bars, bar, p))
+    .sort((a, b) => bars.start_ms[a] - bars.start_ms[b]);
+  const found = new Map();
+  for (const bar of [...now, ...next]) {
+    const [job, role, start, end] = [bars.job[bar], bars.role[bar], bars.start_ms[bar], bars.end_ms[bar]];
+    const key = [job, role, start, end].join();
+    if (!found.has(key)) found.set(key, { job, role, start, end, count: 0, running: start <= p });
+    found.get(key).count += bars.count[bar];
+  }
+  return [...found.values()];
+}
+
+export class ServerJobs {
+  /** runId; away: outages of the server, [begin, end] in ms; nameOf(job); onPick(job). */
+  constructor({ runId, away, nameOf, onPick }) {
+    this.runId = runId;
+    this.away = away;
+    this.nameOf = nameOf;
+    this.onPick = onPick;
+    this.painted = '';
+  }
+
+  paint(source, p) {
+    const rows = serverRows(source, p);
+    const outage = this.away.find(([begin, end]) => begin <= p && p < end);
+    const jobs = (running) => new Set(rows.filter((row) => row.running === running).map(({ job }) => job)).size;
+    const notes = [
+      `${plural(jobs(true), 'job')} at ${clock(p)}, ${number(jobs(false), 0)} planned`,
+      rows.length > MAX_ROWS ? shown(MAX_ROWS, rows.length, 'rows') : '',
+      outage ? (outage[1] < OPEN ? `unavailable until ${clock(outage[1])}` : 'unavailable') : '',
+    ];
+    setText($('#jobs-note'), notes.filter(Boolean).join('; '));
+    const listed = rows.slice(0, MAX_ROWS);
+    const painted = JSON.stringify([listed, Boolean(outage)]);
+    if (painted === this.painted) return;
+    this.painted = painted;
+    fill($('#jobs'), listed.length ? table(this.#columns(), listed) : this.#none(outage));
+  }
+
+  #columns() {
+    const job = (row) =>
+      h(
+        'button',
+        { type: 'button', class: 'link', onclick: () => this.onPick(row.job) },
+        h('i', { class: `swatch job-${row.job % 8}` }),
+        this.nameOf(row.job),
+      );
+    const state = ({ running }) => {
+      const name = running ? 'running' : 'planned';
+      return h('span', { class: 'state', 'data-state': name }, name);
+    };
+    return [
+      { title: 'Job', cell: job },
+      { title: 'State', cell: state },
+      { title: 'Role', cell: ({ role }) => roleName(role) },
+      { title: 'Count', number: true, cell: ({ count }) => number(count, 0) },
+      { title: 'From', number: true, cell: ({ start }) => clock(start) },
+      { title: 'To', number: true, cell: ({ end }) => (end < OPEN ? clock(end) : 'open') },
+    ];
+  }
+
+  #none(outage) {
+    return empty(
+      'No jobs on this server',
+      outage ? 'The server is unavailable at this time.' : 'No job is running or planned here at this time.',
+      ['Show the schedule', `/runs/${this.runId}/`],
+    );
+  }
+}
