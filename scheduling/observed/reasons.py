@@ -7,7 +7,7 @@ from scheduling.reporting.sentences import Sentences, Values
 
 DESCRIPTIONS = {  # by the cluster's code
     "Priority": "jobs with a higher priority are ahead of it",
-    "Resources": "it is next, but the resources that it requests are not free",
+    "Resources": "the resources that it requests are not free",
     "Dependency": "it depends on another job that has not ended",
     "DependencyNeverSatisfied": "it depends on a job that did not end as required, so it will never start",
     "BeginTime": "its begin time is in the future",

@@ -42,7 +42,7 @@ def test_a_lost_server_opens_an_alert_that_is_acknowledged_and_ends(
     run = overview.locator("#present-run option", has_text="alerting").first
     overview.select_option("#present-run", value=run.get_attribute("value"))
     attention = overview.locator("#present-attention")
-    expect(attention).to_contain_text("Nothing needs attention")
+    expect(attention).to_contain_text("Nothing in this run needs attention")
     for one in (page, overview):
         one.wait_for_load_state("networkidle")
         one.evaluate(SHIFTS)
@@ -60,7 +60,7 @@ def test_a_lost_server_opens_an_alert_that_is_acknowledged_and_ends(
     source.post(source.event("node.changed", "gpu2", state="up"))
     expect(own).to_have_count(0, timeout=2 * PATIENCE_MS)
     expect(page.locator("#history tbody tr", has_text="gpu2").first).to_contain_text("cleared")
-    expect(attention).to_contain_text("Nothing needs attention")
+    expect(attention).to_contain_text("Nothing in this run needs attention")
     clear.fill("-1")
     clear.blur()
     expect(page.locator("#rules-error")).to_contain_text("clear_s must be 0 to 86,400 s, got -1")

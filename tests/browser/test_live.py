@@ -63,7 +63,7 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     drawn = "() => window.twin.gantt.layer('now').ms > 590000"
     page.wait_for_function(drawn, timeout=SLOW_MS)
     page.locator("#jobs tbody tr", has_text=re.compile(r"^2")).click()
-    expect(page.locator("#drawer")).to_contain_text("it is next, but the resources that it requests are not free")
+    expect(page.locator("#drawer")).to_contain_text("the resources that it requests are not free")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Pause following").click()
     expect(page.locator("#follow span.state")).to_contain_text("paused since")

@@ -34,7 +34,7 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
     assert answer.status_code == 200, answer.content
     rows = answer.json()["rows"]
     assert {row["id"]: row["state"] for row in rows} == {"1": "completed", "2": "running"}
-    waits = "Waiting: it is next, but the resources that it requests are not free (Resources)."
+    waits = "Waiting: the resources that it requests are not free (Resources)."
     assert {row["id"]: row["reason"] for row in rows} == {
         "1": "Completed.",
         "2": "Started by the cluster after waiting 1m 45s.",
@@ -45,7 +45,7 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
         then = operator.get(f"/api/runs/{run}/jobs/?at_ms={at_ms}").json()["rows"]
         assert {row["id"]: row["reason"] for row in then}["2"] == sentence
     events = operator.get(f"/api/runs/{run}/events/table/").json()["rows"]
-    assert any("Waiting: it is next" in row["text"] for row in events)
+    assert any("Waiting: the resources" in row["text"] for row in events)
     ended = [row["text"] for row in events if row["kind"] == "job_completed"]
     assert ended == ["ended"], "a job of a real cluster ends in several ways"
     seen = [(row["id"], row["text"]) for row in events if row["kind"] == "plan_changed"]

@@ -124,6 +124,8 @@ def test_what_does_not_exist_is_named(viewer, path, what):
     ("/api/runs/", {"scenario": "{scenario}", "mode": "live", "speed": "nan"}, "speed must be a number, got 'nan'."),
     ("/api/runs/", {"scenario": "{scenario}", "mode": "live", "speed": True}, "speed must be a number, got True."),
     ("/api/runs/", {"scenario": "{scenario}", "mode": "live", "speed": -1}, "speed must be at least 1e-06, got -1."),
+    ("/api/sweeps/", {"scenario": "{scenario}", "axes": [{"parameter": "floor_scale", "values": [1]}], "seeds": [1, 1]},
+     "seeds: values must be distinct, got [1, 1]"),
     ("/api/sweeps/", {"scenario": "{scenario}", "axes": [{}], "seeds": [1, 1.5]},
      "seeds must be a whole number, got 1.5."),
     ("/api/sweeps/", {"scenario": "{scenario}", "axes": [{}], "seed": [1]}, "seed: unknown field of the body 'seed'; "

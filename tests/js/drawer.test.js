@@ -247,7 +247,7 @@ test('how a job ended, or is to end', () => {
   assert.equal(endOf({ state: 'unfinished', finish_ms: HOUR })[0], 'Unfinished');
   assert.equal(endOf({ state: 'queued' })[0], 'Not ended');
   assert.equal(notRunText({ state: 'unfinished' }), 'It did not run.');
-  assert.equal(notRunText({ state: 'queued' }), 'It has not run, and nothing is planned for it.');
+  assert.equal(notRunText({ state: 'queued' }), 'It has not run yet.');
 });
 
 test('a wall clock gives times since its last start; it says UTC and, where it differs, the local time', () => {

@@ -123,7 +123,13 @@ test('what needs attention leads to its page, the unacknowledged first, and the 
   open('/');
   assert.deepEqual(
     attentionItems([]).map((one) => one.textContent),
-    ['Nothing needs attention'],
+    ['Nothing in this run needs attention'],
+  );
+  const alert = { level: 'serious', rule: 'connection', sentence: 'No answer: try `scontrol ping`.', found: true };
+  const [item] = attentionItems([alert]);
+  assert.deepEqual(
+    [item.textContent, item.querySelector('code').textContent],
+    ['No answer: try scontrol ping.', 'scontrol ping'],
   );
   const point = (n, more) => ({
     level: 'serious',

@@ -56,7 +56,9 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     if len({_column(axis) for axis in axes}) != len(axes):
         both = axis_titles.title(axes[0], scenario.scheduler)
         raise ModelError(f"the axes must differ, but both are “{both}”; change one of them")
-    seeds = list(dict.fromkeys(seeds)) or [scenario.seed]
+    if len(set(seeds)) != len(seeds):
+        raise ModelError(f"seeds: values must be distinct, got {shorten(str(list(seeds)))}")
+    seeds = list(seeds) or [scenario.seed]
     count = len(seeds)
     for axis in axes:
         count *= len(axis["values"])

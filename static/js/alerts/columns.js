@@ -1,6 +1,7 @@
 // Columns that the tables of open and of ended alerts share.
 
 import { h } from '../ui/dom.js';
+import { codeText } from '../ui/labels/code-text.js';
 import { wall } from '../util/format.js';
 
 export const level = {
@@ -19,7 +20,7 @@ export const sentence = {
   title: 'Alert',
   wide: true,
   cell: (alert) => [
-    alert.address ? h('a', { href: alert.address }, alert.sentence) : alert.sentence,
+    alert.address ? h('a', { href: alert.address }, codeText(alert.sentence)) : codeText(alert.sentence),
     h('div', { class: 'muted small' }, alert.title),
   ],
 };

@@ -1,13 +1,14 @@
 // Findings that need attention, as list items: open alerts, or what the rules of alerts find in an ended run.
 
 import { h } from '../ui/dom.js';
+import { codeText } from '../ui/labels/code-text.js';
 import { number, wall } from '../util/format.js';
 
 const MAX_ITEMS = 8; // the page Alerts has all of them
 
 /** The points as list items: first those that are still the case, the unacknowledged before the others. */
 export function attentionItems(points) {
-  if (!points.length) return [h('li', { class: 'fine' }, 'Nothing needs attention')];
+  if (!points.length) return [h('li', { class: 'fine' }, 'Nothing in this run needs attention')];
   const place = ({ found, acknowledged }) => 2 * Number(!found) + Number(acknowledged);
   const sorted = [...points].sort((a, b) => place(a) - place(b));
   const rest = sorted.length - MAX_ITEMS;
@@ -17,7 +18,7 @@ export function attentionItems(points) {
 
 function item({ level, rule, sentence, address, began_at: began, acknowledged, found }) {
   const properties = { class: level, 'data-rule': rule, title: began ? `Alert since ${wall(began)}` : null };
-  const text = address ? h('a', { href: address }, sentence) : sentence;
+  const text = address ? h('a', { href: address }, codeText(sentence)) : codeText(sentence);
   const notes = [acknowledged && ', acknowledged', !found && ', no longer the case'].filter(Boolean);
   return h('li', properties, text, notes.length ? h('span', { class: 'muted' }, notes.join('')) : null);
 }

@@ -5,6 +5,7 @@ import { duration, number } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { ageMs, costText, isOld, stateText, waiting } from './condition.js';
 import { teamChip } from '../settings/team-chip.js';
+import { codeText } from '../ui/labels/code-text.js';
 
 /** elapsed() gives the ms since the rows were received; act(row): a button or null. */
 export function columns(elapsed, act = null) {
@@ -66,7 +67,7 @@ function stateCell({ state, since, message }) {
   const at = since === null ? '' : ` since ${wall(new Date(since * 1000).toISOString())}`;
   return [
     h('span', { class: 'state', 'data-state': state }, stateText(state), at ? h('span', { class: 'muted' }, at) : null),
-    message ? h('div', { class: state === 'failing' ? 'error small' : 'muted small' }, message) : null,
+    message ? h('div', { class: state === 'failing' ? 'error small' : 'muted small' }, codeText(message)) : null,
   ];
 }
 

@@ -296,7 +296,7 @@ function tiles(measures, source, info) {
       .filter(({ capacity }) => capacity !== null)
       .map(({ title, unit, capacity, amountOf }) => {
         const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
-        const whole = capacityAt(capacity, playhead.ms);
+        const whole = capacityAt(withoutOutages(capacity, info.cluster.servers[server].away ?? []), playhead.ms);
         return tile(
           title.toLowerCase() === unit.toLowerCase() ? capital(title) : `${capital(title)}, ${unit}`,
           [number(held, 2), h('small', {}, ` of ${number(whole, 2)}`)],

@@ -36,7 +36,8 @@ export async function generateForm(form, onDone) {
     value: 100,
     required: true,
   });
-  const seed = h('input', { id: 'g-seed', type: 'number', min: 0, value: 0, required: true });
+  const most = Number.MAX_SAFE_INTEGER;
+  const seed = h('input', { id: 'g-seed', type: 'number', min: 0, max: most, value: 0, required: true });
   const end = h('input', {
     id: 'g-horizon',
     type: 'number',

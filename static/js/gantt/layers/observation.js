@@ -101,10 +101,10 @@ export class NowLine extends Layer {
     this.text = 'now';
   }
 
-  /** paused: the time is that of the last poll. */
+  /** paused: the time is that of the last data. */
   update(ms, paused = false) {
     this.ms = ms;
-    this.text = paused ? 'last poll' : 'now';
+    this.text = paused ? 'last data' : 'now';
   }
 
   paint(ctx, frame) {
@@ -134,7 +134,7 @@ export class NowLine extends Layer {
   }
 
   describe() {
-    return [['', this.text === 'now' ? 'current time of the cluster' : 'the last poll of the cluster']];
+    return [['', this.text === 'now' ? 'current time of the cluster' : 'time of the last data of the cluster']];
   }
 }
 

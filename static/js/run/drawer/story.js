@@ -122,9 +122,7 @@ export function ranText({ servers, workers, pauses }, nameOf) {
  * @param {{state: string}} story
  */
 export const notRunText = ({ state }) =>
-  ['completed', 'rejected', 'unfinished'].includes(state)
-    ? 'It did not run.'
-    : 'It has not run, and nothing is planned for it.';
+  ['completed', 'rejected', 'unfinished'].includes(state) ? 'It did not run.' : 'It has not run yet.';
 
 /**
  * End of the job, past or planned: [title, sentence, ms or null].
