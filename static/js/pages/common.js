@@ -77,6 +77,7 @@ if (search) {
 const HEALTH_MS = 5000;
 const FAULTY = 503; // status of the answer during a fault
 const MAX_POLL_MS = 4000; // of one poll
+const LATE = `The server has not answered within ${MAX_POLL_MS / 1000} s.`;
 const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
 let missed = 0; // failed polls in a row
@@ -105,11 +106,11 @@ function missedHealth(error) {
 async function askHealth() {
   const signal = AbortSignal.timeout(MAX_POLL_MS);
   const response = await fetch('/healthz/shared', { signal }).catch(() => {
-    const late = `The server has not answered within ${MAX_POLL_MS / 1000} s.`;
-    throw new ApiError(signal.aborted ? late : 'The server cannot be reached.', 0);
+    throw new ApiError(signal.aborted ? LATE : 'The server cannot be reached.', 0);
   });
   if (response.redirected) throw new ApiError('The session has ended; log in again.', 401); // to the login page
   const health = [200, FAULTY].includes(response.status) && (await response.json().catch(() => null));
+  if (!health && signal.aborted) throw new ApiError(LATE, 0); // in the middle of the answer
   if (!health) throw new ApiError(`The server answered with status ${response.status}.`, response.status);
   return health;
 }

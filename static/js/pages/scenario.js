@@ -143,10 +143,10 @@ async function loads() {
   picture.setLoads(found);
   if (!operator || !busiest(found, 1).length) return;
   const count = $('#busiest-count');
+  count.max = String(found.size);
   $('#busiest').hidden = false;
   $('#busiest button').addEventListener('click', () => {
-    const wanted = Math.max(1, Math.floor(Number(count.value) || 1));
-    picture.choose(busiest(found, wanted));
+    if (count.reportValidity()) picture.choose(busiest(found, Number(count.value)));
   });
 }
 
