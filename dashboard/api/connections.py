@@ -68,7 +68,8 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
 
     @extend_schema_field(answer("ConnectionCondition"))
     def get_condition(self, connection: Connection) -> dict[str, Any]:
-        """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit, samples}.
+        """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, not_up, audit,
+        samples}.
 
         samples: {sampler, state, message, age_ms, nodes}, {} without a sampler.
         """
@@ -93,6 +94,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "lag": health.get("lag", {}),
             "cost": health.get("cost", {}),
             "counts": health.get("counts", {}),
+            "not_up": health.get("not_up") or {"total": 0, "nodes": []},
             "audit": _audit(connection),
             "samples": _samples(connection, now),
         }

@@ -88,7 +88,7 @@ test('figures have their values, their totals and the end of their curves', () =
   const proved = figuresOf({ ...FOUND, utility: 12.34, certificate: { kind: 'lp', ratio: 0.534 } });
   assert.deepEqual(
     proved.slice(-2).map(({ title, value }) => `${title} ${value}`),
-    ['Total utility 12.3', 'Proved share ≥ 53.4 %'],
+    ['Utility 12.3', 'Proved share ≥ 53.4 %'],
   );
 });
 

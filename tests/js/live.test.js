@@ -14,6 +14,7 @@ import {
   curlExample,
   isOld,
   lagText,
+  notUpText,
   offsetText,
   remedyParts,
 } from '../../static/js/live/condition.js';
@@ -31,6 +32,7 @@ const condition = (changes = {}) => ({
   lag: {},
   cost: {},
   counts: {},
+  not_up: { total: 0, nodes: [] },
   audit: {},
   ...changes,
 });
@@ -42,6 +44,18 @@ test('the age is shown in whole seconds and is old after three intervals, or whi
   assert.equal(isOld(condition(), 15_800), false);
   assert.equal(isOld(condition(), 15_900), true);
   assert.equal(isOld(condition({ state: 'failing' }), 0), true);
+});
+
+test('nodes that are not up are named with their states and reasons', () => {
+  assert.equal(notUpText(condition()), '');
+  const nodes = [
+    { name: 'edge6', state: 'draining', reason: 'fan 3 replaced' },
+    { name: 'n7', state: 'down', reason: '' },
+  ];
+  assert.equal(
+    notUpText(condition({ not_up: { total: 5, nodes } })),
+    'Not up: edge6, draining (fan 3 replaced); n7, down; and 3 more nodes.',
+  );
 });
 
 test('an audit is shown with its count, its total and its time, and a failed one with the reason', () => {

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from twin.connectors.facts import RUNNING
+from twin.connectors.facts import RUNNING, UP
 from twin.mirror.as_values import EventData
 from twin.mirror.differ import Mirror
 
 MAX_LAGS = 1_000  # newest facts that percentiles are taken of
 COST_S = 30.0  # between two readings of the cost
+MAX_NAMED = 20  # nodes that are not up, with their reasons
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Health:
     lag: dict[str, int] = field(default_factory=dict)  # p50_ms, p99_ms, facts: from the event to its place in the log
     cost: dict[str, float] = field(default_factory=dict)  # calls_per_minute, ms_per_call, share of one core
     counts: dict[str, int] = field(default_factory=dict)  # nodes, and open jobs by state
+    not_up: dict[str, Any] = field(default_factory=dict)  # nodes that are draining, drained or down, see not_up
     samples: dict[str, Any] = field(default_factory=dict)  # sampling.SamplesHealth; {} without a sampler
 
 
@@ -88,6 +90,16 @@ def counts(mirror: Mirror) -> dict[str, int]:
     """{nodes: those that the cluster has, jobs: all of the log, and the open ones by state}."""
     states = Counter(mirror.jobs[index].fact.state for index in mirror.open)
     return {"nodes": sum(not node.is_removed for node in mirror.nodes.values()), "jobs": len(mirror.jobs), **states}
+
+
+def not_up(mirror: Mirror) -> dict[str, Any]:
+    """{total, nodes: [{name, state, reason}]} of the nodes that are draining, drained or down; the first MAX_NAMED."""
+    found = [node.fact for node in mirror.nodes.values() if node.fact.state != UP and not node.is_removed]
+    named = sorted(found, key=lambda fact: fact.name)[:MAX_NAMED]
+    return {
+        "total": len(found),
+        "nodes": [{"name": fact.name, "state": fact.state, "reason": fact.reason} for fact in named],
+    }
 
 
 def _happened_ms(mirror: Mirror, kind: str, data: Mapping[str, Any]) -> int | None:

@@ -125,6 +125,10 @@ SHAPES: dict[str, Shape] = {
         "lag": noted({"p50_ms?": INTEGER, "p99_ms?": INTEGER, "facts?": INTEGER}, "Empty before the first event"),
         "cost": {"calls_per_minute?": NUMBER, "ms_per_call?": NUMBER, "share?": NUMBER},
         "counts": noted(mapping(INTEGER), "Nodes, jobs, and open jobs by state"),
+        "not_up": noted(
+            {"total": INTEGER, "nodes": [{"name": STRING, "state": STRING, "reason": STRING}]},
+            "Nodes that are draining, drained or down; the first twenty are named",
+        ),
         "audit": noted(
             {
                 "checked_at?": nullable(NUMBER),

@@ -48,7 +48,7 @@ export function figuresOf(found, mirrored = false) {
     mirrored
       ? { title: 'Ended', value: number(jobs.completed, 0), hint: 'Jobs that have ended, including those that failed' }
       : { title: 'Completed', value: number(jobs.completed, 0), hint: 'Jobs with all their work done' },
-    ...(utility === null ? [] : [{ title: 'Total utility', value: number(utility, 1), hint: 'Of the completed jobs' }]),
+    ...(utility === null ? [] : [{ title: 'Utility', value: number(utility, 1), hint: 'Total of the completed jobs' }]),
     ...(certificate?.ratio
       ? [
           {

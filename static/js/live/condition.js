@@ -9,6 +9,7 @@ import { duration, number, percent, plural, wall } from '../util/format.js';
  *   state: string, since: number | null, message: string, age_ms: number | null, stale_after_ms: number,
  *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
  *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
+ *   not_up: {total: number, nodes: {name: string, state: string, reason: string}[]},
  *   samples?: {sampler?: string, state?: string, message?: string, age_ms?: number | null, nodes?: number},
  *   audit: {checked_at?: number | null, compared?: number, count?: number, error?: string, accounted?: boolean,
  *     differences?: {subject: string, field: string, log: string, cluster: string}[]},
@@ -121,6 +122,18 @@ export function samplesText({ samples }, elapsedMs) {
  */
 export function samplesMessage({ samples }) {
   return samples?.message ? `Samples: ${samples.message}.` : '';
+}
+
+/**
+ * 'Not up: edge6, draining (fan 3 replaced); n7, down; and 3 more nodes.'; '' while all nodes are up.
+ *
+ * @param {Condition} condition
+ */
+export function notUpText({ not_up: { total, nodes } }) {
+  if (!total) return '';
+  const named = nodes.map(({ name, state, reason }) => `${name}, ${state}${reason ? ` (${reason})` : ''}`);
+  const rest = total - nodes.length;
+  return `Not up: ${[...named, ...(rest ? [`and ${plural(rest, 'more node')}`] : [])].join('; ')}.`;
 }
 
 /** @param {Condition} condition */

@@ -3,7 +3,7 @@
 import { wall } from '../util/format.js';
 import { duration, number } from '../util/format.js';
 import { h } from '../ui/dom.js';
-import { ageMs, costText, isOld, stateText, waiting } from './condition.js';
+import { ageMs, costText, isOld, notUpText, stateText, waiting } from './condition.js';
 import { teamChip } from '../settings/team-chip.js';
 import { codeText } from '../ui/labels/code-text.js';
 
@@ -17,7 +17,12 @@ export function columns(elapsed, act = null) {
       value: (row) => row.name,
       cell: (row) => [h('a', { href: `/live/${row.name}/` }, row.name), teamChip(row)],
     },
-    { title: 'State', value: (row) => row.condition.state, wide: true, cell: (row) => stateCell(row.condition) },
+    {
+      title: 'State',
+      value: (row) => row.condition.state,
+      wide: true,
+      cell: (row) => [stateCell(row.condition), notUp(row.condition)],
+    },
     { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
     {
       title: 'Data age',
@@ -61,6 +66,11 @@ export function columns(elapsed, act = null) {
     },
     ...(act ? [{ title: '', cell: act }] : []),
   ];
+}
+
+function notUp(condition) {
+  const text = notUpText(condition);
+  return text ? h('div', { class: 'muted small' }, text) : null;
 }
 
 function stateCell({ state, since, message }) {

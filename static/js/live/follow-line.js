@@ -13,6 +13,7 @@ import {
   countsText,
   isOld,
   lagText,
+  notUpText,
   offsetText,
   samplesMessage,
   samplesText,
@@ -108,6 +109,7 @@ export class FollowLine extends EventTarget {
     const since = condition.since === null ? '' : ` since ${wall(new Date(condition.since * 1000).toISOString())}`;
     const age = ageText(condition, elapsed);
     const sentences = [condition.message, offsetText(condition), error].filter(Boolean).join(' ');
+    const notUp = notUpText(condition);
     const signature = JSON.stringify([
       condition.state,
       since,
@@ -120,6 +122,7 @@ export class FollowLine extends EventTarget {
       condition.audit,
       samples,
       missing,
+      notUp,
     ]);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -138,6 +141,7 @@ export class FollowLine extends EventTarget {
         samples ? h('span', { class: unsampled ? 'error' : 'muted', id: 'samples' }, samples) : null,
         this.operator ? this.actions : null,
       ),
+      notUp ? h('p', { id: 'not-up' }, notUp) : null,
       missing ? h('p', { class: unsampled ? 'error' : 'muted', id: 'samples-message' }, missing) : null,
       sentences ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, withCommands(sentences)) : null,
       condition.audit.count ? differences(condition.audit) : null,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from twin.connectors._slurm import prefix
 from twin.connectors.facts import ConnectorError, NodeFact
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
-from twin.mirror.health import Costs, counts
+from twin.mirror.health import Costs, counts, not_up
 from twin.mirror.nodes.pattern_cost import why_not
 from twin.mirror.nodes.sites import SiteRule
 
@@ -128,3 +129,18 @@ def test_nodes_that_the_cluster_no_longer_has_are_not_counted():
     assert counts(mirror)["nodes"] == 2
     mirror.apply(polled(20, nodes=(NodeFact("edge1", gpus=4, cpus=8, memory_mb=16_000),)))
     assert (counts(mirror)["nodes"], len(mirror.nodes)) == (1, 2), "its server stays in the log"
+
+
+def test_nodes_that_take_no_new_jobs_are_named_with_the_reason():
+    mirror = Mirror(EPOCH)
+    edge, cloud = (NodeFact(name, gpus=4, cpus=8, memory_mb=16_000) for name in ("edge1", "cloud1"))
+    mirror.apply(polled(10, nodes=(edge, cloud)))
+    assert not_up(mirror) == {"total": 0, "nodes": []}
+    drains = replace(edge, state="draining", reason="fan 3 replaced")
+    mirror.apply(polled(20, nodes=(drains, cloud)))
+    assert not_up(mirror) == {
+        "total": 1,
+        "nodes": [{"name": "edge1", "state": "draining", "reason": "fan 3 replaced"}],
+    }
+    mirror.apply(polled(30, nodes=(cloud,)))
+    assert not_up(mirror)["total"] == 0, "a node that the cluster no longer has is not one of its nodes"
