@@ -18,7 +18,7 @@ CHANGED = "() => document.getAnimations().every((one) => !(one instanceof CSSTra
 
 
 def faults(page: Page) -> list[str]:
-    """'rule (impact): n elements, the first' of every fault on the page as it stands; on a wide one in both themes."""
+    """'rule (impact): n elements, the first' of every fault on the page now; in a wide viewport, in both themes."""
     found = Axe().run(page).response["violations"]
     if page.viewport_size and page.viewport_size["width"] == WIDE:
         page.emulate_media(color_scheme="dark")

@@ -54,7 +54,7 @@ test('nodes that are not up are named with their states and reasons', () => {
   ];
   assert.equal(
     notUpText(condition({ not_up: { total: 5, nodes } })),
-    'Not up: edge6, draining (fan 3 replaced); n7, down; and 3 more nodes.',
+    'Nodes not up: edge6, draining (fan 3 replaced); n7, down; and 3 more.',
   );
 });
 

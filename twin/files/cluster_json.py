@@ -171,7 +171,6 @@ def _check_keys(subject: str, value: Any, known: tuple[str, ...]) -> None:
         raise ModelError(f"{subject}: unknown key {shorten(unknown[0])!r}; known: {', '.join(known)}")
 
 
-MAX_EXACT = 2**53 - 1  # up to here browsers represent whole numbers exactly; they write larger ones like 6e+19
 TYPE_NAMES: dict[type, str] = {int: "a whole number", str: "text", list: "a list", dict: "an object"}  # in messages
 
 
@@ -179,8 +178,8 @@ def _get(subject: str, value: Mapping[str, Any], key: str, kind: type) -> Any:
     if key not in value:
         raise ModelError(f"{subject}: {key} is missing")
     found = value[key]
-    if kind is int and isinstance(found, float) and abs(found) > MAX_EXACT:
-        raise ModelError(f"{subject}: {key} must be at most {MAX_EXACT:,}, got {found:g}")
+    if kind is int and isinstance(found, float) and found.is_integer():  # 6e19 is whole, but may be too large
+        return int(found)
     if not isinstance(found, kind) or isinstance(found, bool):
         raise ModelError(f"{subject}: {key} must be {TYPE_NAMES[kind]}, got {shorten(repr(found))}")
     return found

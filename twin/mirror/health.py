@@ -33,7 +33,7 @@ class Health:
     lag: dict[str, int] = field(default_factory=dict)  # p50_ms, p99_ms, facts: from the event to its place in the log
     cost: dict[str, float] = field(default_factory=dict)  # calls_per_minute, ms_per_call, share of one core
     counts: dict[str, int] = field(default_factory=dict)  # nodes, and open jobs by state
-    not_up: dict[str, Any] = field(default_factory=dict)  # nodes that are draining, drained or down, see not_up
+    not_up: dict[str, Any] = field(default_factory=dict)  # the result of not_up(), below
     samples: dict[str, Any] = field(default_factory=dict)  # sampling.SamplesHealth; {} without a sampler
 
 
@@ -93,7 +93,10 @@ def counts(mirror: Mirror) -> dict[str, int]:
 
 
 def not_up(mirror: Mirror) -> dict[str, Any]:
-    """{total, nodes: [{name, state, reason}]} of the nodes that are draining, drained or down; the first MAX_NAMED."""
+    """{total, nodes: [{name, state, reason}]} of the nodes that are draining, drained or down.
+
+    total counts all of them; nodes lists at most MAX_NAMED, in the order of their names.
+    """
     found = [node.fact for node in mirror.nodes.values() if node.fact.state != UP and not node.is_removed]
     named = sorted(found, key=lambda fact: fact.name)[:MAX_NAMED]
     return {

@@ -8,10 +8,11 @@ from queue import SimpleQueue
 
 
 def stop_on(*numbers: signal.Signals) -> threading.Event:
-    """Event that is set when one of the signals arrives; for the main thread.
+    """Event that is set when one of the signals arrives. Only the main thread can call this function.
 
-    Another thread sets it. The handler of a signal interrupts the main thread anywhere, also inside Event.wait; there,
-    Event.set would wait forever for the lock that the main thread holds. SimpleQueue.put takes no such lock.
+    Another thread sets it. A signal handler interrupts the main thread at any point, even while Event.wait holds the
+    lock of the event; Event.set in the handler would then wait for this lock forever. SimpleQueue.put takes no such
+    lock.
     """
     stop = threading.Event()
     arrived: SimpleQueue[None] = SimpleQueue()

@@ -127,7 +127,7 @@ SHAPES: dict[str, Shape] = {
         "counts": noted(mapping(INTEGER), "Nodes, jobs, and open jobs by state"),
         "not_up": noted(
             {"total": INTEGER, "nodes": [{"name": STRING, "state": STRING, "reason": STRING}]},
-            "Nodes that are draining, drained or down; the first twenty are named",
+            "Nodes that are draining, drained or down: total counts all, nodes lists the first 20 by name",
         ),
         "audit": noted(
             {

@@ -125,7 +125,7 @@ export function samplesMessage({ samples }) {
 }
 
 /**
- * 'Not up: edge6, draining (fan 3 replaced); n7, down; and 3 more nodes.'; '' while all nodes are up.
+ * 'Nodes not up: edge6, draining (fan 3 replaced); n7, down; and 3 more.'; '' while all nodes are up.
  *
  * @param {Condition} condition
  */
@@ -133,7 +133,7 @@ export function notUpText({ not_up: { total, nodes } }) {
   if (!total) return '';
   const named = nodes.map(({ name, state, reason }) => `${name}, ${state}${reason ? ` (${reason})` : ''}`);
   const rest = total - nodes.length;
-  return `Not up: ${[...named, ...(rest ? [`and ${plural(rest, 'more node')}`] : [])].join('; ')}.`;
+  return `Nodes not up: ${[...named, ...(rest ? [`and ${number(rest, 0)} more`] : [])].join('; ')}.`;
 }
 
 /** @param {Condition} condition */

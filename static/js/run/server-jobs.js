@@ -14,7 +14,8 @@ export function barsAt({ bars, rows }, p) {
 }
 
 /**
- * Rows of the table: {job, role, start, end, count, running}. Equal bars, such as the GPUs of one job, are one row.
+ * Rows of the table: {job, role, start, end, count, running}. Bars of equal job, role and times, such as one for each
+ * GPU, are one row.
  *
  * @param {{bars: any, rows: number[]}} source
  * @param {number} p

@@ -1,4 +1,4 @@
-"""Signals that stop a process, also when they arrive inside Event.wait."""
+"""Signals that stop a process, even when they arrive inside Event.wait."""
 
 import signal
 import threading
@@ -10,7 +10,7 @@ from twin.processes.stop_signal import stop_on
 
 @pytest.fixture
 def stop():
-    """Event that SIGUSR1 sets; the former handler returns afterwards."""
+    """Event that SIGUSR1 sets; the previous handler is restored afterwards."""
     before = signal.getsignal(signal.SIGUSR1)
     yield stop_on(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, before)
@@ -25,7 +25,7 @@ def test_a_signal_sets_the_event_once_and_for_all(stop):
 
 
 def test_a_signal_inside_wait_does_not_block_the_process(stop):
-    """Event.wait holds the lock of the event for moments; a handler that needs it never returns."""
+    """Event.wait briefly holds the lock of the event; a handler that needs the lock then would never return."""
     with stop._cond:
         signal.raise_signal(signal.SIGUSR1)  # its handler has run when this returns
         assert not stop.is_set()

@@ -81,7 +81,7 @@ export class Bars extends Layer {
     return lines;
   }
 
-  /** [{bar, count, all}]: bars that differ in nothing but their lanes, such as the GPUs of one job, are one. */
+  /** [{bar, count, all}]: bars of equal job, role, server, chunk and times are one entry; all: number of these bars. */
   #alike(found) {
     const { bars } = this.store;
     const alike = new Map();

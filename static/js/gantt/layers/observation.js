@@ -101,10 +101,10 @@ export class NowLine extends Layer {
     this.text = 'now';
   }
 
-  /** paused: the time is that of the last data. */
+  /** paused: the time is that of the newest data. */
   update(ms, paused = false) {
     this.ms = ms;
-    this.text = paused ? 'last data' : 'now';
+    this.text = paused ? 'newest data' : 'now';
   }
 
   paint(ctx, frame) {
@@ -134,7 +134,7 @@ export class NowLine extends Layer {
   }
 
   describe() {
-    return [['', this.text === 'now' ? 'current time of the cluster' : 'time of the last data of the cluster']];
+    return [['', this.text === 'now' ? 'current time of the cluster' : 'time of the newest data of the cluster']];
   }
 }
 

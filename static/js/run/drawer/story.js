@@ -16,7 +16,7 @@ const MAX_SERVERS = 3; // named in a sentence
 const isNumber = Number.isFinite;
 
 /**
- * A moment: by the clock of the run, from the arrival of the job on, and by the wall clock where the run has one.
+ * A moment: by the clock of the run, relative to the arrival of the job, and by the wall clock if the run has one.
  *
  * @param {number} ms
  * @param {number | null | undefined} arrived

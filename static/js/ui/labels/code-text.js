@@ -1,4 +1,4 @@
-// Messages with commands between backquotes, which are shown as code.
+// Messages whose commands, in backquotes, are shown as code.
 
 import { h } from '../dom.js';
 
