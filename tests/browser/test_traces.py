@@ -17,7 +17,7 @@ from twin.files.speed_json import dump_speed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PIECE = 4 * 2**20
-LOOK_MS = 60_000  # a background worker looks at a file: on a busy machine all other processes come first
+LOOK_MS = 60_000  # a worker of the twin looks at a file, at low priority: this takes longer on a busy machine
 DROP = """([names, texts]) => { const data = new DataTransfer();
   names.forEach((name, i) => data.items.add(new File([texts[i]], name)));
   document.querySelector('#drop').dispatchEvent(

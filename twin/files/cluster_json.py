@@ -178,7 +178,7 @@ def _get(subject: str, value: Mapping[str, Any], key: str, kind: type) -> Any:
     if key not in value:
         raise ModelError(f"{subject}: {key} is missing")
     found = value[key]
-    if kind is int and isinstance(found, float) and found.is_integer():  # 6e19 is whole, but may be too large
+    if kind is int and isinstance(found, float) and found.is_integer():  # such as 6e19; the model checks its size
         return int(found)
     if not isinstance(found, kind) or isinstance(found, bool):
         raise ModelError(f"{subject}: {key} must be {TYPE_NAMES[kind]}, got {shorten(repr(found))}")

@@ -14,8 +14,8 @@ export function barsAt({ bars, rows }, p) {
 }
 
 /**
- * Rows of the table: {job, role, start, end, count, running}. Bars of equal job, role and times, such as one for each
- * GPU, are one row.
+ * Rows of the table: {job, role, start, end, count, running}. Bars with the same job, role and times, such as one
+ * for each GPU, are one row.
  *
  * @param {{bars: any, rows: number[]}} source
  * @param {number} p

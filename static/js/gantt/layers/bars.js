@@ -81,7 +81,7 @@ export class Bars extends Layer {
     return lines;
   }
 
-  /** [{bar, count, all}]: bars of equal job, role, server, chunk and times are one entry; all: number of these bars. */
+  /** [{bar, count, all}]: bars with the same job, role, server, chunk and times are one entry; all: their number. */
   #alike(found) {
     const { bars } = this.store;
     const alike = new Map();
