@@ -110,7 +110,7 @@ async function askHealth() {
   });
   if (response.redirected) throw new ApiError('The session has ended; log in again.', 401); // to the login page
   const health = [200, FAULTY].includes(response.status) && (await response.json().catch(() => null));
-  if (!health && signal.aborted) throw new ApiError(LATE, 0); // in the middle of the answer
+  if (!health && signal.aborted) throw new ApiError(LATE, 0); // while the answer was being read
   if (!health) throw new ApiError(`The server answered with status ${response.status}.`, response.status);
   return health;
 }

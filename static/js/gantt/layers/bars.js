@@ -10,6 +10,7 @@ import { roleName } from '../roles.js';
 const LABEL_PX = 11;
 const MAX_LABELS = 400;
 const MAX_LINES = 6; // bars that a tooltip names
+const ALIKE = ['job', 'role', 'server', 'chunk', 'start_ms', 'end_ms']; // columns in which bars of one line are equal
 
 export class Bars extends Layer {
   constructor(store) {
@@ -86,8 +87,7 @@ export class Bars extends Layer {
     const { bars } = this.store;
     const alike = new Map();
     for (const bar of found) {
-      const names = ['job', 'role', 'server', 'chunk', 'start_ms', 'end_ms'];
-      const key = names.map((name) => bars[name][bar]).join();
+      const key = ALIKE.map((name) => bars[name][bar]).join();
       const one = alike.get(key) ?? { bar, count: 0, all: 0 };
       alike.set(key, one);
       one.count += bars.count[bar];

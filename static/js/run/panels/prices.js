@@ -24,7 +24,7 @@ export const pricesPanel = {
   id: 'prices',
   title: 'Prices',
   make({ runId, store, info, view, playhead, transport, pick }, { element, legend, actions, canvas, note }) {
-    element.hidden = !info.phases.some(({ quotes }) => quotes); // no space for prices that will not come
+    element.hidden = !info.phases.some(({ quotes }) => quotes); // no space is reserved for a run without prices
     const log = url.choice('log', ['0', '1'], '1', 'The axis is logarithmic.') === '1';
     const past = new PastPrices(runId, transport, store, () => chart.update());
     const server = new ServerPrices(
