@@ -68,7 +68,11 @@ def static(run: Run) -> bytes:
             "slot_ms": cluster.slot_ms,
             "horizon_slots": cluster.horizon_slots,
             "cloud": cluster.unlimited_cloud,
-            "servers": [_server(server, _capacities(stages, i), counted) for i, server in enumerate(cluster.servers)],
+            "servers": [
+                _server(server, _earlier(stages, i, "capacity"), counted)
+                | _plain_if("away_was", _earlier(stages, i, "away"))
+                for i, server in enumerate(cluster.servers)
+            ],
         },
         "job_columns": [
             {"key": one.key, "title": one.title, "format": one.format}
@@ -103,26 +107,30 @@ def _coded(texts: list[str | None]) -> dict[str, Any] | None:
     return {"words": list(words), "codes": codes} if words else None
 
 
-def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Demand]]:
-    """Earlier capacities of a server that edits have changed, as [(until_ms, capacity)]."""
-    found: list[tuple[int, Demand]] = []
+def _earlier(stages: Sequence[Stage], index: int, field: str) -> list[tuple[int, Any]]:
+    """Earlier values of a server's field that edits have changed, as [(until_ms, value)]."""
+    found: list[tuple[int, Any]] = []
     for stage, after in pairwise(stages):
         before, now = stage.state.cluster.servers, after.state.cluster.servers
-        if index < len(before) and before[index].capacity != now[index].capacity:
-            found.append((after.at_ms, before[index].capacity))
+        if index < len(before) and (value := getattr(before[index], field)) != getattr(now[index], field):
+            found.append((after.at_ms, value))
     return found
+
+
+def _plain_if(key: str, value: Sequence[Any]) -> dict[str, Any]:
+    return {key: value} if value else {}
 
 
 def _server(server: Server, was: Sequence[tuple[int, Demand]], counted: int | None) -> dict[str, Any]:
     plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
-    plain |= {"was": was} if was else {}
+    plain |= _plain_if("was", was)
     lanes = _lanes(server, counted)
     # where no lanes are declared they follow from the capacity
     before = [(until_ms, _lanes(replace(server, capacity=then), counted)) for until_ms, then in was]
     if any(counts != lanes for _, counts in before):
         plain |= {"lanes_was": before}
     some = any(lanes) or any(any(counts) for _, counts in before)
-    return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if some else {})
+    return plain | _plain_if("away", server.away) | ({"lanes": lanes} if some else {})
 
 
 def _lanes(server: Server, counted: int | None) -> list[int]:

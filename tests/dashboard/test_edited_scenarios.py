@@ -119,3 +119,11 @@ def test_a_server_whose_gpus_changed_had_other_workers_before(viewer, make_scena
     assert before != 3
     assert (servers["w00"]["lanes"], servers["w00"]["lanes_was"]) == ([3, 0], [[H, [before, 0]]])
     assert "lanes_was" not in servers["w01"]
+
+
+def test_an_announced_outage_is_known_from_its_announcement(viewer, make_scenario):
+    edit = {"verb": "drain_servers", "at_ms": H, "servers": "w00", "from_ms": 5 * H, "to_ms": 6 * H}
+    run = Run.objects.create(scenario=make_scenario(scheduler="fifo"), edits=[edit])
+    servers = {row["name"]: row for row in viewer.get(f"/api/runs/{run.pk}/static/").json()["cluster"]["servers"]}
+    assert (servers["w00"]["away"], servers["w00"]["away_was"]) == ([[5 * H, 6 * H]], [[H, []]])
+    assert "away_was" not in servers["w01"]

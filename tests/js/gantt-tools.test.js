@@ -131,19 +131,18 @@ test('parameter servers of a server with many lanes are hidden in low rows, and 
   );
 });
 
-test('an outage is not known before the edit that causes it, or before it begins on a real cluster', () => {
-  const away = [
+test('an outage is not known before the edit that announces it, or before it begins on a real cluster', () => {
+  const first = [
     [10, 20],
-    [50, 60],
     [80, 90],
   ];
+  const server = { away: [first[0], [50, 60], first[1]], away_was: [[30, first]] }; // announced at 30
   const hits = (p, mode) => {
-    const info = { run: { mode }, cluster: { servers: [{ away }] } };
-    const at = (t) => ({ row: { kind: 'server', index: 0 }, t });
-    const frame = { p, info, store: { edits: [[50, ['A server fails.']]] }, at: (x) => at(x) };
+    const info = { run: { mode }, cluster: { servers: [server] } };
+    const frame = { p, info, at: (t) => ({ row: { kind: 'server', index: 0 }, t }) };
     return [15, 55, 85].map((t) => Boolean(new RowGrid().hit(t, 0, frame)));
   };
-  assert.deepEqual(hits(40, 'batch'), [true, false, true], 'the third outage is of the cluster from the beginning');
-  assert.deepEqual(hits(55, 'batch'), [true, true, true]);
+  assert.deepEqual(hits(29, 'batch'), [true, false, true], 'the third outage is of the cluster from the beginning');
+  assert.deepEqual(hits(30, 'batch'), [true, true, true]);
   assert.deepEqual(hits(40, 'mirror'), [true, false, false]);
 });

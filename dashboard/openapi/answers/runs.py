@@ -40,6 +40,9 @@ SERVER = {
     "lanes?": noted([INTEGER], "Number of typed workers and of typed parameter servers"),
     "lanes_was?": noted([[ANY]], "Earlier numbers: pairs of the time in ms until which they applied, and the numbers"),
     "away?": [INTERVAL],
+    "away_was?": noted(
+        [[ANY]], "Earlier outages: pairs of the time in ms until which they were known, and the outages"
+    ),
 }
 GROUPED = {  # a job in a co-location group
     "disk_ratio": NUMBER,

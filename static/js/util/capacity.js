@@ -2,6 +2,7 @@
 
 /** @typedef {[untilMs: number, amount: number][]} Steps */
 /** @typedef {{capacity: number[], was?: [untilMs: number, amounts: number[]][]}} WithCapacity */
+/** @typedef {[from: number, until: number][]} Outages */
 /** @typedef {{lanes?: number[] | null, lanes_was?: [untilMs: number, lanes: number[]][]}} WithLanes */
 
 /**
@@ -53,10 +54,21 @@ export function largest(steps) {
 }
 
 /**
+ * Outages of a server as known at time p, before later edits.
+ *
+ * @param {{away?: Outages, away_was?: [untilMs: number, away: Outages][]}} server
+ * @param {number} p
+ * @returns {Outages}
+ */
+export function outagesAt({ away = [], away_was: was = [] }, p) {
+  return was.find(([until]) => p < until)?.[1] ?? away;
+}
+
+/**
  * A capacity that is 0 in the outages of its server.
  *
  * @param {Steps} steps
- * @param {[from: number, until: number][]} away
+ * @param {Outages} away
  * @returns {Steps}
  */
 export function withoutOutages(steps, away) {

@@ -1,7 +1,7 @@
 // Holders of a resource on some servers at one time, as known at a moment.
 
 import { PS, TRANSFER, demandOf, validAt } from '../bars.js';
-import { capacityAt, capacitySteps } from '../../util/capacity.js';
+import { capacityAt, capacitySteps, outagesAt } from '../../util/capacity.js';
 
 /**
  * @typedef {object} Holder a job with what it holds
@@ -23,8 +23,7 @@ import { capacityAt, capacitySteps } from '../../util/capacity.js';
  */
 export function holdersOf({ bars }, info, { servers, r, t, p }) {
   const available = servers.filter((server) => {
-    /** @type {[from: number, until: number][]} */
-    const away = info.cluster.servers[server].away ?? [];
+    const away = outagesAt(info.cluster.servers[server], p);
     return !away.some(([from, until]) => from <= t && t < until);
   });
   const wanted = new Set(available);

@@ -1,5 +1,6 @@
 // Background of the rows: headings, lines between rows, and outages of servers.
 
+import { outagesAt } from '../../util/capacity.js';
 import { clock } from '../../util/format.js';
 import { OPEN } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
@@ -46,11 +47,10 @@ export class RowGrid extends Layer {
 
 /**
  * [[from, until]] in which the row's server is unavailable, as known at the time shown: without outages that a later
- * edit causes and, on a real cluster, without those that begin later.
+ * edit announces or causes and, on a real cluster, without those that begin later.
  */
-function awayOf(row, { info, store, p }) {
+function awayOf(row, { info, p }) {
   if (row.kind !== 'server') return [];
-  const isKnown = ([begin]) =>
-    begin <= p || (info.run?.mode !== 'mirror' && !store.edits.some(([atMs]) => atMs === begin));
-  return (info.cluster.servers[row.index]?.away ?? []).filter(isKnown);
+  const away = outagesAt(info.cluster.servers[row.index] ?? {}, p);
+  return info.run?.mode === 'mirror' ? away.filter(([begin]) => begin <= p) : away;
 }
