@@ -13,7 +13,7 @@ test('the key of the loads is in the colours of the theme', needsPage, async () 
   const texts = () => [...document.querySelectorAll('.legend span')].map((one) => one.textContent.trim());
   const marks = ['added', 'removed', 'unavailable', 'resized'];
   assert.deepEqual(texts(), [...marks, 'unchanged']);
-  picture.setLoads(new Map([['a', { share: 0.2, jobs: 1, of: 'GPU' }]]));
+  picture.setLoads(new Map([['a', { share: 0.2, jobs: 1, of: 'GPU', available: true }]]));
   const key = ['Allocated at the fork:', '0 %', ...[20, 40, 60, 80, 100].map((share) => `up to ${share} %`)];
   assert.deepEqual(texts(), [...marks, ...key]);
   const last = () => /** @type {HTMLElement} */ ([...document.querySelectorAll('.legend .mark')].at(-1));
@@ -21,4 +21,7 @@ test('the key of the loads is in the colours of the theme', needsPage, async () 
   themeChanged();
   assert.notEqual(last(), before, 'the key is painted again');
   assert.deepEqual(texts(), [...marks, ...key], 'once');
+  picture.setLoads(new Map([['a', { share: 0, jobs: 0, of: 'GPU', available: false }]]));
+  assert.deepEqual(texts(), [...marks, 'unavailable at the fork', ...key]);
+  assert.ok(document.querySelector('.legend .mark.struck'));
 });

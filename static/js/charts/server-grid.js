@@ -11,8 +11,11 @@ const HEAD = 20;
 const MARK = 6; // height of the mark of an edit on a tile that is coloured by its load
 const MARKS = { added: 'added', removed: 'removed', away: 'unavailable', resized: 'resized' };
 
-/** @param {{share: number, jobs: number, of: string} | undefined} load */
+/** @typedef {{share: number, jobs: number, of: string, available: boolean}} Load of a server at the fork */
+
+/** @param {Load | undefined} load */
 function loadText(load) {
+  if (load && !load.available) return 'unavailable at the fork';
   return load ? `${percent(load.share, 0)} of ${load.of} allocated at the fork, ${plural(load.jobs, 'job')}` : '';
 }
 
@@ -23,7 +26,7 @@ export class ServerPicture {
     this.onChoose = onChoose;
     this.servers = [];
     this.marks = {};
-    /** @type {Map<string, {share: number, jobs: number, of: string}>} */
+    /** @type {Map<string, Load>} */
     this.loads = new Map();
     this.chosen = new Set();
     this.frame = null;
@@ -42,7 +45,7 @@ export class ServerPicture {
     });
   }
 
-  /** Colours the servers by what was allocated of them: Map of name -> {share, jobs, of: what it is a share of}. */
+  /** Colours the servers by what was allocated of them: Map of name -> Load; `of` is what `share` is a share of. */
   setLoads(loads) {
     this.loads = loads;
     this.#paintKey();
@@ -57,6 +60,7 @@ export class ServerPicture {
     const key = (mark, text, css = {}) => h('span', {}, h('i', { class: `mark ${mark}`, css }), text, ' ');
     const marks = Object.entries(MARKS).map(([mark, text]) => key(mark, text));
     const loads = () => [
+      [...this.loads.values()].some(({ available }) => !available) ? key('struck', 'unavailable at the fork') : null,
       h('span', {}, 'Allocated at the fork:'),
       key('none', '0 %'),
       colors().steps.map((color, i) => key('', `up to ${((i + 1) * 100) / STEPS} %`, { background: color })),
@@ -130,6 +134,7 @@ export class ServerPicture {
         ctx.fillRect(x, top + TILE - MARK, TILE, MARK);
       }
       if (mark === 'removed') strike(ctx, x, top, TILE, color('muted'));
+      else if (load && !load.available) strike(ctx, x, top, TILE, color('bad'));
       if (this.chosen.has(server.name)) {
         ctx.strokeStyle = color('ink');
         ctx.lineWidth = 2;
