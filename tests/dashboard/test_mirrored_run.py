@@ -81,7 +81,7 @@ def test_a_fork_of_a_mirrored_run_by_the_api(operator):
     assert (made["scenario"]["scheduler"], made["run"]["parent"], made["run"]["mode"]) == ("drf", run, "batch")
     assert [row["id"] for row in operator.get(f"/api/runs/{run}/forks/").json()] == [run, made["run"]["id"]]
     trace = operator.get(f"/api/traces/{made['scenario']['trace']}/").json()
-    assert trace["report"]["notes"][-1] == "Durations: assumed for 2 jobs (2m)."
+    assert trace["report"]["notes"][-2] == "Durations: assumed for 2 jobs (2m)."
     for path in (f"/traces/{trace['id']}/", f"/scenarios/{made['scenario']['id']}/", f"/runs/{made['run']['id']}/"):
         assert operator.get(path).status_code == 200, path
     for wrong, words in (

@@ -7,8 +7,9 @@ from hashlib import sha256
 
 import orjson
 
-from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT, PREDICTED
+from scheduling.model.provenance import ACTUAL, ASSUMED, DRAWN, LIMIT, PREDICTED
 from scheduling.model.values import MAX_INT
+from scheduling.reporting.job_fields import TITLES
 from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
@@ -35,8 +36,6 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
     spec = trace.clusters.first() if trace is not None else None
     if trace is not None and spec is not None:
         return trace, spec
-    origins = Origins()
-    origins.add(found.table)
     jobs, machines = len(found.table), len(found.cluster.servers)
     report = {
         "format": FORMAT,
@@ -46,7 +45,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         "machines": machines,
         "skipped": [],
         "skipped_counts": dict(found.cut.left_out),
-        "provenance": origins.plain(),
+        "provenance": _provenance(found),
         "clamped": {},
         "notes": sentences(found),
         "slot_ms": found.cluster.slot_ms,
@@ -104,10 +103,20 @@ def sentences(found: Made) -> list[str]:
     if shares:
         limit = f" ({duration(found.choice.assumed_ms)})" if origins[ASSUMED] else ""
         notes.append(f"Durations: {', '.join(shares)}{limit}.")
+    drawn = [TITLES[field].lower() for field, counts in _provenance(found).items() if DRAWN in counts]
+    if drawn:
+        notes.append(f"Sampled, because the cluster does not state them: {', '.join(drawn)}.")
     if of.left_out:
         kinds = [f"{of.left_out[why]:,} {words}" for why, words in LEFT_OUT.items() if of.left_out[why]]
         notes.append(f"Jobs not included: {'; '.join(kinds)}.")
     return notes
+
+
+def _provenance(found: Made) -> dict[str, dict[str, int]]:
+    """Number of jobs by field and origin."""
+    origins = Origins()
+    origins.add(found.table)
+    return origins.plain()
 
 
 def _away(of: Cut) -> str:

@@ -96,6 +96,8 @@ def test_the_notes_say_what_is_believed(mirrored):
         f"Cut from run {mirrored.pk} at {moment_}: 2 nodes; 2 running jobs, 1 waiting job, 1 job that arrived later.",
         f"Jobs that ran at {moment_} arrive first, with their remaining work, and are placed again on any node.",
         "Durations: actual for 1 job, from the time limit for 3 jobs.",
+        "Sampled, because the cluster does not state them: epochs, global batch size, mini-batches per chunk, model, "
+        "utility, workers per parameter server.",
     ]
     assert scenario.trace.report["provenance"]["minibatch_ms"] == {"actual": 1, "limit": 3}
 
