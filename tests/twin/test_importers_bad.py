@@ -64,6 +64,8 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         (b"", "trace.csv: the file is empty"),
         (b" \n \n", "trace.csv: the file is empty"),
         (b"PK\x03\x04 not really a zip", "the archive is damaged or incomplete"),
+        (zipped(), "trace.csv: the archive has no files"),
+        (zipped(("a.zip", zipped())), "a.zip: an archive inside an archive"),
         (gzip.compress(GOOD)[:-12], "the archive is damaged or incomplete"),
         (b"\x7fELF\x00\x01binary", "line 1, column 5: a NUL byte: this is a binary file"),
         ("\ufefftimestamp".encode("utf-16"), "UTF-16; save it as UTF-8"),
@@ -81,7 +83,8 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         (GOOD.replace(b"cluster", b'"cluster', 1),
          "trace.csv: line 1: a cell is not terminated; check for an unclosed quote"),
     ],
-    ids=["empty", "blank", "no zip", "cut gzip", "binary", "UTF-16", "Latin-1", "zip of two", "tar of two",
+    ids=["empty", "blank", "no zip", "zip of none", "zip of none in zip", "cut gzip", "binary", "UTF-16", "Latin-1",
+         "zip of two", "tar of two",
          "zip in zip", "tar in zip", "gz in gz",
          "unknown", "no rows", "no column", "open quote in the header"],
 )  # fmt: skip

@@ -31,7 +31,8 @@ IN_MEMORY = 2 * 1024 * 1024  # of one file's plain text; more goes to disk
 MAX_FILES = 2_000  # Google's trace has 500 parts a table
 MAX_DIRECTORY = 256 * 1024  # bytes of a zip's list of members
 BLOCK = 1024 * 1024
-GZIP, ZIP, TAR, TAR_AT = b"\x1f\x8b", b"PK\x03\x04", b"ustar", 257
+GZIP, TAR, TAR_AT = b"\x1f\x8b", b"ustar", 257
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # a member first, or the end of an archive without members
 OTHERS = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
@@ -298,7 +299,7 @@ class _Rewound:
 
 
 def _refuse_nested(head: bytes, filename: str) -> None:
-    if head.startswith((GZIP, ZIP)) or head[TAR_AT : TAR_AT + len(TAR)] == TAR:
+    if head.startswith((GZIP, *ZIP)) or head[TAR_AT : TAR_AT + len(TAR)] == TAR:
         raise ImportRefused(f"{filename}: an archive inside an archive; unpack it once")
     _refuse_others(head, filename)
 
