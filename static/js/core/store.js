@@ -2,13 +2,12 @@
 
 import { Columns } from './columns/growing-columns.js';
 import { Samples } from './columns/samples.js';
-import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
+import { NEVER } from './bars.js';
 import { withPrefix } from './columns/column-codec.js';
 import { eachEvent } from './frames.js';
+import { PlannedBars } from './planned-bars.js';
 import { priceSource } from './ranges/slot-prices.js';
 import { Suspensions } from './suspensions.js';
-
-/** @typedef {import('./bars.js').BarColumns} BarColumns */
 
 const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster waits
 
@@ -58,12 +57,11 @@ export class Store {
     /** @type {Record<string, any>} */
     this.started = {};
     this.jobs = /** @type {JobColumns} */ (new Columns(JOB_TYPES));
-    this.bars = /** @type {BarColumns} */ (new Columns(BAR_TYPES));
+    this.planned = new PlannedBars();
+    this.bars = this.planned.bars;
     this.counted = { seq: -1, number: 0 }; // of `standing`
     /** @type {(Verdict | null)[]} */
     this.verdicts = []; // [first kind, latest kind, latest code] of each job, or null
-    /** @type {Map<number | string, number[]>} */
-    this.alive = new Map(); // job, or worker as workerOf names it -> rows of the bars that its next plan replaces
     /** @type {Map<number, Prices>} */
     this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
     /** @type {Prices | null} */
@@ -72,7 +70,6 @@ export class Store {
     this.earlierPrices = []; // [slot, defaultPrices before it] at each edit
     this.horizonMs = 0; // the latest end of any bar or event: extent of the time axis
     this.generation = 1; // increases when everything was replaced; charts rebuild their indexes
-    this.deaths = 0; // increases when a row's died_ms or end changed
     this.priceVersion = 0;
     this.added = 0; // increases when jobs or servers were added or changed
     /** @type {Regrouping[]} */
@@ -127,18 +124,11 @@ export class Store {
     this.groups = structuredClone(meta.groups ?? []);
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(withPrefix(columns, 'jobs_'));
-    this.bars.load(withPrefix(columns, 'bars_'));
+    this.planned.load(withPrefix(columns, 'bars_'));
     this.suspensions.load(meta.suspensions ?? []);
     this.samples.load(withPrefix(columns, 'samples_'), withPrefix(columns, 'use_'));
-    const { bars } = this;
     this.horizonMs = this.simMs;
-    for (let row = 0; row < bars.length; row++) {
-      this.#reaches(bars.end_ms[row]);
-      if (bars.died_ms[row] !== NEVER) continue;
-      const worker = workerOf(bars, row);
-      this.#lives(bars.job[row], row);
-      if (worker !== null) this.#lives(worker, row);
-    }
+    this.#reaches(this.planned.lastEnd(true));
     if (this.finished) this.#finish();
     this.priceVersion++;
   }
@@ -154,7 +144,7 @@ export class Store {
       if (seq <= this.lastSeq) return;
       this.lastSeq = seq;
       this.simMs = atMs;
-      if (atMs > this.horizonMs) this.horizonMs = atMs;
+      this.#reaches(atMs);
       if (kind === 'plan_changed') this.#planChanged(atMs, data, frame.columns);
       else if (kind === 'sampled') this.samples.feed(data, frame.columns);
       else this.#apply(atMs, kind, data);
@@ -209,17 +199,14 @@ export class Store {
    * @param {number} endMs
    */
   #reaches(endMs) {
-    if (endMs > this.horizonMs && endMs < OPEN) this.horizonMs = endMs;
+    if (endMs > this.horizonMs) this.horizonMs = endMs;
   }
 
   /** The log is complete: replaced plans no longer extend the axis. */
   #finish() {
-    const { bars } = this;
     this.finished = true;
     this.horizonMs = this.simMs;
-    for (let row = 0; row < bars.length; row++) {
-      if (bars.died_ms[row] === NEVER) this.#reaches(bars.end_ms[row]);
-    }
+    this.#reaches(this.planned.lastEnd(false));
   }
 
   /** Number of bars of the newest plans and of the past, without those that a later plan replaced. */
@@ -264,99 +251,17 @@ export class Store {
   }
 
   /**
-   * A plan replaces the future of the jobs, or of the workers, that it names.
-   *
    * @param {number} atMs
    * @param {Plan} plan
    * @param {FrameColumns} columns
    */
   #planChanged(atMs, plan, columns) {
-    const ofJobs = plan.scope !== 'worker';
-    const [first, end] = ofJobs ? plan.jobs : plan.keys;
-    for (let i = first; i < end; i++) {
-      const { keys_role: role, keys_server: server, keys_worker: worker } = columns;
-      const key = ofJobs ? columns.jobs_job[i] : workerName(role[i] === PS, server[i], worker[i]);
-      const rows = this.alive.get(key) ?? [];
-      if (plan.scope === 'observed') this.#restate(rows, atMs);
-      else this.#replace(rows, atMs);
-      this.alive.delete(key);
-    }
-    this.#append(columns, plan, atMs);
+    this.#reaches(this.planned.take(atMs, plan, columns));
     for (let i = plan.jobs[0]; i < plan.jobs[1]; i++) {
       const job = this.#job(columns.jobs_job[i]);
       this.jobs.start_ms[job] = columns.jobs_start_ms[i];
       this.jobs.finish_ms[job] = columns.jobs_finish_ms[i];
     }
-  }
-
-  /**
-   * Ends the rows' future at atMs: started bars are cut, later ones dropped.
-   *
-   * @param {number[]} rows
-   * @param {number} atMs
-   */
-  #replace(rows, atMs) {
-    const { bars } = this;
-    for (const row of rows) {
-      if (bars.died_ms[row] !== NEVER || bars.end_ms[row] <= atMs) continue;
-      bars.died_ms[row] = atMs;
-      this.deaths++;
-      if (bars.start_ms[row] < atMs) {
-        const cut = bars.extend(1);
-        bars.copyRow(row, cut);
-        bars.end_ms[cut] = atMs;
-        bars.born_ms[cut] = atMs;
-        bars.died_ms[cut] = NEVER;
-      }
-    }
-  }
-
-  /**
-   * The history is logged again, from the job's start on.
-   *
-   * @param {number[]} rows
-   * @param {number} atMs
-   */
-  #restate(rows, atMs) {
-    for (const row of rows) this.bars.died_ms[row] = atMs;
-    this.deaths += rows.length;
-  }
-
-  /**
-   * @param {FrameColumns} columns
-   * @param {Plan} plan
-   * @param {number} atMs
-   */
-  #append(columns, { scope, bars: [begin, end] }, atMs) {
-    const { bars } = this;
-    let row = bars.extend(end - begin);
-    for (let i = begin; i < end; i++, row++) {
-      bars.job[row] = columns.bars_job[i];
-      bars.role[row] = columns.bars_role[i];
-      bars.server[row] = columns.bars_server[i];
-      bars.start_ms[row] = columns.bars_start_ms[i];
-      bars.end_ms[row] = columns.bars_end_ms[i];
-      bars.count[row] = columns.bars_count[i];
-      bars.lane[row] = columns.bars_lane[i];
-      bars.chunk[row] = columns.bars_chunk[i];
-      bars.group[row] = columns.bars_group[i];
-      bars.born_ms[row] = atMs;
-      bars.died_ms[row] = NEVER;
-      this.#reaches(bars.end_ms[row]);
-      this.#lives(scope !== 'worker' ? bars.job[row] : /** @type {string} */ (workerOf(bars, row)), row);
-    }
-  }
-
-  /**
-   * Registers a valid row, so that the next plan of its job or worker finds it.
-   *
-   * @param {number | string} key
-   * @param {number} row
-   */
-  #lives(key, row) {
-    const rows = this.alive.get(key);
-    if (rows) rows.push(row);
-    else this.alive.set(key, [row]);
   }
 
   /**
