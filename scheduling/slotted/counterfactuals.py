@@ -129,13 +129,13 @@ def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
     )
 
 
-_ALONE = "if no other job arrived in between"  # the state is that at its own arrival
+_ALONE = "provided that no other job arrives in between"  # the quotes use the state at the job's own arrival
 
 
 def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         outcome = "rejected" if was_admitted else "admitted"
-        return f"Not {outcome} on arrival in any of the {MAX_LATER:,} slots after its own, {_ALONE}."
+        return f"Not {outcome} on arrival in any of the next {MAX_LATER:,} slots within the horizon, {_ALONE}."
     outcome = "Rejected" if was_admitted else "Admitted"
     return f"{outcome} on arrival {duration(found.value - found.actual)} later, {_ALONE}."
 

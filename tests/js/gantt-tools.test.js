@@ -142,7 +142,7 @@ test('an outage is not known before the edit that announces it, or before it beg
     const frame = { p, info, at: (t) => ({ row: { kind: 'server', index: 0 }, t }) };
     return [15, 55, 85].map((t) => Boolean(new RowGrid().hit(t, 0, frame)));
   };
-  assert.deepEqual(hits(29, 'batch'), [true, false, true], 'the third outage is of the cluster from the beginning');
+  assert.deepEqual(hits(29, 'batch'), [true, false, true], 'the third outage is known from the beginning');
   assert.deepEqual(hits(30, 'batch'), [true, true, true]);
   assert.deepEqual(hits(40, 'mirror'), [true, false, false]);
 });

@@ -83,7 +83,7 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         (GOOD.replace(b"cluster", b'"cluster', 1),
          "trace.csv: line 1: a cell is not terminated; check for an unclosed quote"),
     ],
-    ids=["empty", "blank", "no zip", "zip of none", "zip of none in zip", "cut gzip", "binary", "UTF-16", "Latin-1",
+    ids=["empty", "blank", "no zip", "empty zip", "empty zip in zip", "cut gzip", "binary", "UTF-16", "Latin-1",
          "zip of two", "tar of two",
          "zip in zip", "tar in zip", "gz in gz",
          "unknown", "no rows", "no column", "open quote in the header"],

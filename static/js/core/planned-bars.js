@@ -1,4 +1,5 @@
-// Bars of the plans of a run: a plan replaces the future of the jobs, or of the workers, that it names.
+// Bars of the plans of a run: a plan replaces the future of the jobs, or of the workers, that it names; on a live
+// cluster, it also replaces their past.
 
 import { Columns } from './columns/growing-columns.js';
 import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
@@ -27,7 +28,7 @@ export class PlannedBars {
   }
 
   /**
-   * The latest end of the bars, except those whose end is not known. 0 without any.
+   * The latest end of the bars, except those whose end is not known. 0 if there is none.
    *
    * @param {boolean} every also of the bars that a later plan has replaced
    */
@@ -42,7 +43,7 @@ export class PlannedBars {
   }
 
   /**
-   * Takes a plan. Returns the latest end of its bars, except those whose end is not known; 0 without any.
+   * Takes a plan. Returns the latest end of its bars, except those whose end is not known; 0 if there is none.
    *
    * @param {number} atMs
    * @param {Plan} plan

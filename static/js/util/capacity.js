@@ -1,4 +1,5 @@
-// Capacity of a server over time, which edits change: steps [[until ms, amount], ...], the last one until Infinity.
+// Capacity of a server over time, which edits change: steps [[until ms, amount], ...], the last one until Infinity;
+// and the outages of a server as known at a time.
 
 /** @typedef {[untilMs: number, amount: number][]} Steps */
 /** @typedef {{capacity: number[], was?: [untilMs: number, amounts: number[]][]}} WithCapacity */

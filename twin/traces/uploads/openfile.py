@@ -32,7 +32,7 @@ MAX_FILES = 2_000  # Google's trace has 500 parts a table
 MAX_DIRECTORY = 256 * 1024  # bytes of a zip's list of members
 BLOCK = 1024 * 1024
 GZIP, TAR, TAR_AT = b"\x1f\x8b", b"ustar", 257
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # a member first, or the end of an archive without members
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # signature of a member, or of the end record if there are no members
 OTHERS = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
