@@ -33,7 +33,8 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
         assert operator.get(path).status_code == 200, path
     for path in (f"/runs/{run}/", f"/runs/{run}/servers/0/"):
         marked = re.findall(r"<a href=\"([^\"]*)\"\s+aria-current=\"page\"", operator.get(path).content.decode())
-        assert marked[0] == "/live/" and "/" not in marked, path
+        assert marked[0] == "/live/", path
+        assert "/" not in marked, path
     answer = operator.get(f"/api/runs/{run}/jobs/")
     assert answer.status_code == 200, answer.content
     rows = answer.json()["rows"]
