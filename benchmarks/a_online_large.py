@@ -12,6 +12,7 @@ import orjson
 from django.conf import settings
 
 from benchmarks import Figure
+from benchmarks._memory import resident_mb
 
 TITLE = "A_online, 5,000 jobs, 1,000 servers x 8 workers"
 MAX_S, MAX_MB, MAX_GROWTH = 12.0, 1_000.0, 2.3
@@ -42,7 +43,6 @@ def _measured(scheduler: str, count: int) -> dict[str, float]:
 def measure(scheduler: str, count: int) -> None:
     """The measurement itself; prints JSON."""
     import os
-    import resource
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "twin.config.settings")
     import django
@@ -55,6 +55,6 @@ def measure(scheduler: str, count: int) -> None:
         "a-online", num_jobs=count, num_servers=1_000, seed=1, workers=8, span_hours=HOURS * count / JOBS
     )
     played = play(cluster, jobs, scheduler)
-    mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
+    mb = resident_mb()
     seconds = played.run_s + played.metrics_s
     print(orjson.dumps({"seconds": seconds, "p99_ms": played.p99_ms, "mb": mb, "bars": played.bars}).decode())

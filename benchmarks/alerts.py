@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import orjson
 from django.conf import settings
 
 from benchmarks import Figure
+from benchmarks._memory import resident_mb
 from benchmarks._stack import environment
 
 TITLE = "evaluation of alerts, 24,134 Philly jobs, FIFO on 64 GPUs"
@@ -88,7 +88,7 @@ def measure() -> None:
         assert evaluation.evaluate() == (1, 0)
         return time.perf_counter() - began
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident_mb()
     cold_s, changed = seconds(), []
     made = Run.objects.get(mode=Run.LIVE)
     for batch in EventBatch.objects.exclude(run=made).order_by("first_seq"):
@@ -96,6 +96,6 @@ def measure() -> None:
         Run.objects.filter(pk=made.pk).update(last_seq=batch.last_seq, sim_ms=batch.last_ms)
         changed.append(seconds())
     quiet_s = min(seconds() for _ in range(10))
-    megabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    megabytes = resident_mb() - before
     found = {"cold_s": cold_s, "changed_s": changed, "quiet_s": quiet_s, "megabytes": megabytes}
     print(orjson.dumps(found | {"alerts": Alert.objects.filter(ended_at=None).count()}).decode())

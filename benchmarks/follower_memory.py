@@ -18,6 +18,7 @@ from django.conf import settings
 
 from benchmarks import Figure, Skip
 from benchmarks._busy_slurm import BusySlurm
+from benchmarks._memory import PEAK, PRESENT, resident_mb
 from benchmarks._stack import bus, environment
 
 TITLE = "memory of a follower: a day of 1,000 nodes, 5,000 waiting and 50,000 ended jobs"
@@ -38,7 +39,7 @@ def run() -> list[Figure]:
         command = [sys.executable, "-c", "from benchmarks.follower_memory import follow; follow()"]
         with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             after_first, seconds = _feed(process, cluster)
-            now, peak = _resident(process.pid, "VmRSS"), _resident(process.pid, "VmHWM")
+            now, peak = resident_mb(PRESENT, process.pid), resident_mb(PEAK, process.pid)
             process.kill()
     return [
         Figure(f"resident at the end, {cluster.finished:,} jobs have ended", now, "MB", MAX_MB),
@@ -62,17 +63,11 @@ def _feed(process: subprocess.Popen[bytes], cluster: BusySlurm) -> tuple[float, 
             cluster.advance(STEP_S)
             polls += 1
             if polls == 3:
-                after_first, began = _resident(process.pid, "VmRSS"), time.monotonic()
+                after_first, began = resident_mb(PRESENT, process.pid), time.monotonic()
         body = cluster.answer(*argv).encode()
         process.stdin.write(b"%d %d\n" % (cluster.now_s, len(body)) + body)
         process.stdin.flush()
     return after_first, time.monotonic() - began
-
-
-def _resident(pid: int, field: str) -> float:
-    """VmRSS or VmHWM of a process, in MB."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) * 1_024 / 1e6
 
 
 def follow() -> None:

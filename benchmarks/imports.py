@@ -15,6 +15,7 @@ import orjson
 from django.conf import settings
 
 from benchmarks import Figure
+from benchmarks._memory import resident_mb
 from benchmarks._stack import environment
 
 TITLE = "imports, from file to job table"
@@ -71,14 +72,12 @@ def _import(paths: list[Path], folder: Path) -> tuple[float, float, int]:
 
 def measure() -> None:
     """The measurement itself, of the files named on the command line; prints JSON."""
-    import resource
-
     from twin.traces import importers
 
     began = time.perf_counter()
     result = importers.read([importers.Upload(Path(path)) for path in sys.argv[1:]], seed=SEED)
     seconds = time.perf_counter() - began
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    megabytes = resident_mb()
     print(orjson.dumps({"seconds": seconds, "megabytes": megabytes, "jobs": len(result.jobs)}).decode())
 
 

@@ -16,6 +16,7 @@ import orjson
 from django.conf import settings
 
 from benchmarks import Figure
+from benchmarks._memory import resident_mb
 from benchmarks._stack import environment
 
 TITLE = "imports as large as the public traces"
@@ -61,8 +62,6 @@ def _measured(paths: list[Path], folder: Path, mapping: dict[str, str], scan: bo
 
 def measure() -> None:
     """The measurement itself, of the files named on the command line; prints JSON."""
-    import resource
-
     from twin.traces import importers
     from twin.traces.importing.scan import summary_of
     from twin.traces.synthesis import SLOT_MS
@@ -76,7 +75,7 @@ def measure() -> None:
     else:
         jobs = len(importers.read(uploads, **given).jobs)
     seconds, cpu = time.perf_counter() - began, time.process_time()
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    megabytes = resident_mb()
     print(orjson.dumps({"seconds": seconds, "cpu_seconds": cpu, "megabytes": megabytes, "jobs": jobs}).decode())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from django.conf import settings
 
 from benchmarks import Figure, Skip
 from benchmarks._chromium import chromium
+from benchmarks._memory import resident_mb
 from benchmarks._stack import environment, family, proportional_bytes, web_server
 
 JOBS = int(os.environ.get("LARGE_JOBS", "1000000"))
@@ -69,7 +69,7 @@ def prepare() -> None:
     began = time.process_time()
     stored_levels.bring_up(run)
     found = {"run": run, "cookie": session_of_a_viewer(), "levels_s": time.process_time() - began, "bytes": size}
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    megabytes = resident_mb()
     print(orjson.dumps(found | {"levels_mb": megabytes}).decode())
 
 
