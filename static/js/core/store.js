@@ -5,7 +5,7 @@ import { Samples } from './columns/samples.js';
 import { NEVER } from './bars.js';
 import { withPrefix } from './columns/column-codec.js';
 import { eachEvent } from './frames.js';
-import { PlannedBars } from './planned-bars.js';
+import { PlannedBars } from './columns/planned-bars.js';
 import { priceSource } from './ranges/slot-prices.js';
 import { Suspensions } from './suspensions.js';
 

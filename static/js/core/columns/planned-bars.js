@@ -1,12 +1,12 @@
 // Bars of the plans of a run: a plan replaces the future of the jobs, or of the workers, that it names; on a live
 // cluster, it also replaces their past.
 
-import { Columns } from './columns/growing-columns.js';
-import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
+import { Columns } from './growing-columns.js';
+import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from '../bars.js';
 
-/** @typedef {import('./bars.js').BarColumns} BarColumns */
-/** @typedef {import('./frames.js').Plan} Plan */
-/** @typedef {import('./frames.js').FrameColumns} FrameColumns */
+/** @typedef {import('../bars.js').BarColumns} BarColumns */
+/** @typedef {import('../frames.js').Plan} Plan */
+/** @typedef {import('../frames.js').FrameColumns} FrameColumns */
 
 export class PlannedBars {
   constructor() {
