@@ -2,12 +2,12 @@
 
 import { groupCurves, groupUse, machinesIn } from '../charts/group-use.js';
 import { JOB_STATES } from '../core/job-state.js';
-import { NEVER, WORKER } from '../core/bars.js';
 import { GroupBands } from '../gantt/layers/colocation.js';
 import { JobPhases } from '../gantt/layers/job-phases.js';
 import { Regroupings } from '../gantt/layers/regroupings.js';
 import { SiteUse } from '../gantt/layers/site-use.js';
 import { number, percent, plural } from '../util/format.js';
+import { staysOn } from './group-stays.js';
 import { phaseAt } from './phases.js';
 
 const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'count', 'lane'];
@@ -84,7 +84,7 @@ function shares(store, info, p, from, width, bins) {
   return { 'used-cpu': share(use.cpu), 'used-net': share(use.net) };
 }
 
-/** The jobs of the groups that hold the server as bars of one each (`shared`), and the bars on it. */
+/** The bars on the server, and the stays of jobs in groups as bars of one each (`shared`). */
 function barsOn(own, server, store) {
   let [known, seq] = [null, -1];
   return () => {
@@ -92,11 +92,7 @@ function barsOn(own, server, store) {
     seq = store.lastSeq;
     const { bars, rows } = own();
     const mine = rows.map((bar) => [...COLUMNS.map((name) => bars[name][bar]), 0]);
-    for (const [from, until, { servers, jobs }] of store.groups) {
-      if (!servers.includes(server)) continue;
-      const end = until === NEVER ? store.simMs : until;
-      for (const job of jobs) mine.push([job, from, end, from, NEVER, WORKER, 1, NEVER, 1]);
-    }
+    for (const stay of staysOn(store, server)) mine.push([...stay, 1]);
     const columns = [...COLUMNS, 'shared'].map((name, i) => [name, Float64Array.from(mine, (row) => row[i])]);
     return (known = { bars: { length: mine.length, ...Object.fromEntries(columns) }, rows: [...mine.keys()] });
   };
