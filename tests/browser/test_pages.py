@@ -1,4 +1,4 @@
-"""Logging in, roles, widths, themes, and a live run as several pages see it."""
+"""Logging in, roles, themes, and a live run as several pages see it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.browser.conftest import Twin, watched
 from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PATHS = ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/", "/alerts/")
 STATE = """() => { const { store } = window.twin; const sum = (a, n) => a.subarray(0, n).reduce((x, y) => x + y, 0);
   return [store.lastSeq, store.simMs, store.jobs.length, store.bars.length, sum(store.bars.end_ms, store.bars.length),
     sum(store.bars.died_ms, store.bars.length), sum(store.jobs.finish_ms, store.jobs.length),
@@ -45,21 +44,6 @@ def test_a_viewer_sees_everything_and_can_change_nothing(contexts: Contexts, twi
         page.goto(f"/runs/{live_run}/")
         page.wait_for_function("() => window.twin?.store.lastSeq > 0")
         expect(page.get_by_role("button", name="Pause run")).to_have_count(0)
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_fits_its_width(open_page: Callable[..., Page], live_run: int, width: int, theme: str) -> None:
-    page = open_page("/", viewport={"width": width, "height": 800}, color_scheme=theme)
-    for path in (*PATHS, f"/runs/{live_run}/"):
-        page.goto(path)
-        if path.startswith("/runs/"):
-            page.wait_for_function("() => window.twin?.store.lastSeq > 0")
-        else:
-            page.wait_for_load_state("networkidle")
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path
-        dark = page.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == "dark"
-        assert dark == (theme == "dark"), path
 
 
 def test_the_chosen_theme_stays(open_page: Callable[..., Page]) -> None:
