@@ -18,6 +18,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 import benchmarks
+import experiments
 from benchmarks._stack import environment
 from scheduling.model.measured_speed import MeasuredSpeed
 from twin.files.speed_json import dump_speed
@@ -61,6 +62,7 @@ EXAMPLES = {
     "reproduce --json FILE": "tables.json",
 }  # fmt: skip
 SLOW = ("reproduce", "bench")
+MINUTES = "reproduce --only replanning_utility"  # also with one seed
 SHORTER = {"reproduce": ["--seeds"]}  # one seed instead of several
 ENVIRONMENTS = {
     "manage.py check --deploy": {
@@ -122,8 +124,8 @@ def is_server(command: str) -> bool:
 
 
 def is_measurement(command: str) -> bool:
-    """The table of all rows, or rows of minutes each."""
-    return words_after_manage(command)[0] == "bench" and "certificate" not in command
+    """The table of all rows, or rows or experiments of minutes each."""
+    return (words_after_manage(command)[0] == "bench" and "certificate" not in command) or MINUTES in command
 
 
 def is_mention(command: str) -> bool:
@@ -233,10 +235,13 @@ def test_what_is_not_run_is_there(command):
         assert shutil.which(program, path=os.pathsep.join([str(Path(sys.prefix) / "bin"), os.environ["PATH"]]))
 
 
-def test_the_rows_of_measurements_exist():
-    measured = [line for _, block in shown() for line in block if "manage.py bench" in line and "[" not in line]
-    assert len(measured) >= 2
-    assert {name for line in measured for name in re.findall(r"--only (\w+)", line)} <= set(benchmarks.names())
+def test_the_rows_of_measurements_and_long_experiments_exist():
+    lines = [line for _, block in shown() for line in block if "[" not in line]
+    rows = {name for line in lines for name in re.findall(r"manage.py bench --only (\w+)", line)}
+    assert rows
+    assert rows <= set(benchmarks.names())
+    assert any(MINUTES in line for line in lines)
+    assert MINUTES.split()[-1] in experiments.names()
 
 
 def test_commands_are_found_wherever_they_stand():

@@ -131,7 +131,7 @@ test('what a job holds on an unavailable server is not allocated, as its capacit
   const servers = [{ site: 'edge', capacity: [4000, 0, 0, 0, 0], away: [[10, 25]] }];
   const info = { cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] };
   assert.deepEqual([...allocated(store, info, 0, 0, 10, 4)[0].slice(0, 4)], [2000, 0, 1000, 2000]);
-  assert.deepEqual([...offered(servers, 0, 10, 4)[0].slice(0, 4)], [4000, 0, 2000, 4000]);
+  assert.deepEqual([...offered(servers, 0, 0, 10, 4)[0].slice(0, 4)], [4000, 0, 2000, 4000]);
 });
 
 test('bins that begin before a time are unknown', () => {

@@ -100,8 +100,12 @@ test('a server that was resized offers what it had at the time', () => {
       [20, [2000, 0, 0, 0, 0]],
     ],
     away: [[25, 30]],
+    away_was: [[15, []]],
   };
-  assert.deepEqual([...offered([server], 0, 5, 8)[0].slice(0, 8)], [1000, 1000, 2000, 2000, 4000, 0, 4000, 4000]);
+  const at = (p) => [...offered([server], p, 0, 5, 8)[0].slice(0, 8)];
+  assert.deepEqual(at(40), [1000, 1000, 2000, 2000, 4000, 0, 4000, 4000]);
+  assert.deepEqual(at(15), [1000, 1000, 2000, 2000, 2000, 0, 2000, 2000], 'as known before the last resize');
+  assert.deepEqual(at(0), Array(8).fill(1000), 'as known before any edit');
 });
 
 test('an axis in ms is read as a length of time', () => {

@@ -1,6 +1,7 @@
 // Share of each resource of each site that is allocated over time, from the bars by difference arrays.
 
 import { NEVER, demandOf } from '../core/bars.js';
+import { serverAt } from '../util/capacity.js';
 import { colors } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 
@@ -13,10 +14,11 @@ const AXIS = {
 };
 
 /** Mean capacity in thousandths per bin, Float64Array [site * 5 + resource][bin]: an unavailable server has none. */
-export function offered(servers, from, width, bins) {
+export function offered(servers, p, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
   const to = from + width * bins;
-  for (const { site, capacity, away = [], was = [] } of servers) {
+  for (const server of servers) {
+    const { site, capacity, away = [], was = [] } = serverAt(server, p);
     const offset = SITES.indexOf(site) * 5;
     let begins = -Infinity;
     for (const [until, amounts] of [...was, [Infinity, capacity]]) {
@@ -40,7 +42,7 @@ export function offered(servers, from, width, bins) {
  */
 export function allocated({ bars }, info, p, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
-  const { servers } = info.cluster;
+  const servers = info.cluster.servers.map((one) => serverAt(one, p));
   const siteOf = servers.map((server) => SITES.indexOf(server.site));
   const to = from + width * bins;
   const { start_ms: start, end_ms: end, born_ms: born, died_ms: died, server, count } = bars;
@@ -71,7 +73,8 @@ export function allocated({ bars }, info, p, from, width, bins) {
 export function allocationCurves(store, info) {
   const { servers } = info.cluster;
   const whole = offered(
-    servers.map((server) => ({ ...server, away: [] })),
+    servers.map((server) => ({ ...server, away: [], away_was: undefined })),
+    0,
     0,
     1,
     1,
@@ -79,7 +82,7 @@ export function allocationCurves(store, info) {
   const bothSites = SITES.every((site) => servers.some((server) => server.site === site));
   const curves = (range, p, bins, width) => {
     const sums = allocated(store, info, p, range.from, width, bins);
-    const room = offered(servers, range.from, width, bins);
+    const room = offered(servers, p, range.from, width, bins);
     const x = Float64Array.from({ length: bins }, (_, i) => range.from + i * width);
     return sums.flatMap((sum, i) => {
       const [site, r] = [Math.floor(i / 5), i % 5];
@@ -102,7 +105,7 @@ export function allocationCurves(store, info) {
   const exact = (t, p) => {
     const key = `${t} ${p} ${store.bars.length}`;
     if (known.key !== key) {
-      const [sums, room] = [allocated(store, info, p, t, 1, 1), offered(servers, t, 1, 1)];
+      const [sums, room] = [allocated(store, info, p, t, 1, 1), offered(servers, p, t, 1, 1)];
       known = {
         key,
         values: Object.fromEntries(

@@ -53,8 +53,8 @@ export function layersOf(bars, rows, amountOf, p, from, width, bins) {
 
 export class Stack {
   /**
-   * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource;  capacity: its steps (capacity.js),
-   * null where there is none
+   * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource;  capacity(p): its steps (capacity.js) as
+   * known at p; null where there is none
    * nameOf(job);  tip;  onPick(job)
    */
   constructor(canvas, { view, playhead, source, amountOf, capacity, unit, nameOf, tip, onPick }) {
@@ -74,7 +74,7 @@ export class Stack {
     const y = {
       type: 'linear',
       min: 0,
-      max: (capacity ? largest(capacity) : 1) * HEADROOM,
+      max: (capacity ? largest(capacity(Infinity)) : 1) * HEADROOM,
       border: { display: false },
       ticks: { callback: (v) => number(v, 2) },
       afterBuildTicks: (axis) => {
@@ -170,7 +170,7 @@ export class Stack {
     ctx.setLineDash([4, 3]);
     ctx.beginPath();
     let left = area.left;
-    for (const [until, amount] of this.capacity) {
+    for (const [until, amount] of this.capacity(this.playhead.ms)) {
       const right = until === Infinity ? area.right : Math.min(area.right, x.getPixelForValue(until));
       if (right <= left) continue;
       const line = Math.round(y.getPixelForValue(amount)) + 0.5;
@@ -218,7 +218,7 @@ export class Stack {
     const hit = x === null || x === undefined ? null : this.#at(x, y);
     this.canvas.classList.toggle('hit', (hit?.layer?.job ?? -1) >= 0);
     if (!hit) return this.tip.hide();
-    const whole = this.capacity === null ? null : capacityAt(this.capacity, hit.t);
+    const whole = this.capacity === null ? null : capacityAt(this.capacity(this.playhead.ms), hit.t);
     const share = whole ? `, ${percent(hit.total / whole)}` : '';
     const lines = [
       [

@@ -1,7 +1,7 @@
 // Running typed workers over time: of each site, of each type, and of the unlimited cloud.
 
 import { colors } from '../util/colors.js';
-import { laneSteps } from '../util/capacity.js';
+import { laneSteps, serverAt } from '../util/capacity.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { CLOUD, WORKER, validAt } from '../core/bars.js';
 
@@ -44,12 +44,13 @@ export function typedWorkerUse({ bars }, info, rows, p, from, width, bins) {
     keys.forEach(
       (key) => place.has(key) && addInterval(sums[place.get(key)][which], bins, from, width, begin, end, amount),
     );
-  cluster.servers.forEach((server, i) => {
+  cluster.servers.forEach((newest, i) => {
+    const server = serverAt(newest, p);
     const site = SITES.indexOf(server.site);
     typed.workers[i].forEach((amount, type) => {
       const keys = [`${site}`, `${site}/${type}`];
       // without declared types, of which there is one then, the number follows from the capacity
-      const steps = server.lanes_was ? laneSteps(server, WORKER) : [[Infinity, amount]];
+      const steps = newest.lanes_was ? laneSteps(server, WORKER) : [[Infinity, amount]];
       let begins = -Infinity;
       for (const [until, workers] of steps) {
         const [first, past] = [Math.max(begins, from), Math.min(until, to)];

@@ -2,6 +2,8 @@
 
 import { get } from './api.js';
 
+/** @typedef {import('../util/capacity.js').WithOutages & {name: string, site: string}} Server */
+
 /**
  * Response of GET static/, with display names of the resources.
  *
@@ -13,7 +15,7 @@ import { get } from './api.js';
  * @property {number[]} worker flat [job][resource]
  * @property {number[]} ps flat [job][resource]
  * @property {string[]} ids [job]
- * @property {{name: string, servers: {name: string, site: string, away?: [number, number][]}[]}} cluster
+ * @property {{name: string, servers: Server[]}} cluster
  * @property {{id: number, mode: string, status: string}} run as it was when the page was loaded
  * @property {boolean} worth whether some job has a utility
  * @property {object} [notes] of a cut of a real cluster: what it assumes

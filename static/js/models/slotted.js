@@ -35,7 +35,7 @@ export const slotted = {
 
 function shares(store, info, p, from, width, bins) {
   const use = allocated(store, info, p, from, width, bins);
-  const room = offered(info.cluster.servers, from, width, bins);
+  const room = offered(info.cluster.servers, p, from, width, bins);
   const share = (r) =>
     Float64Array.from({ length: bins }, (_, i) => {
       const capacity = room[r][i] + room[COUNT + r][i];

@@ -3,7 +3,7 @@
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText, showPanels } from '../ui/dom.js';
-import { capacityAt, withoutOutages } from '../util/capacity.js';
+import { capacityAt, outagesAt, stepsAt, withoutOutages } from '../util/capacity.js';
 import { capital, clock, number, percent, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
 import { repeatAfter } from '../util/poll.js';
@@ -82,14 +82,16 @@ async function main() {
   Object.assign(globalThis, { twin: { store, view, playhead, stream } });
   chooser(info);
 
+  const outagesThen = (p) => outagesAt(self, p, info.run.mode === 'mirror');
+  const capacityThen = ({ capacity }, p) => withoutOutages(stepsAt(capacity, p), outagesThen(p));
   const measures = models.flatMap((model) => model.stacks(self, info, () => own().bars));
   const stacks = measures.map((measure) =>
     panel(
-      { ...measure, outages: (self.away ?? []).length },
+      measure,
       (canvas, tip) =>
         new Stack(canvas, {
           ...measure,
-          capacity: measure.capacity && withoutOutages(measure.capacity, self.away ?? []),
+          capacity: measure.capacity && ((p) => capacityThen(measure, p)),
           view,
           playhead,
           source: own,
@@ -134,7 +136,7 @@ async function main() {
           (store.edits.some(([atMs]) => atMs <= at)
             ? ' Slots before an edit keep the prices that they had before it.'
             : '') +
-          (self.away?.some(([begin]) => begin <= at) ? ' There are no prices in outages.' : '') +
+          (outagesThen(at).length ? ' There are no prices in outages.' : '') +
           (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
             ? ' Slots in which a scheduler without prices decides have no prices.'
             : ''),
@@ -148,12 +150,13 @@ async function main() {
       repeatAfter(error, () => refreshPrices.ask());
     }
   });
-  const jobs = new ServerJobs({ runId, away: self.away ?? [], nameOf: (job) => info.ids[job], onPick: pick });
+  const jobs = new ServerJobs({ runId, outagesAt: outagesThen, nameOf: (job) => info.ids[job], onPick: pick });
   const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });
   const paint = () => {
     const { bars, rows } = own();
     key.paint(jobsWithin(bars, rows, view.from, view.to, playhead.ms));
-    tiles(measures, own(), info);
+    tiles(measures, own(), info, capacityThen);
+    for (const measure of measures) paintCapacity(measure, playhead.ms, outagesThen(playhead.ms).length > 0);
     jobs.paint(own(), playhead.ms);
   };
   const refresh = atMost(REFRESH_MS, paint);
@@ -229,7 +232,7 @@ function ownBars() {
 }
 
 /** A card with a canvas; make(canvas, tip) -> its chart. */
-function panel({ key, title, unit, capacity, outages }, make) {
+function panel({ key, title, capacity }, make) {
   const id = `stack-${key}`;
   const canvas = h('canvas', {
     id,
@@ -246,13 +249,7 @@ function panel({ key, title, unit, capacity, outages }, make) {
         'header',
         {},
         h('h2', {}, capital(title)),
-        h(
-          'span',
-          { class: 'muted small' },
-          capacity === null
-            ? 'one layer per job'
-            : `by job; dashed line: capacity, ${capacityText(capacity, unit)}${outages ? '; 0 in outages' : ''}`,
-        ),
+        h('span', { class: 'muted small', id: `${id}-capacity` }, capacity === null ? 'one layer per job' : ''),
         h(
           'div',
           { class: 'actions' },
@@ -269,6 +266,13 @@ function panel({ key, title, unit, capacity, outages }, make) {
   return chart;
 }
 
+/** Text on the capacity as known at p. */
+function paintCapacity({ key, unit, capacity }, p, hasOutages) {
+  if (capacity === null) return;
+  const text = capacityText(stepsAt(capacity, p), unit);
+  setText($(`#stack-${key}-capacity`), `by job; dashed line: capacity, ${text}${hasOutages ? '; 0 in outages' : ''}`);
+}
+
 /** '4 GPU until 08:00:00, then 1 GPU' */
 function capacityText(capacity, unit) {
   // without the steps that edits of other resources make
@@ -280,7 +284,7 @@ function capacityText(capacity, unit) {
   return parts.join(', then ');
 }
 
-function tiles(measures, source, info) {
+function tiles(measures, source, info, capacityThen) {
   const now = barsAt(source, playhead.ms);
   const jobs = new Set(now.map((bar) => source.bars.job[bar]));
   const meter = (share) =>
@@ -294,9 +298,10 @@ function tiles(measures, source, info) {
     tile('Jobs here', number(jobs.size, 0)),
     measures
       .filter(({ capacity }) => capacity !== null)
-      .map(({ title, unit, capacity, amountOf }) => {
+      .map((measure) => {
+        const { title, unit, amountOf } = measure;
         const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
-        const whole = capacityAt(withoutOutages(capacity, info.cluster.servers[server].away ?? []), playhead.ms);
+        const whole = capacityAt(capacityThen(measure, playhead.ms), playhead.ms);
         return tile(
           title.toLowerCase() === unit.toLowerCase() ? capital(title) : `${capital(title)}, ${unit}`,
           [number(held, 2), h('small', {}, ` of ${number(whole, 2)}`)],

@@ -36,10 +36,10 @@ export function serverRows({ bars, rows }, p) {
 }
 
 export class ServerJobs {
-  /** runId; away: outages of the server, [begin, end] in ms; nameOf(job); onPick(job). */
-  constructor({ runId, away, nameOf, onPick }) {
+  /** runId; outagesAt(p): outages of the server as known then, [begin, end] in ms; nameOf(job); onPick(job). */
+  constructor({ runId, outagesAt, nameOf, onPick }) {
     this.runId = runId;
-    this.away = away;
+    this.outagesAt = outagesAt;
     this.nameOf = nameOf;
     this.onPick = onPick;
     this.painted = '';
@@ -47,7 +47,7 @@ export class ServerJobs {
 
   paint(source, p) {
     const rows = serverRows(source, p);
-    const outage = this.away.find(([begin, end]) => begin <= p && p < end);
+    const outage = this.outagesAt(p).find(([begin, end]) => begin <= p && p < end);
     const jobs = (running) => new Set(rows.filter((row) => row.running === running).map(({ job }) => job)).size;
     const notes = [
       `${plural(jobs(true), 'job')} at ${clock(p)}, ${number(jobs(false), 0)} planned`,

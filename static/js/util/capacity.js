@@ -4,6 +4,7 @@
 /** @typedef {[untilMs: number, amount: number][]} Steps */
 /** @typedef {{capacity: number[], was?: [untilMs: number, amounts: number[]][]}} WithCapacity */
 /** @typedef {[from: number, until: number][]} Outages */
+/** @typedef {WithCapacity & WithLanes & {away?: Outages, away_was?: [untilMs: number, away: Outages][]}} WithOutages */
 /** @typedef {{lanes?: number[] | null, lanes_was?: [untilMs: number, lanes: number[]][]}} WithLanes */
 
 /**
@@ -55,14 +56,60 @@ export function largest(steps) {
 }
 
 /**
- * Outages of a server as known at time p, before later edits.
+ * A server as known at time p: without what later edits change.
  *
- * @param {{away?: Outages, away_was?: [untilMs: number, away: Outages][]}} server
+ * @template {WithOutages} T
+ * @param {T} server
  * @param {number} p
+ * @returns {T}
+ */
+export function serverAt(server, p) {
+  const { was, lanes_was: lanesWas, away_was: awayWas } = server;
+  if (!was && !lanesWas && !awayWas) return server;
+  const [capacity, wasThen] = then(was, server.capacity, p);
+  const [lanes, lanesThen] = then(lanesWas, server.lanes, p);
+  const [away] = then(awayWas, server.away, p);
+  return { ...server, capacity, was: wasThen, lanes, lanes_was: lanesThen, away };
+}
+
+/**
+ * Outages of a server as known at time p; on a real cluster, without those that begin later.
+ *
+ * @param {WithOutages} server
+ * @param {number} p
+ * @param {boolean} mirrored
  * @returns {Outages}
  */
-export function outagesAt({ away = [], away_was: was = [] }, p) {
-  return was.find(([until]) => p < until)?.[1] ?? away;
+export function outagesAt(server, p, mirrored) {
+  /** @type {Outages} */
+  const away = serverAt(server, p).away ?? [];
+  return mirrored ? away.filter(([begin]) => begin <= p) : away;
+}
+
+/**
+ * A value as known at time p, and its earlier values.
+ *
+ * @template T
+ * @param {[untilMs: number, value: T][] | undefined} was
+ * @param {T} now
+ * @param {number} p
+ * @returns {[T, [untilMs: number, value: T][] | undefined]}
+ */
+function then(was, now, p) {
+  const i = was ? was.findIndex(([until]) => p < until) : -1;
+  return was && i >= 0 ? [was[i][1], was.slice(0, i)] : [now, was];
+}
+
+/**
+ * Steps as known at time p: the amount of that time goes on.
+ *
+ * @param {Steps} steps
+ * @param {number} p
+ * @returns {Steps}
+ */
+export function stepsAt(steps, p) {
+  const i = steps.findIndex(([until]) => p < until);
+  return i < 0 ? steps : [...steps.slice(0, i), [Infinity, steps[i][1]]];
 }
 
 /**

@@ -1,7 +1,7 @@
 // Holders of a resource on some servers at one time, as known at a moment.
 
 import { PS, TRANSFER, demandOf, validAt } from '../bars.js';
-import { capacityAt, capacitySteps, outagesAt } from '../../util/capacity.js';
+import { capacityAt, capacitySteps, serverAt } from '../../util/capacity.js';
 
 /**
  * @typedef {object} Holder a job with what it holds
@@ -22,8 +22,10 @@ import { capacityAt, capacitySteps, outagesAt } from '../../util/capacity.js';
  * @returns {{capacity: number, held: number, jobs: Holder[]}}
  */
 export function holdersOf({ bars }, info, { servers, r, t, p }) {
+  const known = (/** @type {number} */ server) => serverAt(info.cluster.servers[server], p);
   const available = servers.filter((server) => {
-    const away = outagesAt(info.cluster.servers[server], p);
+    /** @type {import('../../util/capacity.js').Outages} */
+    const away = known(server).away ?? [];
     return !away.some(([from, until]) => from <= t && t < until);
   });
   const wanted = new Set(available);
@@ -37,17 +39,14 @@ export function holdersOf({ bars }, info, { servers, r, t, p }) {
     const amount = demandOf(bars, bar, r, info) * bars.count[bar];
     if (!amount) continue;
     const job = bars.job[bar];
-    const known = jobs.get(job) ?? { job, amount: 0, workers: 0, ps: 0, servers: [] };
-    known.amount += amount;
-    known[isPs ? 'ps' : 'workers'] += bars.count[bar];
-    if (!known.servers.includes(bars.server[bar])) known.servers.push(bars.server[bar]);
-    jobs.set(job, known);
+    const holder = jobs.get(job) ?? { job, amount: 0, workers: 0, ps: 0, servers: [] };
+    holder.amount += amount;
+    holder[isPs ? 'ps' : 'workers'] += bars.count[bar];
+    if (!holder.servers.includes(bars.server[bar])) holder.servers.push(bars.server[bar]);
+    jobs.set(job, holder);
     held += amount;
   }
   for (const { servers: list } of jobs.values()) list.sort((a, b) => a - b);
-  const capacity = available.reduce(
-    (sum, server) => sum + capacityAt(capacitySteps(info.cluster.servers[server], r), t),
-    0,
-  );
+  const capacity = available.reduce((sum, server) => sum + capacityAt(capacitySteps(known(server), r), t), 0);
   return { capacity, held, jobs: [...jobs.values()].sort((a, b) => b.amount - a.amount || a.job - b.job) };
 }

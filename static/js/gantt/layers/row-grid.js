@@ -50,7 +50,6 @@ export class RowGrid extends Layer {
  * edit announces or causes and, on a real cluster, without those that begin later.
  */
 function awayOf(row, { info, p }) {
-  if (row.kind !== 'server') return [];
-  const away = outagesAt(info.cluster.servers[row.index] ?? {}, p);
-  return info.run?.mode === 'mirror' ? away.filter(([begin]) => begin <= p) : away;
+  const server = row.kind === 'server' && info.cluster.servers[row.index];
+  return server ? outagesAt(server, p, info.run?.mode === 'mirror') : [];
 }
