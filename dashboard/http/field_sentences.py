@@ -8,8 +8,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from scheduling.model.values import shorten
+from scheduling.model.values import MAX_INT, shorten
 
+WHOLE = "This field must be a whole number."
 # "This field" is the subject; `detail` names the field in its place (dashboard/api/errors.py).
 SENTENCES = tuple(
     (re.compile(pattern), sentence)
@@ -33,7 +34,7 @@ SENTENCES = tuple(
         (r"Invalid data\. Expected a dictionary, but got (\w+)\.", "The body must be a JSON object."),
         (r"Expected a dictionary of items but got type .*\.", "This field must be a JSON object."),
         (r"Expected a list of items but got type .*\.", "This field must be a list."),
-        (r"A valid integer is required\.", "This field must be a whole number."),
+        (r"A valid integer is required\.", WHOLE),
         (r"A valid number is required\.", "This field must be a number."),
         (r"Must be a valid boolean\.", "This field must be true or false."),
         (r"Not a valid string\.", "This field must be text."),
@@ -59,6 +60,9 @@ def with_values(found: Any, given: Any) -> Any:
         return {key: with_values(inner, _part(given, key)) for key, inner in found.items()}
     if isinstance(found, list):
         return [with_values(inner, given) for inner in found]
+    if found == WHOLE and isinstance(given, float) and given.is_integer():  # such as 1e20: too large to be exact
+        bound = f"at most {MAX_INT:,}" if given > 0 else f"at least {-MAX_INT:,}"
+        return f"{found[:-1]} of {bound}, got {given!r}."
     if isinstance(found, str) and RULE.fullmatch(found) and given is not None:
         return f"{found[:-1]}, got {shorten(repr(given))}."
     return found

@@ -27,6 +27,7 @@ from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import Job, Reason
 from scheduling.reporting.quantities import count, duration
 
+DIGITS = 3  # of a priority and of a target that are stated
 MAX_PRIORITY = 1e6  # times the job's own: beyond, no priority helps
 CLOSE = 1e-3  # relative, of a priority
 CLOSE_SLOTS = 0.01  # of a target
@@ -90,22 +91,16 @@ def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> s
     if found.value is None:
         return f"Not admitted with any priority up to {MAX_PRIORITY:,.0f} times its own {_written(found.actual)}."
     if was_admitted:
-        return f"Admitted with a priority as low as {_up(found.value)}; it has {_written(found.actual)}."
-    return f"Admitted with a priority of at least {_up(found.value)}; it has {_written(found.actual)}."
+        return f"Admitted with a priority as low as {_written(found.value)}; it has {_written(found.actual)}."
+    return f"Admitted with a priority of at least {_written(found.value)}; it has {_written(found.actual)}."
 
 
 def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         return f"Not admitted with any target above its {_slots(found.actual)}."
     if was_admitted:
-        return f"Admitted with a target as short as {_slots(found.value, _up)}; it has {_written(found.actual)}."
-    return f"Admitted with a target of at least {_slots(found.value, _up)}; it has {_written(found.actual)}."
-
-
-def _up(value: float) -> str:
-    """Four significant digits, rounded up: with a number below `value` the job might not be admitted."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3) if value > 0 else 1.0
-    return _written(math.ceil(value / unit - 1e-9) * unit)
+        return f"Admitted with a target as short as {_slots(found.value)}; it has {_written(found.actual)}."
+    return f"Admitted with a target of at least {_slots(found.value)}; it has {_written(found.actual)}."
 
 
 def _written(value: float) -> str:
@@ -114,8 +109,8 @@ def _written(value: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 1e4 else f"{value:.4g}"
 
 
-def _slots(target: float, written: Callable[[float], str] | None = None) -> str:
-    text = (written or _written)(target)
+def _slots(target: float) -> str:
+    text = _written(target)
     return f"{text} slot" if text == "1" else f"{text} slots"
 
 
@@ -196,7 +191,11 @@ def _priority(asked: _Asked) -> Found:
         return quote.admitted, own + _log(quote.cost / worth) if worth else math.inf
 
     value = _least(ask, own, own + math.log(MAX_PRIORITY) * (-1 if asked.admitted else 1), CLOSE)
-    return utility.priority if value == own else None if value is None else math.exp(value), True
+    if value is None or value == own:
+        return None if value is None else utility.priority, True
+    value = math.exp(value)
+    stated = least_multiple(value, unit_of(value), lambda x: asked.with_utility(priority=x).admitted)
+    return min(stated, utility.priority) if asked.admitted else stated, True
 
 
 def _own_target(asked: _Asked) -> float | None:
@@ -218,7 +217,12 @@ def _target(asked: _Asked) -> Found:
         return quote.admitted, quote.finish_slot - asked.first - spare
 
     reach = max(float(asked.scheduler.horizon or 0) + 1, utility.target_slots)
-    return _least(ask, utility.target_slots, 0.0 if asked.admitted else reach, CLOSE_SLOTS), True
+    value = _least(ask, utility.target_slots, 0.0 if asked.admitted else reach, CLOSE_SLOTS)
+    if value is None or value == utility.target_slots:
+        return value, True
+    unit = max(unit_of(value), CLOSE_SLOTS)
+    stated = least_multiple(value, unit, lambda x: asked.with_utility(target_slots=x).admitted)
+    return min(stated, utility.target_slots) if asked.admitted else stated, True
 
 
 def _own_workers(asked: _Asked) -> float | None:
@@ -286,6 +290,23 @@ def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float,
             low = probe
         slow = not slow and high - low > width / 2
     return high
+
+
+def least_multiple(value: float, unit: float, holds: Callable[[float], bool]) -> float:
+    """Least multiple of the unit at which the job is admitted, near `value`, at which it is."""
+    steps = math.ceil(value / unit - 1e-9)
+    while steps > 1 and holds(_multiple(steps - 1, unit)):
+        steps -= 1
+    return _multiple(steps, unit)
+
+
+def unit_of(value: float) -> float:
+    """Unit of the last of DIGITS digits."""
+    return 10.0 ** (math.floor(math.log10(value)) - DIGITS + 1) if value > 0 else 0.0
+
+
+def _multiple(steps: int, unit: float) -> float:
+    return float(f"{steps * unit:.{DIGITS}g}")
 
 
 def _log(x: float) -> float:

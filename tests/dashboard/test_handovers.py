@@ -8,6 +8,7 @@ import pytest
 from dashboard.readmodels import counterfactuals
 from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import RESOURCES, SITES
+from scheduling.slotted.counterfactuals import unit_of
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
 from twin.eventlog import event_log, remaining_work
@@ -218,9 +219,9 @@ def test_the_least_priority_after_an_edit_is_admitted_and_one_below_it_is_not(ma
         row = next((row for row in answer["rows"] if row["what"] == "priority" and row["value"]), None)
         if row is None:
             continue
-        for factor, admitted in ((1, True), (0.997, False)):
-            verdict = verdict_with(stages, run.scenario.seed, index, row["value"] * factor)
-            assert (verdict == "admitted") == admitted, (job.id, factor, row)
+        for less, admitted in ((0.0, True), (1.001 * unit_of(row["value"]), False)):
+            verdict = verdict_with(stages, run.scenario.seed, index, row["value"] - less)
+            assert (verdict == "admitted") == admitted, (job.id, less, row)
             reversed_ += (verdict == "admitted") != answer["admitted"]
     assert reversed_
 

@@ -56,6 +56,7 @@ test('a stay begins when the job joins, whatever changes in its group, and ends 
     [7, 10, 60],
     [9, 60, 200],
   ]);
+  assert.deepEqual(at(150, 0).at(-1), [9, 60, 200], 'after the newest event, too, until the next one');
 });
 
 test('a machine that leaves a group ends the stays of its jobs', () => {

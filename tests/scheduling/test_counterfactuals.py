@@ -1,6 +1,5 @@
 """Counterfactuals reverse the decision at the stated value, in the state in which the job was decided."""
 
-import math
 import re
 from dataclasses import replace
 
@@ -12,7 +11,15 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.utility import utility_at
 from scheduling.model.values import Placement, Reason
-from scheduling.slotted.counterfactuals import Counterfactual, counterfactuals, sentence
+from scheduling.slotted.counterfactuals import (
+    CLOSE_SLOTS,
+    MAX_PRIORITY,
+    Counterfactual,
+    counterfactuals,
+    least_multiple,
+    sentence,
+    unit_of,
+)
 from scheduling.workloads import generate
 from tests.scheduling import tiny
 
@@ -82,12 +89,13 @@ def test_each_counterfactual_reverses_the_answer(world):
             utility = job.utility
             if found.what == "priority":
                 assert says(replace(job, utility=replace(utility, priority=found.value)))
-                less = replace(job, utility=replace(utility, priority=found.value / 1.002))
-                assert not says(less) or math.isclose(found.value, utility.priority / 1e6, rel_tol=1e-6)
+                less = replace(job, utility=replace(utility, priority=found.value - 1.001 * unit_of(found.value)))
+                assert not says(less) or found.value <= utility.priority / MAX_PRIORITY * 1.02
             elif found.what == "target_slots":
                 assert says(replace(job, utility=replace(utility, target_slots=found.value)))
-                assert found.value <= 0.02 or not says(
-                    replace(job, utility=replace(utility, target_slots=found.value - 0.02))
+                unit = max(unit_of(found.value), CLOSE_SLOTS)
+                assert found.value <= unit or not says(
+                    replace(job, utility=replace(utility, target_slots=found.value - 1.001 * unit))
                 )
             elif found.what == "workers":
                 assert found.actual == (
@@ -161,22 +169,25 @@ def test_the_reversal_happens_in_a_new_simulation(world):
             row.what: row
             for row in counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), index)
         }
-        changes = [("priority", 1 - 2e-3), ("target_slots", 1 - 0.02 / max(rows["target_slots"].value or 1, 0.02))] if (
-            "target_slots" in rows
-        ) else [("priority", 1 - 2e-3)]  # fmt: skip
-        for what, less in changes:
-            if rows[what].value is None or rows[what].value <= 0.02:
+        for what, least in (("priority", 0.0), ("target_slots", CLOSE_SLOTS)):
+            if what not in rows or rows[what].value is None:
                 continue
-            for factor, expected in ((1, "admitted"), (less, "rejected")):
+            value = rows[what].value
+            if value <= getattr(utility, what) / MAX_PRIORITY * 1.02:
+                continue  # the least that is tried
+            less = value - 1.001 * max(unit_of(value), least)
+            for tried, expected in ((value, "admitted"), (less, "rejected")):
+                if tried <= 0:
+                    continue
                 changed = list(jobs)
-                changed[index] = replace(jobs[index], utility=replace(utility, **{what: rows[what].value * factor}))
+                changed[index] = replace(jobs[index], utility=replace(utility, **{what: tried}))
                 again = (
                     run_with_history(cluster, changed, jobs, name, parameters)
                     if "estimate_from" in parameters
                     else Simulation(cluster, changed, build(name, parameters), 0).events()
                 )
                 verdicts = {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}
-                assert verdicts[index] == expected, (what, factor)
+                assert verdicts[index] == expected, (what, tried)
                 reversed_ += verdicts[index] != event.data["kind"]
     assert reversed_
 
@@ -217,9 +228,9 @@ def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():
         return {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}[1] == "admitted"
 
     found = {row.what: row for row in counterfactuals(as_it_was(cluster, jobs, events, decided.seq), 1)}
-    assert found["priority"].value == pytest.approx(0.1321, rel=2e-3)
-    assert admitted(found["priority"].value)
-    assert not admitted(found["priority"].value / 1.002)
+    assert found["priority"].value == 0.133  # the job pays from 0.1321 on
+    assert admitted(0.133)
+    assert not admitted(0.132)
     assert utility_at(replace(jobs[1].utility, priority=2.01 * cost), 0) > cost
     assert not admitted(2.01 * cost)
     assert "target_slots" not in found, "it is insensitive to time"
@@ -250,12 +261,21 @@ def test_a_number_has_no_exponent_where_rounding_gives_it_a_fifth_digit(own, tex
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.10353, "0.1036"), (14.983912, "14.99"), (1.0, "1"), (9.9996, "10"), (8139.8, "8140"), (125_612.0, "125,700")],
+    [(0.104, "0.104"), (15.0, "15"), (1.0, "1"), (3.24, "3.24"), (8140.0, "8140"), (126_000.0, "126,000")],
 )
-def test_a_value_is_rounded_up_so_that_the_job_is_admitted_with_it(value, text):
+def test_a_value_is_written_in_full(value, text):
     found = Counterfactual("priority", 1.0, value, True)
     assert sentence(found, False, 1000) == f"Admitted with a priority of at least {text}; it has 1."
     slots = "1 slot" if text == "1" else f"{text} slots"
     target = Counterfactual("target_slots", 2.0, value, True)
     assert sentence(target, True, 1000) == f"Admitted with a target as short as {slots}; it has 2."
-    assert float(text.replace(",", "")) >= value * (1 - 1e-9)
+
+
+def test_the_stated_value_is_the_least_of_three_digits():
+    rng = np.random.default_rng(0)
+    for least in 10 ** rng.uniform(-5, 6, 1_000):
+        value = least * (1 + rng.uniform(0, 1e-3))  # as the search finds it
+        stated = least_multiple(value, unit_of(value), lambda x, least=least: x >= least)
+        assert least <= stated
+        assert stated - 1.001 * unit_of(value) < least
+        assert float(f"{stated:.3g}") == stated

@@ -1,6 +1,6 @@
 // Stays of jobs on a machine that groups of jobs share, as bars: each with the end that was planned at its time.
 
-import { NEVER, WORKER } from '../core/bars.js';
+import { NEVER, OPEN, WORKER } from '../core/bars.js';
 
 /** @typedef {{from: number, until: number, end: number}} Part of a stay, between two changes of the job's group */
 /** @typedef {{job: number, parts: Part[]}} Stay */
@@ -37,7 +37,7 @@ function staysOf(store, server) {
   for (const [from, until, { group, servers, jobs }] of store.groups) {
     if (!servers.includes(server)) continue;
     for (const job of jobs) {
-      const end = planned.get(`${job} ${group} ${from}`) ?? (until === NEVER ? store.simMs : until);
+      const end = planned.get(`${job} ${group} ${from}`) ?? (until === NEVER ? OPEN : until);
       const before = newest.get(job);
       if (before && before.parts[before.parts.length - 1].until === from) before.parts.push({ from, until, end });
       else {

@@ -1,6 +1,6 @@
 // Options of a new run: name, seed, mode and speed; folded: slot length, horizon, and the scheduler's parameters.
 
-import { wholeNumber } from '../ui/fields/form-field.js';
+import { MAX_SLOT_MIN, wholeNumber } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { fill, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
@@ -36,7 +36,7 @@ export class Options {
       CLOCK_SPEEDS.map((speed) => option(speed, speedText(speed), speed === 3600)),
     );
     this.serverCount = h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 });
-    this.slotInput = h('input', { id: 'f-slot', type: 'number', min: 0.001, step: 'any' });
+    this.slotInput = h('input', { id: 'f-slot', type: 'number', min: 0.001, max: MAX_SLOT_MIN, step: 'any' });
     this.horizonInput = h('input', { id: 'f-horizon', type: 'number', min: 1 });
     this.speed = field('Speed', this.speedSelect, 'Simulated time per second');
     this.servers = field('Servers to generate', this.serverCount, 'Half edge, half cloud');
@@ -113,7 +113,7 @@ export class Options {
   /** Slot length in ms, or 0 for that of the cluster. */
   get slot() {
     const minutes = Number(this.slotInput.value);
-    return minutes > 0 ? Math.round(minutes * MINUTE) : 0;
+    return minutes > 0 && minutes <= MAX_SLOT_MIN ? Math.round(minutes * MINUTE) : 0;
   }
 
   /** The values; an Error names the field that is wrong. */

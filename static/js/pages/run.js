@@ -18,6 +18,7 @@ import { watchOverview } from '../core/sockets/overview-socket.js';
 import { View } from '../core/ranges/time-range.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { hold } from '../ui/address/hash-target.js';
+import { serverLink } from '../ui/address/server-link.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
@@ -102,7 +103,7 @@ async function main() {
   $('#subtitle').title = info.phases.map(({ summary }) => summary).join('\n');
 
   const gantt = panel('#panel-gantt', () => {
-    const onServer = (server) => location.assign(`/runs/${runId}/servers/${server}/`);
+    const onServer = (server) => location.assign(serverLink(runId, server, transport.then));
     const made = new Gantt($('#gantt'), {
       store,
       info,

@@ -6,11 +6,10 @@ import { span } from '../charts/arrival-histogram.js';
 import { HOUR_MS, about, importBody, roundHours } from './import-choice.js';
 import { fill, h } from '../ui/dom.js';
 import { duration, number, plural } from '../util/format.js';
-import { numberField, field } from '../ui/fields/form-field.js';
+import { MAX_SLOT_MIN, numberField, field } from '../ui/fields/form-field.js';
 import { groupsField } from './group-picker.js';
 
 const MINUTE_MS = 60_000;
-const MAX_SLOT_MS = 365 * 24 * HOUR_MS;
 
 /**
  * onWindow(from, to) in ms updates the chart from the fields; {element, setWindow(from, to)}. onDone(trace) after
@@ -119,10 +118,11 @@ export function chooseForm(trace, { onWindow, onDone }) {
     if (from !== undefined && from >= last)
       wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
     for (const [key, jobs] of Object.entries({ sample, limit }))
-      if (jobs !== undefined && !(Number.isSafeInteger(jobs) && jobs >= 1)) wrong[key] = 'A whole number, at least 1.';
+      if (jobs !== undefined && !(Number.isSafeInteger(jobs) && jobs >= 1))
+        wrong[key] = `A whole number from 1 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;
     if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'From 0.000001 to 1,000,000.';
-    if (f.slot_ms.value() !== undefined && !(slot() >= 1 && slot() <= MAX_SLOT_MS))
-      wrong.slot_ms = `More than 0, at most ${number(MAX_SLOT_MS / MINUTE_MS, 0)} min (a year).`;
+    if (f.slot_ms.value() !== undefined && !(slot() >= 1 && slot() <= MAX_SLOT_MIN * MINUTE_MS))
+      wrong.slot_ms = `More than 0, at most ${number(MAX_SLOT_MIN, 0)} min (a year).`;
     const seed = f.seed.value();
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
       wrong.seed = `A whole number from 0 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;

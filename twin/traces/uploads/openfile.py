@@ -195,7 +195,7 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
         yield filename, _rest(_Metered(_Blocks(upload), budget, filename))
         return
     _refuse_others(head, filename)
-    if head[TAR_AT:] == TAR:
+    if _is_tar(head):
         raise ImportRefused(f"{filename}: a tar must be packed with gzip (.tar.gz)")
     if not head.startswith(GZIP):
         yield filename, _rest(_Metered(packed, budget, filename))
@@ -203,11 +203,16 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
     inner = gzip.GzipFile(fileobj=packed).read(TAR_AT + len(TAR))
     packed.seek(0)
     plain = _Metered(gzip.GzipFile(fileobj=packed), budget, filename)  # type: ignore[arg-type]
-    if inner[TAR_AT:] == TAR:
+    if _is_tar(inner):
         yield from _members_of_tar(plain, filename, budget)
         return
     _refuse_nested(inner, filename)
     yield filename.removesuffix(".gz"), _rest(plain)
+
+
+def _is_tar(head: bytes) -> bool:
+    """Test of the first bytes of a file; a tar without members consists of zeros."""
+    return head[TAR_AT : TAR_AT + len(TAR)] == TAR or (len(head) >= TAR_AT + len(TAR) and not any(head))
 
 
 class _Blocks:
@@ -299,7 +304,7 @@ class _Rewound:
 
 
 def _refuse_nested(head: bytes, filename: str) -> None:
-    if head.startswith((GZIP, *ZIP)) or head[TAR_AT : TAR_AT + len(TAR)] == TAR:
+    if head.startswith((GZIP, *ZIP)) or _is_tar(head):
         raise ImportRefused(f"{filename}: an archive inside an archive; unpack it once")
     _refuse_others(head, filename)
 

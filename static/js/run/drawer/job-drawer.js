@@ -12,6 +12,7 @@ import { barsTable } from './bars-table.js';
 import { decisionList } from './decisions.js';
 import { fieldsTable } from './fields-table.js';
 import { finishOf, finishSentence } from './found-schedule.js';
+import { serverLink } from '../../ui/address/server-link.js';
 import { finder } from '../../ui/focus.js';
 import { stateMark } from '../../ui/labels/state-mark.js';
 import { membership } from './memberships.js';
@@ -328,7 +329,7 @@ export class Drawer {
 
   #server(index) {
     const server = this.info.cluster.servers[index];
-    return server ? h('a', { href: `/runs/${this.runId}/servers/${index}/` }, server.name) : 'cloud';
+    return server ? h('a', { href: serverLink(this.runId, index, this.then()) }, server.name) : 'cloud';
   }
 }
 
