@@ -47,6 +47,12 @@ def test_the_training_model_that_a_parameter_sets_counts(viewer, db):
     assert "8 of 8 jobs lack" in asked(viewer, scenario, "oasis", scenario.cluster_id, model="pd-ors")["warnings"][0]
 
 
+def test_an_empty_parameter_is_the_default_as_in_a_scenario(viewer, db):
+    scenario = scenario_of("oasis", "oasis", jobs=3)
+    usual = asked(viewer, scenario, "oasis", scenario.cluster_id)
+    assert asked(viewer, scenario, "oasis", scenario.cluster_id, floor_scale="") == usual
+
+
 @pytest.mark.parametrize("name", sorted(schedulers()))
 def test_no_warning_exactly_where_a_run_rejects_no_job_for_a_missing_field(viewer, name, db):
     job = Job("a", 0, epochs=1, num_chunks=1, minibatches_per_chunk=1, minibatch_ms=1000.0)

@@ -45,14 +45,14 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
         return value
 
     def validate_parameters(self, value: str) -> dict[str, Any]:
-        """{name: text}"""
+        """{name: text}; an empty field stands for the default, as in a scenario."""
         try:
             found = orjson.loads(value)
         except orjson.JSONDecodeError:
             found = None
         if not isinstance(found, dict):
             raise serializers.ValidationError(f"parameters must be a JSON object, got {value[:80]!r}")
-        return found
+        return {name: text for name, text in found.items() if text not in ("", None)}
 
 
 def checked_form(

@@ -143,7 +143,7 @@ async function loads() {
   picture.setLoads(found);
   if (!operator || !busiest(found, 1).length) return;
   const count = $('#busiest-count');
-  count.max = String(found.size);
+  count.max = String(busiest(found, found.size).length); // idle servers are not among them
   $('#busiest').hidden = false;
   $('#busiest button').addEventListener('click', () => {
     if (count.reportValidity()) picture.choose(busiest(found, Number(count.value)));

@@ -96,8 +96,12 @@ export class Transport {
     for (const name of ['move', 'state'])
       this.playhead.addEventListener(
         name,
-        debounce(() => url.set({ t: this.then ?? '' }), 250),
+        debounce(() => this.#addressTime(), 250),
       );
+  }
+
+  #addressTime() {
+    url.set({ t: this.then ?? '' });
   }
 
   #live() {
@@ -127,7 +131,10 @@ export class Transport {
     scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));
     newest.addEventListener('click', () => playhead.goLive());
     // the address holds run, time, event, zoom, selection and filters
-    copy.addEventListener('click', () => copyText(location.href, copy, "Copy the browser's address"));
+    copy.addEventListener('click', () => {
+      this.#addressTime();
+      copyText(location.href, copy, "Copy the browser's address");
+    });
     const fold = $('#fold');
     fold.addEventListener('click', () => {
       const open = $('main').classList.toggle('controls-open');
@@ -146,6 +153,7 @@ export class Transport {
           ? `${duration(playhead.liveMs - playhead.ms)} ${over ? 'before the end' : 'behind live'}`
           : '',
       );
+      copy.title = `Copy a link to ${past ? 'this' : 'the latest'} time, with this zoom and job`;
       $('main').classList.toggle('past', past);
       newest.setAttribute('aria-pressed', String(playhead.following));
       setText(moment, playhead.playing || playhead.following ? clock(playhead.ms) : exactClock(playhead.ms));
