@@ -8,8 +8,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from scheduling.model.values import MAX_INT, shorten
+from scheduling.model.values import shorten
 
+MAX_DIGITS = 19  # of whole numbers in JSON; larger ones are read as floats
 WHOLE = "This field must be a whole number."
 # "This field" is the subject; `detail` names the field in its place (dashboard/api/errors.py).
 SENTENCES = tuple(
@@ -60,9 +61,8 @@ def with_values(found: Any, given: Any) -> Any:
         return {key: with_values(inner, _part(given, key)) for key, inner in found.items()}
     if isinstance(found, list):
         return [with_values(inner, given) for inner in found]
-    if found == WHOLE and isinstance(given, float) and given.is_integer():  # such as 1e20: too large to be exact
-        bound = f"at most {MAX_INT:,}" if given > 0 else f"at least {-MAX_INT:,}"
-        return f"{found[:-1]} of {bound}, got {given!r}."
+    if found == WHOLE and isinstance(given, float) and given.is_integer():  # such as 1e20, which JSON reads as a float
+        return f"{found[:-1]} of at most {MAX_DIGITS} digits, got {given!r}."
     if isinstance(found, str) and RULE.fullmatch(found) and given is not None:
         return f"{found[:-1]}, got {shorten(repr(given))}."
     return found

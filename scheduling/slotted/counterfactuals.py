@@ -27,7 +27,8 @@ from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import Job, Reason
 from scheduling.reporting.quantities import count, duration
 
-DIGITS = 3  # of a priority and of a target that are stated
+DIGITS = 3  # significant digits of a stated priority or target
+MAX_STEPS = 2  # of the last digit, by which a value that is found as closely as CLOSE may be too large
 MAX_PRIORITY = 1e6  # times the job's own: beyond, no priority helps
 CLOSE = 1e-3  # relative, of a priority
 CLOSE_SLOTS = 0.01  # of a target
@@ -130,7 +131,7 @@ _ALONE = "provided that no other job arrives in between"  # the quotes use the s
 def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         outcome = "rejected" if was_admitted else "admitted"
-        return f"Not {outcome} on arrival in any of the next {MAX_LATER:,} slots within the horizon, {_ALONE}."
+        return f"Not {outcome} on arrival in any of the {MAX_LATER:,} slots after its own, up to the horizon, {_ALONE}."
     outcome = "Rejected" if was_admitted else "Admitted"
     return f"{outcome} on arrival {duration(found.value - found.actual)} later, {_ALONE}."
 
@@ -193,6 +194,8 @@ def _priority(asked: _Asked) -> Found:
     value = _least(ask, own, own + math.log(MAX_PRIORITY) * (-1 if asked.admitted else 1), CLOSE)
     if value is None or value == own:
         return None if value is None else utility.priority, True
+    if value == own - math.log(MAX_PRIORITY):
+        return utility.priority / MAX_PRIORITY, True  # no search below it
     value = math.exp(value)
     stated = least_multiple(value, unit_of(value), lambda x: asked.with_utility(priority=x).admitted)
     return min(stated, utility.priority) if asked.admitted else stated, True
@@ -293,15 +296,17 @@ def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float,
 
 
 def least_multiple(value: float, unit: float, holds: Callable[[float], bool]) -> float:
-    """Least multiple of the unit at which the job is admitted, near `value`, at which it is."""
-    steps = math.ceil(value / unit - 1e-9)
-    while steps > 1 and holds(_multiple(steps - 1, unit)):
+    """Least multiple of the unit with which the job is admitted; it is admitted with `value`, which is near."""
+    steps = max(1, math.ceil(value / unit - 1e-9))
+    for _ in range(MAX_STEPS):
+        if steps == 1 or not holds(_multiple(steps - 1, unit)):
+            break
         steps -= 1
     return _multiple(steps, unit)
 
 
 def unit_of(value: float) -> float:
-    """Unit of the last of DIGITS digits."""
+    """Place value of the last of DIGITS significant digits."""
     return 10.0 ** (math.floor(math.log10(value)) - DIGITS + 1) if value > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""No page has a fault that axe-core finds or is wider than its window, wide and narrow."""
+"""axe-core finds no fault on any page, and no page is wider than its window, wide and narrow."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CHANGED = "() => document.getAnimations().every((one) => !(one instanceof CSSTra
 
 
 def faults(page: Page, dark: bool = False) -> list[str]:
-    """'rule (impact): n elements, the first' of every fault on the page now, with its width if it scrolls sideways.
+    """'rule (impact): n, the first element' of every fault on the page now; its width if it scrolls sideways.
 
-    dark: in the dark theme, too. tests/js/theme.test.js checks the contrast of all its colours on all backgrounds.
+    dark: contrast in the dark theme, too. tests/js/theme.test.js checks all text colours of both themes.
     """
     found = Axe().run(page).response["violations"]
     if dark:

@@ -1,4 +1,4 @@
-// Edits in words, titles and details of the audit list, and which edits of a fork are past.
+// Edits in words; titles and details of the audit list; and which edits of a fork are past.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

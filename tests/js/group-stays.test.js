@@ -14,13 +14,14 @@ const STORE = {
     [0, 10, group(5, [0, 1], [8])],
     [10, 40, group(5, [0, 1], [7, 8])],
     [40, 60, group(5, [0], [7])],
-    [60, -1, group(6, [0], [9])],
+    [60, 70, group(6, [0], [9])],
+    [70, -1, group(6, [0], [9])], // its disk ratio has changed, and no plan
   ],
   bars: bars([
     // job, group, born, end
     [8, 5, 0, 30],
     [8, 5, 10, 45],
-    [8, 5, 10, 10], // what has run of a bar that was replaced
+    [8, 5, 10, 10], // the part of a replaced bar that had run
     [7, 5, 10, 90],
     [7, 5, 40, 40],
     [7, 5, 40, 65],

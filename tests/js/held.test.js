@@ -227,3 +227,18 @@ test('a suspended worker holds everything but its CPUs, and a transfer nothing',
     [1000, 0, 3000],
   ]);
 });
+
+test('a row is measured by its servers as known at the time shown', () => {
+  const made = info({ server: { capacity: [20, 5, 5, 5, 5], was: [[100, [10, 5, 5, 5, 5]]] } });
+  const known = store();
+  known.edits = [[100, ['Resize a']]];
+  const rows = new Rows(known, made, 'servers');
+  const [row] = rows.list.filter(({ kind }) => kind === 'server');
+  const capacity = (p) => rows.measures(row, p)[0].capacity;
+  assert.deepEqual(capacity(99), [[Infinity, 10]]);
+  assert.deepEqual(capacity(100), [
+    [100, 10],
+    [Infinity, 20],
+  ]);
+  assert.deepEqual(capacity(99), [[Infinity, 10]], 'also when going back');
+});

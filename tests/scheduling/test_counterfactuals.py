@@ -88,6 +88,7 @@ def test_each_counterfactual_reverses_the_answer(world):
             seen.add((found.what, admitted))
             utility = job.utility
             if found.what == "priority":
+                assert found.value >= utility.priority / MAX_PRIORITY
                 assert says(replace(job, utility=replace(utility, priority=found.value)))
                 less = replace(job, utility=replace(utility, priority=found.value - 1.001 * unit_of(found.value)))
                 assert not says(less) or found.value <= utility.priority / MAX_PRIORITY * 1.02
@@ -174,7 +175,7 @@ def test_the_reversal_happens_in_a_new_simulation(world):
                 continue
             value = rows[what].value
             if value <= getattr(utility, what) / MAX_PRIORITY * 1.02:
-                continue  # the least that is tried
+                continue  # the lower limit of the search
             less = value - 1.001 * max(unit_of(value), least)
             for tried, expected in ((value, "admitted"), (less, "rejected")):
                 if tried <= 0:
@@ -228,7 +229,7 @@ def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():
         return {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}[1] == "admitted"
 
     found = {row.what: row for row in counterfactuals(as_it_was(cluster, jobs, events, decided.seq), 1)}
-    assert found["priority"].value == 0.133  # the job pays from 0.1321 on
+    assert found["priority"].value == 0.133  # the payoff is above 0 from a priority of 0.1321 on
     assert admitted(0.133)
     assert not admitted(0.132)
     assert utility_at(replace(jobs[1].utility, priority=2.01 * cost), 0) > cost

@@ -41,7 +41,7 @@ SERVER = {
     "lanes_was?": noted([[ANY]], "Earlier numbers: pairs of the time in ms until which they applied, and the numbers"),
     "away?": [INTERVAL],
     "away_was?": noted(
-        [[ANY]], "Outages as known before edits: pairs of the time of an edit in ms, and the outages before it"
+        [[ANY]], "Outages as known before edits: pairs of the time of an edit in ms and the outages until then"
     ),
 }
 GROUPED = {  # a job in a co-location group

@@ -53,8 +53,8 @@ export function layersOf(bars, rows, amountOf, p, from, width, bins) {
 
 export class Stack {
   /**
-   * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource;  capacity(p): its steps (capacity.js) as
-   * known at p; null where there is none
+   * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource
+   * capacity(p): steps (capacity.js) as known at p; null where there is none
    * nameOf(job);  tip;  onPick(job)
    */
   constructor(canvas, { view, playhead, source, amountOf, capacity, unit, nameOf, tip, onPick }) {

@@ -3,6 +3,7 @@
 import { modelsOf } from '../models/index.js';
 import { plural } from '../util/format.js';
 import { lowerBound } from '../util/binary-search.js';
+import { serverAt } from '../util/capacity.js';
 import { measuresOf, serversOf, workersIn } from './row-measures.js';
 import { sharedDomain } from './row-names.js';
 import { giveLanes } from './sub-lanes.js';
@@ -185,10 +186,12 @@ export class Rows {
     return serversOf(row, this.info.cluster.servers);
   }
 
-  /** Measures of a row (row-measures.js). */
-  measures(row) {
-    if (row.measures && row.peakOf === undefined) return row.measures;
-    const servers = this.serversOf(row);
+  /** Measures of a row (row-measures.js), with the servers as known at time p. */
+  measures(row, p = Infinity) {
+    const edits = this.store.edits.filter(([atMs]) => atMs <= p).length; // that the servers of the row may show
+    if (row.measures && row.peakOf === undefined && row.measuredAfter === edits) return row.measures;
+    row.measuredAfter = edits;
+    const servers = this.serversOf(row).map((server) => serverAt(server, p));
     if (servers.length) return (row.measures = measuresOf(row, servers, this));
     if (row.peakOf !== row.length) {
       row.measures = [workersIn(row, this.store)];

@@ -113,7 +113,7 @@ export class Present {
     state.dataset.state = following?.state ?? status;
     setText(state, following ? stateText(following.state) : status);
     setText($('#present-scheduler', this.section), inCharge(schedulers));
-    setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
+    setText($('#present-clock', this.section), `at ${clock(this.found?.sim_ms ?? at)}`);
     const since = $('#present-since', this.section); // the times of a live cluster are offsets, not times of day
     since.hidden = mode !== 'mirror';
     const counted = this.found?.began_at ? `Times are counted from ${wallSeconds(this.found.began_at)}.` : '\u00a0';

@@ -84,7 +84,7 @@ function shares(store, info, p, from, width, bins) {
   return { 'used-cpu': share(use.cpu), 'used-net': share(use.net) };
 }
 
-/** The bars on the server, and the stays of jobs in groups as bars of one each (`shared`). */
+/** The bars on the server, and the rows of the stays of jobs in groups (`shared`), each with a count of 1. */
 function barsOn(own, server, store) {
   let [known, seq] = [null, -1];
   return () => {

@@ -1,4 +1,4 @@
-// Stays of jobs on a machine that groups of jobs share, as bars: each with the end that was planned at its time.
+// Stays of jobs on a machine that groups of jobs share, as bars: for each time, with the end that was planned then.
 
 import { NEVER, OPEN, WORKER } from '../core/bars.js';
 
@@ -7,7 +7,8 @@ import { NEVER, OPEN, WORKER } from '../core/bars.js';
 
 /**
  * Rows [job, start, end, born, died, role, count, lane] of the stays on a server. A group changes often, so a stay has
- * many parts: a row is valid during a part and ends at the finish planned then; once the job has left, at its leaving.
+ * many parts: a row is valid during a part and ends when the plan of that time ends; after the last part, a row ends
+ * when the job left.
  *
  * @param {import('../core/store.js').Store} store
  * @param {number} server
@@ -37,9 +38,13 @@ function staysOf(store, server) {
   for (const [from, until, { group, servers, jobs }] of store.groups) {
     if (!servers.includes(server)) continue;
     for (const job of jobs) {
-      const end = planned.get(`${job} ${group} ${from}`) ?? (until === NEVER ? OPEN : until);
       const before = newest.get(job);
-      if (before && before.parts[before.parts.length - 1].until === from) before.parts.push({ from, until, end });
+      const last = before?.parts[before.parts.length - 1];
+      const goesOn = last?.until === from;
+      // a group may change without new plans of its jobs
+      const standing = goesOn ? last.end : until === NEVER ? OPEN : until;
+      const end = planned.get(`${job} ${group} ${from}`) ?? standing;
+      if (goesOn) before.parts.push({ from, until, end });
       else {
         const stay = { job, parts: [{ from, until, end }] };
         newest.set(job, stay);
@@ -50,13 +55,20 @@ function staysOf(store, server) {
   return stays;
 }
 
+/** @type {WeakMap<object, {generation: number, seen: number, ends: Map<string, number>}>} */
+const KNOWN = new WeakMap(); // of each store: bars are only added, so that each is read once
+
 /** 'job group time' -> the end that the job's plan of that time had. */
-function plannedEnds({ bars }) {
-  const ends = new Map();
-  for (let bar = 0; bar < bars.length; bar++) {
+function plannedEnds(store) {
+  const { bars, generation } = store;
+  let known = KNOWN.get(store);
+  if (!known || known.generation !== generation) known = { generation, seen: 0, ends: new Map() };
+  KNOWN.set(store, known);
+  for (; known.seen < bars.length; known.seen++) {
+    const bar = known.seen;
     if (bars.group[bar] < 0) continue;
     const key = `${bars.job[bar]} ${bars.group[bar]} ${bars.born_ms[bar]}`;
-    ends.set(key, Math.max(bars.end_ms[bar], ends.get(key) ?? 0));
+    known.ends.set(key, Math.max(bars.end_ms[bar], known.ends.get(key) ?? 0));
   }
-  return ends;
+  return known.ends;
 }

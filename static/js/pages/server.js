@@ -266,7 +266,7 @@ function panel({ key, title, capacity }, make) {
   return chart;
 }
 
-/** Text on the capacity as known at p. */
+/** Paints the text on the capacity as known at p. */
 function paintCapacity({ key, unit, capacity }, p, hasOutages) {
   if (capacity === null) return;
   const text = capacityText(stepsAt(capacity, p), unit);

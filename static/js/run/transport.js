@@ -81,27 +81,16 @@ export class Transport {
   keepAddress() {
     this.reach();
     readTimes(this.view, this.playhead, this.store.finished);
-    this.view.addEventListener(
-      'range',
-      debounce(
-        () =>
-          url.set(
-            this.view.fitted
-              ? { from: '', to: '' }
-              : { from: Math.round(this.view.from), to: Math.round(this.view.to) },
-          ),
-        250,
-      ),
-    );
-    for (const name of ['move', 'state'])
-      this.playhead.addEventListener(
-        name,
-        debounce(() => this.#addressTime(), 250),
-      );
+    const later = debounce(() => this.#address(), 250);
+    this.view.addEventListener('range', later);
+    for (const name of ['move', 'state']) this.playhead.addEventListener(name, later);
   }
 
-  #addressTime() {
-    url.set({ t: this.then ?? '' });
+  /** Sets the time and the range shown in the address. */
+  #address() {
+    const { fitted, from, to } = this.view;
+    const range = fitted ? { from: '', to: '' } : { from: Math.round(from), to: Math.round(to) };
+    url.set({ t: this.then ?? '', ...range });
   }
 
   #live() {
@@ -132,7 +121,7 @@ export class Transport {
     newest.addEventListener('click', () => playhead.goLive());
     // the address holds run, time, event, zoom, selection and filters
     copy.addEventListener('click', () => {
-      this.#addressTime();
+      this.#address();
       copyText(location.href, copy, "Copy the browser's address");
     });
     const fold = $('#fold');

@@ -10,6 +10,7 @@ import { MAX_SLOT_MIN, numberField, field } from '../ui/fields/form-field.js';
 import { groupsField } from './group-picker.js';
 
 const MINUTE_MS = 60_000;
+const MAX_JOBS = 10_000_000;
 
 /**
  * onWindow(from, to) in ms updates the chart from the fields; {element, setWindow(from, to)}. onDone(trace) after
@@ -118,8 +119,8 @@ export function chooseForm(trace, { onWindow, onDone }) {
     if (from !== undefined && from >= last)
       wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
     for (const [key, jobs] of Object.entries({ sample, limit }))
-      if (jobs !== undefined && !(Number.isSafeInteger(jobs) && jobs >= 1))
-        wrong[key] = `A whole number from 1 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;
+      if (jobs !== undefined && !(Number.isInteger(jobs) && jobs >= 1 && jobs <= MAX_JOBS))
+        wrong[key] = `A whole number from 1 to ${number(MAX_JOBS, 0)}.`;
     if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'From 0.000001 to 1,000,000.';
     if (f.slot_ms.value() !== undefined && !(slot() >= 1 && slot() <= MAX_SLOT_MIN * MINUTE_MS))
       wrong.slot_ms = `More than 0, at most ${number(MAX_SLOT_MIN, 0)} min (a year).`;

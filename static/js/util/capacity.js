@@ -56,7 +56,7 @@ export function largest(steps) {
 }
 
 /**
- * A server as known at time p: without what later edits change.
+ * A server as known at time p: without the changes that later edits make.
  *
  * @template {WithOutages} T
  * @param {T} server

@@ -31,6 +31,7 @@ IN_MEMORY = 2 * 1024 * 1024  # of one file's plain text; more goes to disk
 MAX_FILES = 2_000  # Google's trace has 500 parts a table
 MAX_DIRECTORY = 256 * 1024  # bytes of a zip's list of members
 BLOCK = 1024 * 1024
+TARS = (".tar", ".tar.gz", ".tgz")  # ends of names
 GZIP, TAR, TAR_AT = b"\x1f\x8b", b"ustar", 257
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # signature of a member, or of the end record if there are no members
 OTHERS = {
@@ -195,7 +196,7 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
         yield filename, _rest(_Metered(_Blocks(upload), budget, filename))
         return
     _refuse_others(head, filename)
-    if _is_tar(head):
+    if _is_tar(head, filename):
         raise ImportRefused(f"{filename}: a tar must be packed with gzip (.tar.gz)")
     if not head.startswith(GZIP):
         yield filename, _rest(_Metered(packed, budget, filename))
@@ -203,16 +204,16 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
     inner = gzip.GzipFile(fileobj=packed).read(TAR_AT + len(TAR))
     packed.seek(0)
     plain = _Metered(gzip.GzipFile(fileobj=packed), budget, filename)  # type: ignore[arg-type]
-    if _is_tar(inner):
+    if _is_tar(inner, filename):
         yield from _members_of_tar(plain, filename, budget)
         return
     _refuse_nested(inner, filename)
     yield filename.removesuffix(".gz"), _rest(plain)
 
 
-def _is_tar(head: bytes) -> bool:
-    """Test of the first bytes of a file; a tar without members consists of zeros."""
-    return head[TAR_AT : TAR_AT + len(TAR)] == TAR or (len(head) >= TAR_AT + len(TAR) and not any(head))
+def _is_tar(head: bytes, filename: str) -> bool:
+    """Test of the first bytes of a file; a tar without members consists of zeros, as damaged files may."""
+    return head[TAR_AT : TAR_AT + len(TAR)] == TAR or (filename.endswith(TARS) and not any(head))
 
 
 class _Blocks:
@@ -304,7 +305,7 @@ class _Rewound:
 
 
 def _refuse_nested(head: bytes, filename: str) -> None:
-    if head.startswith((GZIP, *ZIP)) or _is_tar(head):
+    if head.startswith((GZIP, *ZIP)) or _is_tar(head, filename):
         raise ImportRefused(f"{filename}: an archive inside an archive; unpack it once")
     _refuse_others(head, filename)
 

@@ -36,7 +36,7 @@ export class Occupancy extends Layer {
       sorted: row.sorted,
       low,
       high,
-      measures: frame.rows.measures(row),
+      measures: frame.rows.measures(row, frame.p),
       p: frame.p,
       ramp: frame.c.ramp,
       from: frame.from,
@@ -55,7 +55,7 @@ export class Occupancy extends Layer {
   }
 
   describe({ row, t, now }, frame) {
-    const measures = frame.rows.measures(row);
+    const measures = frame.rows.measures(row, frame.p);
     if (!frame.rows.serversOf(row).length) {
       const [workers] = measures;
       const sum = now.reduce((total, bar) => total + workers.amountOf(bar), 0);

@@ -43,7 +43,7 @@ function read(input) {
   return input.type === 'number' ? Number(input.value) : input.value;
 }
 
-export const MAX_SLOT_MIN = 365 * 24 * 60; // length of a slot: a year
+export const MAX_SLOT_MIN = 365 * 24 * 60; // longest slot, in minutes: a year
 
 /** The whole number in an input, undefined if it is empty; an Error with one sentence if it is none or is too large. */
 export function wholeNumber(input, title, least = 0) {
