@@ -125,7 +125,7 @@ def test_what_would_change_the_answer_is_of_the_time_of_the_clock():
         answer = ask.ask(run, asked)
         found[clock_ms] = (answer["verdict"], answer["counterfactuals"][0]["sentence"])
     assert found == {
-        0: ("admitted", "Admitted with a priority as low as 0.4271; it has 10."),
+        0: ("admitted", "Admitted with a priority as low as 0.427; it has 10."),
         9_000: ("rejected", "Not admitted with any priority up to 1,000,000 times its own 10."),
     }
 
