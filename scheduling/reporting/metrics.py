@@ -111,14 +111,16 @@ def _utilization(
     # [job, role, resource]; the bars of transfers have been removed above
     demands = np.array([[job.worker or zero, job.ps or zero, zero, job.worker or zero] for job in jobs], dtype=float)
     demands[:, Role.SUSPENDED, RESOURCES.index("cpu")] = 0
-    counted_ms = bars[:, END] - bars[:, START] - _unavailable_ms(bars, clusters)
+    counted_ms = bars[:, END] - bars[:, START] - unavailable_ms(bars, clusters)
     held = (bars[:, COUNT] * counted_ms)[:, None] * demands[bars[:, JOB], bars[:, ROLE]]
     return shares(held.sum(axis=0), offered(clusters, first_ms, int(bars[:, END].max())), packed)
 
 
-def _unavailable_ms(bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]]) -> np.ndarray:
+def unavailable_ms(bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]]) -> np.ndarray:
     """[bar] time in which its server was unavailable; only on real clusters are there bars on such servers."""
     found = np.zeros(len(bars), dtype=np.int64)
+    if not len(bars) or not any(server.away for _, cluster in clusters for server in cluster.servers):
+        return found
     order = np.argsort(bars[:, SERVER], kind="stable")
     ends = [begin for begin, _ in clusters[1:]] + [int(bars[:, END].max())]
     for (begin_ms, cluster), end_ms in zip(clusters, ends, strict=True):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduling.model.values import Role
 from scheduling.reporting.reasons import sentence
 
 ROLES = ("worker", "ps", "transfer", "suspended")
@@ -77,6 +78,7 @@ class _Player:
         self.rejected: set[int] = set()
         self.unfinished: set[int] = set()
         self.finishes: dict[int, int] = {}  # when a job ends by its newest plan
+        self.stated: dict[int, int] = {}  # when a real cluster ended a job, which may be after its last bar
         self.gangs: dict[int, tuple[int, int]] = {}  # workers and parameter servers that a reason states
         self.on: dict[tuple[int, int, int], Plan] = {}  # bars of the newest plan of each worker
         self.starts: dict[int, int] = {}  # when a job begins by its newest plan
@@ -118,6 +120,8 @@ class _Player:
             self.rejected.add(job)
         elif kind == "unfinished":
             self.unfinished.add(job)
+        elif kind == "ended":
+            self.stated[job] = at_ms
         if (broken := unclear(code, values, self.names)) is not None:
             self.problems.append(f"{at}: {broken}")
         elif code in ("in_order", "out_of_order"):
@@ -181,7 +185,7 @@ class _Player:
             self.finishes.pop(job, None)
             return
         self.finishes[job] = finish_ms
-        ends = [bar[4] for bar in bars if bar[1] == 0]
+        ends = [bar[4] for bar in bars if bar[1] in (Role.WORKER, Role.SUSPENDED)]  # it may end while suspended
         last_ms = max((bar[4] for bar in bars), default=0)
         if finish_ms < at_ms or max(ends, default=finish_ms) != finish_ms or last_ms > finish_ms:
             self.problems.append(
@@ -234,7 +238,10 @@ class _Player:
         job = data["job"]
         if not self._known(at, job):
             return
-        if self.finishes.pop(job, None) != at_ms:
+        planned_ms = self.finishes.pop(job, None)
+        if planned_ms is not None and planned_ms < at_ms == self.stated.get(job):
+            planned_ms = at_ms
+        if planned_ms != at_ms:
             self.problems.append(f"{at}: job {self.jobs[job]['id']} completes at {at_ms} ms, which was not planned")
         self.outcome.completed[job] = at_ms, data["utility"]
 

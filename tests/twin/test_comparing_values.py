@@ -5,14 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduling.model.bars import END
+from scheduling.model.values import Cluster, Job, Role, Server
+from scheduling.reporting import metrics
 from scheduling.reporting.quantities import value_text
 from tests.twin.builders_comparing import CLUSTER, bar, events_of, planned
 from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from twin.analysis.comparison import metrics as compared
 from twin.analysis.comparison.decisions import Decisions, decisions_of
 from twin.analysis.comparison.divergence import first_divergence
 from twin.analysis.comparison.metrics import against
 from twin.analysis.comparison.outcomes import FOREVER, _service, preemptions, suspensions
 from twin.eventlog.fold import VERDICT, RunState
+
+AWAY = ((50, 100),)
 
 
 def test_a_delta_knows_which_way_is_better():
@@ -179,3 +185,15 @@ def test_jobs_that_are_planned_at_once_and_one_after_the_other_are_planned_alike
     later = RunState().feed(events_of((0, "plan_changed", at_once | {"bars": [one, two._replace(end_ms=300)]})))
     divergence = first_divergence(decisions_of(single, CLUSTER), decisions_of(later, CLUSTER), places, FOREVER)
     assert (divergence.at_ms, divergence.job, divergence.jobs) == (0, 1, 1)
+
+
+def test_utilization_leaves_out_what_jobs_hold_on_an_unavailable_server():
+    """As at the end of a run. Bars of 4 of 8 GPUs in 0..100 and, on a server that is away in 50..100, in 0..100."""
+    servers = tuple(Server(name, "edge", (8_000, 0, 0, 0, 0), away=away) for name, away in (("a", ()), ("b", AWAY)))
+    cluster, jobs = Cluster("two", 10, servers), [Job("j", 0, worker=(4_000, 0, 0, 0, 0))]
+    bars = np.array([(0, Role.WORKER, server, 0, 100, 1, -1, -1, -1) for server in (0, 1)], dtype=np.int64)
+    whole = metrics._utilization(bars, [(0, cluster)], jobs, 0, ["gpu"])
+    assert whole["gpu"] == 4 * (100 + 50) / (8 * (100 + 50))
+    assert compared._utilization(bars, [(0, cluster)], jobs, 0, 100, ["gpu"]) == whole
+    assert compared._utilization(bars, [(0, cluster)], jobs, 0, 60, ["gpu"])["gpu"] == 4 * 110 / (8 * 110)
+    assert bars[:, END].tolist() == [100, 100], "the bars of the run are not changed"

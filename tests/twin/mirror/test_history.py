@@ -47,6 +47,26 @@ def test_the_files_of_a_small_cluster(tmp_path):
     )
 
 
+def test_a_job_that_is_suspended_until_its_end_passes_the_verifier(tmp_path):
+    log = Log()
+    log.apply(polled(2, running("1", 1)))
+    log.apply(polled(3, replace(running("1", 1), state="suspended", frees_cpus=True)))
+    log.apply(polled(4, replace(ended(running("1", 1), 4), frees_cpus=True)))
+    assert write(log.mirror, tmp_path) == []
+    assert "1,,suspended,edge1,,2,,3000,4000" in (tmp_path / "schedule.csv").read_text()
+
+
+def test_a_job_that_ends_later_than_its_last_attempt_passes_the_verifier(tmp_path):
+    """It was requeued, and cancelled while it waited."""
+    log = Log()
+    log.apply(polled(2, running("1", 1)))
+    log.apply(polled(4, job("1", restarts=1)))
+    log.apply(polled(9, replace(job("1", restarts=1), state="ended", outcome="cancelled", ended_ms=EPOCH + 8 * S)))
+    assert write(log.mirror, tmp_path) == []
+    ends = [row for row in map(orjson.loads, (tmp_path / "decisions.jsonl").read_text().splitlines())][-1]
+    assert (ends["kind"], ends["at_ms"]) == ("ended", 8_000)
+
+
 def test_a_gpu_that_two_jobs_hold_is_found(tmp_path):
     log = Log()
     log.apply(polled(5, running("1", 1, gpu_ids=(0, 1)), running("2", 2, gpu_ids=(1, 2))))

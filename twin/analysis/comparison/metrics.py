@@ -12,7 +12,7 @@ import numpy as np
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES, Cluster, Job, Role
 from scheduling.reporting.metric_table import HIGHER, value_of
-from scheduling.reporting.metrics import offered, shares
+from scheduling.reporting.metrics import offered, shares, unavailable_ms
 from scheduling.reporting.quantities import value_text
 from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import Outcomes
@@ -143,13 +143,14 @@ def _utilization(
     until_ms: int,
     packed: Sequence[str],
 ) -> dict[str, float | None]:
-    """Share of capacity x time held from first_ms to the last bar's end or the instant; absent servers have none."""
+    """Share of capacity x time held from first_ms to the last bar's end or the instant, of available servers only."""
     bars = bars[(bars[:, SERVER] >= 0) & (bars[:, ROLE] != Role.TRANSFER) & (bars[:, START] < until_ms)]
     if not len(bars):
         return dict.fromkeys(RESOURCES)
-    end = np.minimum(bars[:, END], until_ms)
-    last_ms = int(end.max())
-    time = (bars[:, COUNT] * (end - bars[:, START])).astype(float)
+    bars = bars.copy()
+    bars[:, END] = np.minimum(bars[:, END], until_ms)
+    last_ms = int(bars[:, END].max())
+    time = (bars[:, COUNT] * (bars[:, END] - bars[:, START] - unavailable_ms(bars, clusters))).astype(float)
     held = np.zeros(len(RESOURCES))
     for role, demands in enumerate(demands_by_role(jobs)):
         of_role = bars[:, ROLE] == role
