@@ -63,7 +63,7 @@ def test_a_job_that_ends_later_than_its_last_attempt_passes_the_verifier(tmp_pat
     log.apply(polled(4, job("1", restarts=1)))
     log.apply(polled(9, replace(job("1", restarts=1), state="ended", outcome="cancelled", ended_ms=EPOCH + 8 * S)))
     assert write(log.mirror, tmp_path) == []
-    ends = [row for row in map(orjson.loads, (tmp_path / "decisions.jsonl").read_text().splitlines())][-1]
+    ends = orjson.loads((tmp_path / "decisions.jsonl").read_text().splitlines()[-1])
     assert (ends["kind"], ends["at_ms"]) == ("ended", 8_000)
 
 
