@@ -7,11 +7,14 @@ import pytest
 
 from dashboard.readmodels import counterfactuals
 from scheduling.kernel.registry import scheduler_class
+from scheduling.model.bars import WORKER_SLOT
 from scheduling.model.values import RESOURCES, SITES
 from scheduling.slotted.counterfactuals import unit_of
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
+from twin.analysis.situation import load
 from twin.eventlog import event_log, remaining_work
+from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario
 from twin.runs import runner, scheduler_history
 from twin.scenarios import store
@@ -49,6 +52,21 @@ def test_the_page_receives_what_every_model_of_the_run_needs(viewer, make_scenar
     assert viewer.get(f"/api/runs/{run.pk}/snapshot/").status_code == 200
     slotted = {"fifo", "oasis"} & {first, then}
     assert static["limits"] == (list(RESOURCES) if slotted else []), "what is drawn while slots are in charge"
+
+
+def test_a_picture_across_a_hand_over_has_what_every_phase_in_it_packs(make_scenario):
+    """PD-ORS has no bandwidth to run out of; typed workers hold no resources."""
+    run = handed(make_scenario, "pd_ors", change("oasis", EDIT_MS))
+    assert "bandwidth" not in store.packed(run, 0)
+    assert "bandwidth" not in store.packed_since(run, EDIT_MS - 1, 20 * H)
+    assert store.packed_since(run, EDIT_MS, 20 * H) == list(RESOURCES)
+    run = handed(make_scenario, "srtf", change("fifo", EDIT_MS))
+    state, (cluster, jobs) = at(run.pk), store.of_run(run)
+    found = load.held(run, state, cluster, jobs, run.sim_ms, 0)
+    typed = found.bars[:, WORKER_SLOT] >= 0
+    assert 0 < typed.sum() < len(typed)
+    assert not found.amounts[typed].any()
+    assert found.amounts[~typed].any(axis=1).all()
 
 
 def test_who_is_in_charge_is_what_the_edited_worlds_say(make_scenario):

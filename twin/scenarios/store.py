@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,28 @@ def packed(run: Run, at_ms: int | None = None) -> list[str]:
     return [name for name in RESOURCES if limits and all(name in each for each in limits)]
 
 
+def packed_since(run: Run, since_ms: int, at_ms: int) -> list[str]:
+    """Limited resources under the scheduler at at_ms, except those that another one since since_ms does not limit."""
+    # typed workers and co-location have other measures
+    others = [each for each in _limits_of(_earlier(run, since_ms, at_ms)) if each]
+    return [name for name in packed(run, at_ms) if all(name in each for each in others)]
+
+
+def typed_since(run: Run, since_ms: int, at_ms: int) -> bool:
+    """True if a scheduler of typed workers was in charge since since_ms, before the one at at_ms."""
+    stages = _earlier(run, since_ms, at_ms)
+    try:
+        return any(_scheduler(stage.state).model.lanes(stage.state.cluster) is not None for stage in stages)
+    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
+        return False
+
+
+def _earlier(run: Run, since_ms: int, at_ms: int) -> list[Stage]:
+    """Stages that ended after since_ms and up to at_ms."""
+    begun = [stage for stage in stages_of(run.scenario, run.edits) if stage.at_ms <= at_ms]
+    return [stage for stage, after in pairwise(begun) if after.at_ms > since_ms]
+
+
 def packed_where_any(run: Run) -> list[str]:
     """Limited resources of the schedulers that allocate resources: what charts show in their phases.
 
@@ -94,7 +117,10 @@ def _stages(run: Run, at_ms: int | None) -> list[Stage]:
 
 
 def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
-    stages = _stages(run, at_ms)
+    return _limits_of(_stages(run, at_ms))
+
+
+def _limits_of(stages: Sequence[Stage]) -> list[tuple[str, ...]]:
     try:
         schedulers = [_scheduler(stage.state) for stage in stages]
         return [each.model.packs(each, stage.state.cluster) for each, stage in zip(schedulers, stages, strict=True)]

@@ -64,13 +64,15 @@ def held(
     if known_ms is not None:
         valid = (bars[:, BORN] <= known_ms) & (valid | (bars[:, DIED] > known_ms))
     bars = bars[valid & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= until_ms)]
-    packed = store.packed(run, at_ms)
+    packed = store.packed_since(run, since_ms, at_ms)
     servers = cluster.servers
     offered = np.array([not server.is_away(at_ms) for server in servers], dtype=bool)
     outages = [server.away for server in servers]
     if packed:
         columns = [RESOURCES.index(name) for name in packed]
         amounts = demands_by_role(jobs)[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
+        if store.typed_since(run, since_ms, at_ms):
+            amounts[bars[:, WORKER_SLOT] >= 0] = 0  # bars of that phase are on typed workers and take no resources
         capacity = np.array([server.capacity for server in servers], dtype=np.int64).reshape(-1, len(RESOURCES))
         return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered, outages)
     lanes = store.lanes_at(run, cluster, at_ms)
