@@ -135,6 +135,7 @@ KEEP_FORECASTS_DAYS = env.float("KEEP_FORECASTS_DAYS", default=0.0)  # with thei
 
 # of `manage.py up`: /healthz says it, so that it knows its own web server
 INSTANCE = env.str("TWIN_INSTANCE", default="")
+SUPERVISED = env.bool("TWIN_SUPERVISED", default=False)  # set by manage.py up, which replaces hanging processes
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "staticfiles"

@@ -32,7 +32,8 @@ LATE_S = 3.0  # heartbeats late by this much are reported
 SILENT_S = 10.0  # a process without a heartbeat for this long is not responding
 FORGOTTEN_S = 600.0  # after this time it is not listed any more: its host is gone
 HASH = "twin:pulse"
-KEPT = ("fault", "parent", "begun", "memory", "counters")  # of an entry; one of another version may lack some
+# of an entry; one of another version may lack some
+KEPT = ("fault", "parent", "supervised", "begun", "memory", "counters")
 
 _doing: tuple[str, float] | None = None  # of this process, and since when (wall clock)
 _begun = 0  # tasks that this process has begun
@@ -49,6 +50,7 @@ class Process:
     busy_s: float
     fault: str = ""  # reason why it does not work although it responds
     parent: str = ""  # host/pid
+    supervised: bool = False  # a supervisor replaces it if it does not recover
     begun: int = 0  # tasks
     memory: int = 0  # resident bytes
     counters: Sequence[Sequence[Any]] = ()  # counters.snapshot
@@ -62,12 +64,11 @@ class Process:
         """Fault of the process as text; empty if there is none."""
         number = self.name.rpartition("/")[2]
         if self.fault:
-            return f"the {self.kind} (process {number}) {self.fault}; it is replaced"
+            remedy = "it is replaced" if self.supervised else "restart it"
+            return f"the {self.kind} (process {number}) {self.fault}; {remedy}"
         if self.silent_s >= LATE_S:
-            return (
-                f"the {self.kind} (process {number}) has not answered for {self.silent_s:.0f} s; "
-                "it is replaced if it does not recover"
-            )
+            remedy = "it is replaced if it does not recover" if self.supervised else "restart it if it does not recover"
+            return f"the {self.kind} (process {number}) has not answered for {self.silent_s:.0f} s; {remedy}"
         return ""
 
 
@@ -122,6 +123,7 @@ class Pulse:
             "doing": _doing,
             "fault": fault,
             "parent": parent,
+            "supervised": settings.SUPERVISED,
             "begun": _begun,
             "memory": memory.resident(),
             "counters": counters.snapshot(),

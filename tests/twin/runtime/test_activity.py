@@ -23,7 +23,7 @@ def run(make_run):
 
 
 def process(kind, doing="", silent_s=0.0, name="host/1", **more):
-    return heartbeat.Process(name, kind, silent_s, doing, 5.0, **more)
+    return heartbeat.Process(name, kind, silent_s, doing, 5.0, **{"supervised": True, **more})
 
 
 def worker(doing="", silent_s=0.0, name="host/1"):

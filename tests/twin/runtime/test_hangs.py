@@ -79,10 +79,12 @@ def test_a_process_that_does_not_do_its_work_says_why_and_is_killed_at_once(laye
     watch = hang_detection.Hangs(heartbeat.folder(), reports.append)
     faulty = heartbeat.Pulse(heartbeat.TICKER, lambda: "has not processed runs for 61 s")
     faulty.file = faulty.file.with_name(f"ticker.{process.pid}")
-    faulty.beat()
-    (known,) = heartbeat.processes()
-    assert not known.answers
-    assert known.trouble == f"the ticker (process {os.getpid()}) has not processed runs for 61 s; it is replaced"
+    for supervised, remedy in ((False, "restart it"), (True, "it is replaced")):
+        settings.SUPERVISED = supervised
+        faulty.beat()
+        (known,) = heartbeat.processes()
+        assert not known.answers
+        assert known.trouble == f"the ticker (process {os.getpid()}) has not processed runs for 61 s; {remedy}"
     assert watch.check() == [process.pid]
     assert process.wait(10) == -signal.SIGKILL
     assert reports == [f"ticker (process {process.pid}) has not processed runs for 61 s; it is replaced"]

@@ -130,7 +130,7 @@ class Command(BaseCommand):
 
     def _prepare(self, family: Family) -> dict[str, str]:
         """Environment of the processes, after the broker has started and database and static files are up to date."""
-        env = dict(os.environ) | {"TWIN_INSTANCE": settings.INSTANCE}
+        env = dict(os.environ) | {"TWIN_INSTANCE": settings.INSTANCE, "TWIN_SUPERVISED": "1"}
         logs = settings.VAR_DIR / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         settings.UPLOAD_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
