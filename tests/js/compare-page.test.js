@@ -66,6 +66,17 @@ test('a comparison before any run has started says so in place of empty charts',
   assert.ok(!$('#compared').hasAttribute('data-unbegun'));
 });
 
+test('panels of a comparison that fail say so in their places, and the others are shown', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = { ...(await recorded(`/api/compare/?runs=${pair}`).json()), distributions: null };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => $('#panel-spread > .broken'), 'the panel says that it failed');
+  assert.match(text('#panel-spread > .broken'), /^This panel failed \(.*\)\. The other panels still work/);
+  await until(() => $$('#figures tbody tr').length > 3 && $('#differences table, #differences .empty'), 'others work');
+  const failed = $$('.broken').map((note) => note.closest('section').id);
+  assert.deepEqual(failed, ['panel-ranking', 'panel-spread'], 'those that show distributions');
+});
+
 const SPEEDS = 'The speeds of the jobs are derived from different models: a in run 1; b in run 2.';
 const speeds = () => $$('.speeds').map((note) => (note.hidden ? null : note.textContent));
 

@@ -14,6 +14,7 @@ import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
 import { View } from '../core/ranges/time-range.js';
 import { PagePart } from '../ui/failures/page-part.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
 import { redraw } from '../core/render-loop.js';
@@ -62,6 +63,14 @@ const ranking = new Ranking($('#panel-ranking'), {
   metric: url.get('rank'),
   onChange: (metric) => url.set({ rank: metric }),
 });
+
+const panels = [
+  inPanel($('#panel-ranking'), () => ranking.paint(answer)),
+  inPanel($('#panel-figures'), () => paintMetrics()),
+  inPanel($('#panel-groups'), () => groups.paint(answer)),
+  inPanel($('#panel-spread'), () => spreads.paint(answer.distributions)),
+  inPanel($('#panel-divergence'), () => paintAgainst()),
+];
 
 if (ids.length < 2) choose(true);
 else compare().catch(fail);
@@ -171,11 +180,7 @@ function paint() {
   $('#unbegun').hidden = begun;
   $('#compared').toggleAttribute('data-unbegun', !begun);
   $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
-  ranking.paint(answer);
-  paintMetrics();
-  groups.paint(answer);
-  spreads.paint(answer.distributions);
-  paintAgainst();
+  for (const paintPanel of panels) paintPanel();
 }
 
 function paintMetrics() {

@@ -17,6 +17,7 @@ import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
 import { plural } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { isPassing, isRefusal, repeatAfter } from '../util/poll.js';
 
 const MAX_LIVE = 8; // active runs whose metrics are requested at a time
@@ -122,17 +123,16 @@ function paint() {
   $('#cards').hidden = table;
   $('#runs-key').hidden = table || !runs.length;
   $('#runs').hidden = $('#runs-tools').hidden = !table;
-  if (table) {
-    cards.clear();
-    list.paint(runs, { none });
-  } else {
-    list.box.replaceChildren();
-    cards.paint(runs, none);
-  }
+  if (table) cards.clear();
+  else list.box.replaceChildren();
+  paintRuns(table, none);
   $('#runs-more').hidden = runs.length >= Math.min(found.count, MAX_RUNS);
-  present.show(newest);
+  paintPresent();
   steps?.paint(newest);
 }
+
+const paintRuns = inPanel($('#cards'), (table, none) => (table ? list.paint(runs, { none }) : cards.paint(runs, none)));
+const paintPresent = inPanel($('#present'), () => present.show(newest));
 
 $('#runs-more').addEventListener('click', () => {
   size = Math.min(size + PAGE, MAX_RUNS);

@@ -30,6 +30,7 @@ import { forkAt } from '../run/forks.js';
 import { presentOf, sampleTiles } from '../run/figures/sample-tiles.js';
 import { ServerJobs, barsAt } from '../run/server-jobs.js';
 import { PagePart } from '../ui/failures/page-part.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
 import { tile } from '../ui/tile.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { pictureButton } from '../ui/png-button.js';
@@ -85,7 +86,7 @@ async function main() {
   const outagesThen = (p) => outagesAt(self, p, info.run.mode === 'mirror');
   const capacityThen = ({ capacity }, p) => withoutOutages(stepsAt(capacity, p), outagesThen(p));
   const measures = models.flatMap((model) => model.stacks(self, info, () => own().bars));
-  const stacks = measures.map((measure) =>
+  const made = measures.map((measure) =>
     panel(
       measure,
       (canvas, tip) =>
@@ -101,6 +102,7 @@ async function main() {
         }),
     ),
   );
+  const stacks = made.filter(Boolean);
   let priced = null;
   const prices = new Curves($('#prices'), {
     view,
@@ -260,7 +262,8 @@ function panel({ key, title, capacity }, make) {
       h('div', { class: 'numbers', id: `${id}-numbers`, hidden: true }),
     ),
   );
-  const chart = make(canvas, new Tip(tip));
+  const chart = inPanel(canvas, () => make(canvas, new Tip(tip)))();
+  if (!chart) return null; // the panel says so
   numbersButton(id, () => chart.table());
   pictureButton(id, `run-${runId}-server-${server}-${key}`);
   return chart;
