@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from twin.config import celery
 from twin.infra import memory
 
 FREED = """
@@ -41,3 +43,11 @@ def test_it_is_returned_once_a_minute_at_most(monkeypatch):
         now[0] = at
         memory.give_back_at_times()
     assert calls == [1_000.0, 1_060.0, 1_120.0]
+
+
+def test_each_task_gives_memory_back_and_a_large_pool_child_is_replaced(monkeypatch, settings):
+    calls = []
+    monkeypatch.setattr(memory, "give_back_at_times", lambda: calls.append(1))
+    celery.end_task("id", SimpleNamespace(name="twin.tasks.advance_run"), "SUCCESS")
+    assert calls == [1]
+    assert 0 < settings.CELERY_WORKER_MAX_MEMORY_PER_CHILD <= 1_000_000, "kB"

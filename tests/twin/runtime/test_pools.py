@@ -1,9 +1,13 @@
 """A run whose computations take long is handed to a worker of its own, and comes back when they are short again."""
 
+import re
+
 import pytest
+from django.conf import settings
 
 from tests.twin.runtime.builders import undisturbed
 from twin.eventlog import event_log
+from twin.management.commands import up
 from twin.models import Run
 from twin.runs import engine, pools, runner
 
@@ -64,3 +68,14 @@ def test_a_run_comes_back_when_its_computations_are_short(layer, make_run, monke
     monkeypatch.setattr(pools, "LONG_S", 1e6)
     runner.advance(run.pk)
     assert (Run.objects.get(pk=run.pk).slow, messages("runs")) == (False, [("twin.tasks.advance_run", run.pk)])
+
+
+def test_no_worker_for_runs_takes_other_tasks(monkeypatch):
+    """Else certificates or imports could keep all of them busy."""
+    started = {}
+    monkeypatch.setattr(up.Family, "add", lambda self, child: started.__setitem__(child.name, child.command))
+    up.Command()._start_others(up.Family(), {}, {"workers": 2, "demo": False})
+    queues = {name: command[command.index("-Q") + 1] for name, command in started.items() if "-Q" in command}
+    assert queues == {"worker": "runs", "long": "long", "background": "io,certificates"}
+    served = re.findall(r"^(\w+)\) worker (\S+) ", (settings.BASE_DIR / "bin/serve").read_text(), re.M)
+    assert dict(served) == {"runs": "runs", "long": "long", "background": "io,certificates"}
