@@ -1,6 +1,7 @@
 """Large runs: shown by levels of detail that agree with the whole state, which is not folded for pages."""
 
 from base64 import b64decode
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from twin.analysis import levels, state_task, stored_levels
 from twin.eventlog import event_log, large_runs, stored_states
 from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER
 from twin.models import FoldedState, Run
+from twin.processes import bounded_process, exclusive
 from twin.runs import runner
 from twin.scenarios import store
 
@@ -133,6 +135,29 @@ def test_levels_are_due_instead_of_a_state_and_made_anew_as_the_log_grows(make_r
     event_log.append(run.pk, 0, events[7:9])
     assert state_task.due() == run.pk
     assert stored_states.at(run.pk).last_seq == 9, "levels are no state"
+
+
+def test_one_state_and_the_levels_of_one_run_are_computed_at_a_time(make_run, settings, monkeypatch):
+    monkeypatch.setattr(stored_states, "MIN_BEHIND", 1)
+    settings.LARGE_RUN_EVENTS = 3
+    runs = [make_run() for _ in range(4)]
+    for run, count in zip(runs, (2, 2, 6, 6), strict=True):
+        event_log.append(run.pk, 0, [Event(*row) for row in GOLDEN][:count])
+        Run.objects.filter(pk=run.pk).update(status=Run.FINISHED)
+    small, large = runs[1], runs[3]
+    assert state_task.due() == small.pk
+    with exclusive.held(state_task.TASK, small.pk):
+        assert state_task.due() == large.pk
+        with exclusive.held(state_task.TASK, large.pk):
+            assert state_task.due() is None
+            monkeypatch.setattr(bounded_process, "run", Mock(side_effect=AssertionError("a third one is computed")))
+            for run in (runs[0], runs[2]):
+                state_task.work_off(run.pk)
+    with exclusive.held(state_task.TASK, large.pk):
+        assert state_task.due() == small.pk, "a state does not wait for levels"
+        for run in runs[:2]:
+            state_task.run(run.pk)
+        assert state_task.due() is None
 
 
 def test_a_run_that_is_not_large_has_no_levels(viewer, make_run):

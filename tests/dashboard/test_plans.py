@@ -58,7 +58,7 @@ def planned(operator, **body) -> dict:
     assert made.status_code == 201, made.content
     assert made.json()["status"] == "computing"
     played_out(Run.objects.get(pk=made.json()["run"]))
-    planning_task.work(made.json()["id"])
+    planning_task.make(made.json()["id"])
     return operator.get(f"/api/proposals/{made.json()['id']}/").json()
 
 
@@ -229,7 +229,7 @@ def test_a_run_that_fails_or_goes_gives_no_plan(operator, lab, cluster):
     made = post(operator, PLANS, {"scheduler": "fifo"}).json()
     Run.objects.filter(pk=made["run"]).update(status=Run.CANCELLED)
     assert planning_task.Requests().refresh() == [made["id"]]
-    planning_task.work(made["id"])
+    planning_task.make(made["id"])
     plan = operator.get(f"/api/proposals/{made['id']}/").json()
     assert (plan["status"], plan["message"]) == ("failed", f"No plan: run {made['run']} is cancelled.")
     assert post(operator, f"/api/proposals/{made['id']}/discard/", {}).json()["detail"] == (

@@ -62,7 +62,7 @@ class Twin:
         found = {"estimates": dict(self.connector.estimate()), "constraints": self.connector.constraints().plain()}
         Forecasting.objects.update_or_create(connection=self.connection, defaults=found)
         Connection.objects.filter(pk=self.connection.pk).update(health={"seen_ms": self.mirror.at_ms})
-        forecast_task.work(self.connection.pk)
+        forecast_task.forecast(self.connection.pk)
         rows = Forecasting.objects.get(pk=self.connection.pk).rows
         for row in rows:
             row["start_ms"] = None if row["start_ms"] is None else row["start_ms"] + self.mirror.epoch_ms

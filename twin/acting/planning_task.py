@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from typing import Any
 
 import orjson
@@ -21,11 +22,13 @@ from twin.acting.wanted import wanted
 from twin.actuators.base import Actuator, actuator_class, build
 from twin.actuators.facts import ActuatorError, WaitingJob
 from twin.models import Connection, Forecasting, Proposal, Run
+from twin.processes import bounded_process, exclusive
 from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
-QUEUE = "io"
+TASK, QUEUE = "plan_proposal", "io"
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
+LIMIT_S = 120.0  # of one plan
 NO_CHANGES = {
     ORDER: "The jobs already wait in this order; there is nothing to change.",
     PLACEMENT: "No waiting job needs a begin time or nodes; there is nothing to change.",
@@ -36,7 +39,7 @@ MAX_LEFT_OUT = 2_000  # jobs that a plan leaves unchanged, listed with the reaso
 class Requests(TaskRequests):
     """Requests for the plans of proposals whose run has ended."""
 
-    task, queue, again_s = "plan_proposal", QUEUE, ASKED_S
+    task, queue, again_s = TASK, QUEUE, ASKED_S
 
     def due(self) -> list[int]:
         ended = Proposal.objects.filter(status=Proposal.COMPUTING).exclude(run__status__in=Run.ACTIVE)
@@ -44,14 +47,36 @@ class Requests(TaskRequests):
 
 
 def work(pk: int) -> None:
-    """Plan of the proposal; a proposal that cannot have one fails with the reason."""
+    """Plan of the proposal, made in a process of its own; a proposal that cannot have one fails with the reason."""
+    with exclusive.held(TASK, pk) as mine:
+        if mine is None or not _waits(pk):
+            return
+        outcome = mine.run(partial(make, pk), limit_s=LIMIT_S, wanted=partial(_waits, pk))
+        if outcome in bounded_process.FAILURES:
+            late = f"No plan: making it took longer than {LIMIT_S:g} s."
+            _end(pk, _failed(late if outcome == "late" else "No plan: making it failed; see the log."))
+
+
+def make(pk: int) -> None:
+    """Plan of the proposal, made in this process."""
     proposal = Proposal.objects.select_related("connection", "run__scenario__parent").get(pk=pk)
-    if proposal.status != Proposal.COMPUTING:
-        return
     try:
         found = _fields(proposal)
     except (ActuatorError, UnknownName, ModelError) as error:
-        found = {"status": Proposal.FAILED, "message": str(error), "ended_at": timezone.now()}
+        found = _failed(str(error))
+    _end(pk, found)
+
+
+def _waits(pk: int) -> bool:
+    return Proposal.objects.filter(pk=pk, status=Proposal.COMPUTING).exists()
+
+
+def _failed(why: str) -> dict[str, Any]:
+    return {"status": Proposal.FAILED, "message": why, "ended_at": timezone.now()}
+
+
+def _end(pk: int, found: Mapping[str, Any]) -> None:
+    """Storage of the result, unless the proposal was discarded meanwhile."""
     Proposal.objects.filter(pk=pk, status=Proposal.COMPUTING).update(**found)
 
 

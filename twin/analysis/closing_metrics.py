@@ -6,7 +6,7 @@ import logging
 from functools import partial
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from scheduling.reporting.metrics import summarize
 from twin.eventlog import frames
@@ -14,11 +14,11 @@ from twin.infra import pubsub
 from twin.mirror import stored
 from twin.mirror.history import history_of, with_all_outages
 from twin.models import MirrorRecord, Run
-from twin.processes import bounded_process
+from twin.processes import bounded_process, exclusive
 from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
-QUEUE = "io"
+TASK, QUEUE = "measure_mirror", "io"
 LIMIT_S = 300.0  # of one run
 ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
 UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
@@ -27,7 +27,7 @@ UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not ha
 class Requests(TaskRequests):
     """Requests for the metrics of one run after the other."""
 
-    task, queue, again_s = "measure_mirror", QUEUE, ASKED_S
+    task, queue, again_s = TASK, QUEUE, ASKED_S
 
     def due(self) -> list[int]:
         run_id = due()
@@ -35,18 +35,19 @@ class Requests(TaskRequests):
 
 
 def due() -> int | None:
-    """The oldest ended run without metrics; one whose cluster has shown no nodes has none."""
-    nodes = MirrorRecord.objects.filter(run=OuterRef("pk"), kind=MirrorRecord.NODE)
-    waiting = Run.objects.filter(Exists(nodes), mode=Run.MIRROR, status=Run.FINISHED, metrics={})
-    return waiting.order_by("pk").values_list("pk", flat=True).first()
+    """The oldest ended run without metrics."""
+    return _all_due().order_by("pk").values_list("pk", flat=True).first()
 
 
 def work(run_id: int) -> None:
     """Storage of the metrics of a run, computed in a process of its own; only the number of jobs where that fails."""
-    outcome = bounded_process.run(partial(measure, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
-    if outcome in bounded_process.FAILURES:
-        log.error("run %s: its metrics cannot be computed; the computation ended as %s", run_id, outcome)
-        _store(run_id, {"jobs": MirrorRecord.objects.filter(run=run_id, kind=MirrorRecord.JOB).count()})
+    with exclusive.held(TASK, run_id) as mine:
+        if mine is None or not _all_due().filter(pk=run_id).exists():
+            return
+        outcome = mine.run(partial(measure, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
+        if outcome in bounded_process.FAILURES:
+            log.error("run %s: its metrics cannot be computed; the computation ended as %s", run_id, outcome)
+            _store(run_id, {"jobs": MirrorRecord.objects.filter(run=run_id, kind=MirrorRecord.JOB).count()})
 
 
 def measure(run_id: int) -> None:
@@ -59,6 +60,12 @@ def measure(run_id: int) -> None:
         _store(run_id, {name: value for name, value in found.items() if name not in UNKNOWN})
     except Run.DoesNotExist:
         log.info("run %s was deleted before its metrics were computed", run_id)
+
+
+def _all_due() -> QuerySet[Run]:
+    """Ended runs without metrics; one whose cluster has shown no nodes has none."""
+    nodes = MirrorRecord.objects.filter(run=OuterRef("pk"), kind=MirrorRecord.NODE)
+    return Run.objects.filter(Exists(nodes), mode=Run.MIRROR, status=Run.FINISHED, metrics={})
 
 
 def _store(run_id: int, metrics: dict[str, Any]) -> None:

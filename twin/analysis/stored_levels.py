@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 
 from twin.analysis import levels
 from twin.eventlog import stored_states
@@ -35,10 +35,15 @@ class Stored(NamedTuple):
 
 def due() -> int | None:
     """The newest large run whose levels are to be made."""
+    return all_due().order_by("-pk").values_list("pk", flat=True).first()
+
+
+def all_due() -> QuerySet[Run]:
+    """Large runs whose levels are to be made."""
     stored = Case(When(folded__version=VERSION, then=F("folded__seq")), default=Value(0))
     runs = Run.objects.filter(all_large()).annotate(stored=stored).filter(last_seq__gt=F("stored"))
     behind = Q(last_seq__gt=F("stored") + F("stored") / MAX_BEHIND_SHARE)
-    return runs.filter(behind | ~Q(status__in=Run.ACTIVE)).order_by("-pk").values_list("pk", flat=True).first()
+    return runs.filter(behind | ~Q(status__in=Run.ACTIVE))
 
 
 def bring_up(run_id: int) -> None:

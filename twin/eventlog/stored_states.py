@@ -7,7 +7,7 @@ deleted at any time.
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 
 from twin.eventlog import state_codec
 from twin.eventlog.event_log import lines_and_bars
@@ -36,10 +36,15 @@ def at(run_id: int, up_to: int | None = None, state: RunState | None = None, *, 
 
 def due() -> int | None:
     """The newest run whose stored state is to be brought up."""
+    return all_due().order_by("-pk").values_list("pk", flat=True).first()
+
+
+def all_due() -> QuerySet[Run]:
+    """Runs whose stored states are to be brought up."""
     stored = Case(When(folded__version=state_codec.VERSION, then=F("folded__seq")), default=Value(0))
     runs = Run.objects.exclude(all_large()).annotate(stored=stored).filter(last_seq__gte=F("stored") + MIN_BEHIND)
     behind = Q(last_seq__gte=F("stored") + MAX_BEHIND, last_seq__gt=F("stored") + F("stored") / MAX_BEHIND_SHARE)
-    return runs.filter(behind | ~Q(status__in=Run.ACTIVE)).order_by("-pk").values_list("pk", flat=True).first()
+    return runs.filter(behind | ~Q(status__in=Run.ACTIVE))
 
 
 def bring_up(run_id: int) -> None:

@@ -21,11 +21,11 @@ from twin.connectors.facts import ENDED, ConnectorError, JobFact, NoAccounting
 from twin.eventlog import event_log
 from twin.mirror.drift import Difference, LoggedState, compare
 from twin.models import Connection
-from twin.processes import bounded_process
+from twin.processes import bounded_process, exclusive
 from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
-QUEUE = "io"
+TASK, QUEUE = "audit_mirror", "io"
 EVERY_S = 3_600.0
 FIRST_S = 120.0  # after the beginning of a run
 AGAIN_S = 20.0  # at least, until the second comparison of what differed
@@ -39,7 +39,7 @@ SETTLED_MS = 10_000  # what the accounting says to have ended later than this ag
 class Requests(TaskRequests):
     """Requests for audits of connections."""
 
-    task, queue, again_s = "audit_mirror", QUEUE, ASKED_S
+    task, queue, again_s = TASK, QUEUE, ASKED_S
 
     def due(self) -> list[int]:
         now = time.time()
@@ -57,13 +57,16 @@ def due(connection: Connection, now: float) -> bool:
 
 def work(pk: int) -> None:
     """Audit of one connection, in a process of its own that ends at its time limit."""
-    before = Connection.objects.values_list("drift", flat=True).get(pk=pk)
-    outcome = bounded_process.run(partial(audit, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
-    if outcome in bounded_process.FAILURES:
-        error = f"the audit took longer than {LIMIT_S:g} s" if outcome == "late" else "the audit failed; see the log"
-        connection = Connection.objects.get(pk=pk)
-        if connection.drift == before:
-            _store(connection, EVERY_S, error=error)
+    with exclusive.held(TASK, pk) as mine:
+        before = _followed().filter(pk=pk).first()
+        if mine is None or before is None or not due(before, time.time()):
+            return
+        outcome = mine.run(partial(audit, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
+        if outcome in bounded_process.FAILURES:
+            late = f"the audit took longer than {LIMIT_S:g} s"
+            connection = Connection.objects.get(pk=pk)
+            if connection.drift == before.drift:
+                _store(connection, EVERY_S, error=late if outcome == "late" else "the audit failed; see the log")
 
 
 def audit(pk: int) -> None:

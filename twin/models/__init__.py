@@ -5,6 +5,7 @@ from twin.models.alerts import Alert, AlertNotice, AlertRule, AlertWork
 from twin.models.audit import AuditEntry
 from twin.models.forecasts import Forecast, Forecasting, Score
 from twin.models.inputs import ClusterSpec, Scenario, Trace
+from twin.models.leases import TaskLease
 from twin.models.live import Connection, MirrorRecord
 from twin.models.log import Checkpoint, EventBatch, FoldedState
 from twin.models.push import PushedEvent, PushSnapshot, PushSource
@@ -44,6 +45,7 @@ __all__ = [
     "ShadowSet",
     "Sweep",
     "SweepPoint",
+    "TaskLease",
     "Team",
     "Trace",
     "home_of",

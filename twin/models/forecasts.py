@@ -24,7 +24,6 @@ class Forecasting(models.Model):
     figures = models.JSONField(default=dict)  # forecasts/figures.py
     error = models.TextField(blank=True, default="")  # why there is no newer one
     seconds = models.FloatField(null=True)  # that the newest one took
-    busy_until = models.FloatField(default=0)  # Unix s until which a worker is at it
 
 
 class Forecast(models.Model):

@@ -1,4 +1,7 @@
-"""Base class of the ticker's requests for background tasks: each key is requested once, and again if no worker came."""
+"""Base class of the ticker's requests for background tasks: each key is requested once, and again if no worker came.
+
+A key whose task a worker computes is not requested (twin/processes/exclusive.py).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar
 
+from twin.processes import exclusive
 from twin.processes.dispatch import send
 
 
@@ -25,8 +29,9 @@ class TaskRequests(ABC):
         """Keys for which the task is due."""
 
     def refresh(self) -> list[int]:
-        """Keys that are due and were not just requested; they are requested now."""
-        now, due = time.monotonic(), list(self.due())
+        """Keys that are due, not in progress and were not just requested; they are requested now."""
+        now, busy = time.monotonic(), exclusive.in_progress(self.task)
+        due = [key for key in self.due() if key not in busy]
         self.asked = {key: when for key, when in self.asked.items() if key in due}
         found = [key for key in due if now - self.asked.get(key, float("-inf")) >= self.again_s]
         for key in found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,6 +12,7 @@ from twin.connectors.constraints import Asked, Constraints
 from twin.mirror.forecasts import forecast_task, learning, scores
 from twin.mirror.forecasts.learning import Learned
 from twin.models import Connection, Forecast, Forecasting, Score
+from twin.processes import bounded_process
 from twin.runs import lease
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +42,7 @@ def applied(connection, snapshot):
 
 def seen(connection, snapshot):
     applied(connection, snapshot)
-    forecast_task.work(connection.pk)
+    forecast_task.forecast(connection.pk)
     return Forecasting.objects.get(pk=connection.pk)
 
 
@@ -82,14 +83,24 @@ def test_what_has_ended_is_what_the_next_forecast_believes(connection):
     assert row["waits_for"] == ["2"]
 
 
-@pytest.mark.parametrize("gone_s", [-1, 3_600], ids=["ran out", "from before the clock was set back"])
-def test_only_one_worker_forecasts_a_cluster_at_a_time(connection, gone_s):
-    Forecasting.objects.create(connection=connection, busy_until=time.time() + 60)
+def test_a_forecast_that_takes_too_long_is_stated_and_repeated_after_a_pause(connection, monkeypatch):
+    monkeypatch.setattr(forecast_task, "send", Mock())
+    before = seen(connection, first())
+    monkeypatch.setattr(bounded_process, "run", lambda work, **limits: "late")
     forecast_task.work(connection.pk)
-    assert Forecasting.objects.get(pk=connection.pk).made_ms is None
-    Forecasting.objects.update(busy_until=time.time() + gone_s)
+    after = Forecasting.objects.get(pk=connection.pk)
+    assert (after.error, after.rows) == ("the forecast took longer than 120 s", before.rows)
+    requests, clock = forecast_task.Requests(), [100.0]
+    monkeypatch.setattr(forecast_task.time, "monotonic", lambda: clock[0])
+    assert requests.refresh() == [connection.pk]
+    applied(connection, polled(3_630, running("1", 3_600, gpus=4)))
+    clock[0] += forecast_task.FAILED_EVERY_S - 1
+    assert requests.refresh() == []
+    clock[0] += 1
+    assert requests.refresh() == [connection.pk]
+    monkeypatch.setattr(bounded_process, "run", lambda work, **limits: work() or "done")
     forecast_task.work(connection.pk)
-    assert Forecasting.objects.get(pk=connection.pk).made_ms is not None
+    assert Forecasting.objects.get(pk=connection.pk).error == ""
 
 
 def test_forecasts_are_requested_when_the_log_has_grown_and_not_too_often(connection, monkeypatch):

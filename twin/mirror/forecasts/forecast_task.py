@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -22,15 +23,16 @@ from twin.mirror.forecasts import figures, rows, scores
 from twin.mirror.forecasts.learning import Learned, key_of, unpack
 from twin.mirror.forecasts.situation import gang_of, identity, situation
 from twin.models import Connection, Forecast, Forecasting, Run
+from twin.processes import bounded_process, exclusive
 from twin.processes.dispatch import send
-from twin.runs import lease
 
 log = logging.getLogger(__name__)
-QUEUE = "io"
+TASK, QUEUE = "forecast_mirror", "io"
 EVERY_S = 5.0
 QUIET_EVERY_S = 60.0  # where nothing has changed: forecasts age
+FAILED_EVERY_S = 600.0  # where the newest one failed
 ASKED_S = 20.0  # a request that no worker accepted for this long is repeated
-BUSY_S = 60.0  # after which a worker that has not reported back is taken for gone
+LIMIT_S = 120.0  # of one forecast
 FIGURES_MS, SCORED_MS = 60_000, 10_000  # between two computations of the figures; the second where scores are new
 MAX_JOBS = 5_000  # waiting jobs of one forecast, in the order of priority
 
@@ -43,34 +45,42 @@ class Requests:
 
     def refresh(self) -> list[int]:
         """Connections whose forecasts are due, which are requested."""
-        now, due = time.monotonic(), []
-        followed = Connection.objects.filter(wanted=Connection.FOLLOWING, run__isnull=False)
-        for pk, seq in followed.values_list("pk", "run__last_seq"):
+        now, due, busy = time.monotonic(), [], exclusive.in_progress(TASK)
+        followed = Connection.objects.filter(wanted=Connection.FOLLOWING, run__isnull=False).exclude(pk__in=busy)
+        for pk, seq, error in followed.values_list("pk", "run__last_seq", "forecasting__error"):
             when, before = self.asked.get(pk, (float("-inf"), -1))
-            if now - when >= (EVERY_S if seq != before else QUIET_EVERY_S):
+            every_s = FAILED_EVERY_S if error else EVERY_S if seq != before else QUIET_EVERY_S
+            if now - when >= every_s:
                 self.asked[pk] = (now, seq)
-                send("forecast_mirror", pk, queue=QUEUE, expires=ASKED_S)
+                send(TASK, pk, queue=QUEUE, expires=ASKED_S)
                 due.append(pk)
         return due
 
 
 def work(pk: int) -> None:
-    """Forecast of one connection, unless a worker is at it."""
-    if not Connection.objects.filter(pk=pk, run__isnull=False).exists():
-        return
-    Forecasting.objects.get_or_create(connection_id=pk)
-    now = time.time()
-    if not Forecasting.objects.filter(lease.free("busy_until", now, BUSY_S), pk=pk).update(busy_until=now + BUSY_S):
-        return
-    try:
-        forecast(pk)
-    finally:
-        Forecasting.objects.filter(pk=pk).update(busy_until=0)
+    """Forecast of one connection, in a process of its own, unless a worker is at it.
+
+    Where it fails, the one before stays, with the reason.
+    """
+    with exclusive.held(TASK, pk) as mine:
+        if mine is None or not _exists(pk):
+            return
+        outcome = mine.run(partial(forecast, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
+        if outcome in bounded_process.FAILURES:
+            late = f"the forecast took longer than {LIMIT_S:g} s"
+            error = late if outcome == "late" else "the forecast failed; see the log"
+            log.error("connection %s: no new forecast: %s", pk, error)
+            Forecasting.objects.filter(pk=pk).update(error=error)
+
+
+def _exists(pk: int) -> bool:
+    return Connection.objects.filter(pk=pk, run__isnull=False).exists()
 
 
 def forecast(pk: int) -> None:
     """Newest forecast with its figures, stored after the changed jobs have been taken in."""
     began = time.monotonic()
+    Forecasting.objects.get_or_create(connection_id=pk)
     kept = Forecasting.objects.select_related("connection__run").get(pk=pk)
     connection, run = kept.connection, kept.connection.run
     if run is None or run.clock_wall is None:

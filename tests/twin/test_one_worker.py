@@ -1,0 +1,123 @@
+"""Background tasks that one worker at a time computes: neither asked for nor computed again while one is at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from unittest.mock import Mock
+
+import pytest
+
+from tests.twin.mirror.builders_stored import POLLS, following
+from twin import tasks
+from twin.acting import planning_task
+from twin.analysis import closing_metrics, state_task
+from twin.eventlog import stored_states
+from twin.mirror import borders, drift_task, stored
+from twin.mirror.forecasts import forecast_task
+from twin.models import Connection, Proposal, TaskLease
+from twin.processes import bounded_process
+from twin.runs import lease
+
+pytestmark = pytest.mark.django_db
+
+
+class Lab(NamedTuple):
+    """Keys of what is due in a cluster that is in its second run: state and metrics of the first one, and a plan."""
+
+    run: int
+    connection: int
+    proposal: int
+
+
+class Case(NamedTuple):
+    requests: Callable[[], Any]
+    task: Callable[[int], None]
+    key: str  # field of Lab
+
+
+CASES = {
+    "state": Case(state_task.Requests, tasks.store_state, "run"),
+    "metrics": Case(closing_metrics.Requests, tasks.measure_mirror, "run"),
+    "audit": Case(drift_task.Requests, tasks.audit_mirror, "connection"),
+    "forecast": Case(forecast_task.Requests, tasks.forecast_mirror, "connection"),
+    "plan": Case(planning_task.Requests, tasks.plan_proposal, "proposal"),
+}
+
+
+@pytest.fixture
+def lab(monkeypatch) -> Lab:
+    monkeypatch.setattr("twin.processes.requests.send", Mock())
+    monkeypatch.setattr(forecast_task, "send", Mock())
+    monkeypatch.setattr(stored_states, "MIN_BEHIND", 1)
+    monkeypatch.setattr(drift_task, "FIRST_S", -1.0)
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, *POLLS[:3])
+    for each in POLLS[:3]:
+        one.apply(each)
+    connection.refresh_from_db()
+    first = connection.run
+    lease.release(one.write.run)
+    borders.cross(connection, lease.take(first.pk, mirror=True), stored.load(connection))
+    proposal = Proposal.objects.create(connection=connection, run=first, status=Proposal.COMPUTING)
+    return Lab(first.pk, connection.pk, proposal.pk)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_in_progress_is_neither_requested_nor_computed_again(lab, monkeypatch, name):
+    case, computed = CASES[name], []
+    key = getattr(lab, case.key)
+
+    def compute(work, *, limit_s, wanted):
+        computed.append(key)
+        assert wanted()
+        assert case.requests().refresh() == [], "not even by a ticker that has just been started"
+        case.task(key)  # another worker has accepted a second request
+        return "unwanted"
+
+    monkeypatch.setattr(bounded_process, "run", compute)
+    assert case.requests().refresh() == [key]
+    case.task(key)
+    assert computed == [key]
+    assert case.requests().refresh() == [key], "it was not done, and its lease is free"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_work_whose_lease_another_worker_has_taken_over_ends(lab, monkeypatch, name):
+    case, wanting = CASES[name], []
+
+    def compute(work, *, limit_s, wanted):
+        wanting.append(wanted())
+        TaskLease.objects.update(owner="elsewhere.example/1.1")
+        wanting.append(wanted())
+        return "unwanted"
+
+    monkeypatch.setattr(bounded_process, "run", compute)
+    case.task(getattr(lab, case.key))
+    assert wanting == [True, False]
+    assert TaskLease.objects.get().owner == "elsewhere.example/1.1"
+
+
+@pytest.mark.parametrize("name", ["state", "metrics", "audit"])
+def test_a_second_request_after_the_work_was_done_computes_nothing(lab, monkeypatch, name):
+    case, outcomes = CASES[name], []
+    monkeypatch.setattr(bounded_process, "run", lambda work, **limits: outcomes.append("failed") or "failed")
+    for _ in range(2):
+        case.task(getattr(lab, case.key))
+    assert outcomes == ["failed"], "the failure was stored, so that nothing is due"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("late", "No plan: making it took longer than 120 s."),
+        ("failed", "No plan: making it failed; see the log."),
+    ],
+)
+def test_a_plan_that_takes_too_long_or_breaks_fails_with_the_reason(lab, monkeypatch, outcome, said):
+    monkeypatch.setattr(bounded_process, "run", lambda work, **limits: outcome)
+    tasks.plan_proposal(lab.proposal)
+    proposal = Proposal.objects.get()
+    assert (proposal.status, proposal.message) == (Proposal.FAILED, said)
+    assert proposal.ended_at is not None
+    assert planning_task.Requests().refresh() == []
