@@ -21,19 +21,21 @@ class ForecastView(APIView):
 
     @extend_schema(responses={200: answer("LiveForecast")})
     def get(self, request: Request, name: str) -> Response:
-        """{run, made_ms, seconds, calibration, rows}: the newest forecast of every waiting job.
+        """{run, made_ms, seconds, error, calibration, rows}: the newest forecast of every waiting job.
 
         rows: {job, start_ms, finish_ms, low_ms, high_ms, servers, why, waits_for, more, ahead, system_ms, never}, in
         the order of priority; times in ms of the log of the run. low_ms to high_ms: the 80 % band. system_ms: the
-        cluster's own expected start. never: why the job has no start, in one sentence.
+        cluster's own expected start. never: why the job has no start, in one sentence. error: why there is no newer
+        forecast; empty otherwise.
         """
         connection = one(Connection.objects.only("pk", "run"), request.user, name=name)
         kept = Forecasting.objects.filter(pk=connection.pk).defer("learned", "estimates", "constraints").first()
         if kept is None or kept.made_ms is None or kept.run_id != connection.run_id:
-            nothing: dict[str, Any] = {"run": connection.run_id, "made_ms": None, "seconds": None, "rows": []}
-            return Response({**nothing, "calibration": _calibration({})})
-        answer = {"run": kept.run_id, "made_ms": kept.made_ms, "seconds": kept.seconds, "rows": kept.rows}
-        return Response({**answer, "calibration": _calibration(kept.figures)})
+            error = kept.error if kept is not None else ""
+            nothing = {"run": connection.run_id, "made_ms": None, "seconds": None, "error": error}
+            return Response({**nothing, "rows": [], "calibration": _calibration({})})
+        newest = {"run": kept.run_id, "made_ms": kept.made_ms, "seconds": kept.seconds, "error": kept.error}
+        return Response({**newest, "rows": kept.rows, "calibration": _calibration(kept.figures)})
 
 
 class FidelityView(APIView):

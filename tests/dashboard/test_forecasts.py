@@ -30,10 +30,12 @@ def test_before_the_first_forecast_there_are_no_rows(viewer, connection):
 
 def test_forecasts_of_another_run_are_not_shown(viewer, connection):
     kept = Forecasting.objects.create(connection=connection, made_ms=5, run=connection.run, rows=[ROW])
-    assert viewer.get("/api/live/lab/forecast/").json()["rows"] == [ROW]
-    kept.run = None
+    answer = viewer.get("/api/live/lab/forecast/").json()
+    assert (answer["rows"], answer["error"]) == ([ROW], "")
+    kept.run, kept.error = None, "the forecast failed; see the log"
     kept.save()
-    assert viewer.get("/api/live/lab/forecast/").json()["rows"] == []
+    answer = viewer.get("/api/live/lab/forecast/").json()
+    assert (answer["rows"], answer["error"]) == ([], "the forecast failed; see the log")
 
 
 def test_the_figures_are_those_of_the_scores(viewer, connection):

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { Store } from '../../static/js/core/store.js';
 import { ForecastLayer } from '../../static/js/gantt/layers/forecast.js';
 import { Rows } from '../../static/js/gantt/rows.js';
-import { calibrationText, words } from '../../static/js/live/forecasts.js';
+import { calibrationText, outdated, words } from '../../static/js/live/forecasts.js';
 
 const EPOCH = Date.UTC(2026, 10, 22, 14);
 const NOW = EPOCH + 60_000;
@@ -48,6 +48,13 @@ test('without a band, an estimate or jobs ahead, nothing is said of them; near s
 test('a job that never starts is given the reason', () => {
   const never = row({ start_ms: null, finish_ms: null, never: 'It is held.', system_ms: null });
   assert.deepEqual(words(never, EPOCH, NOW), ['No start is forecast.', 'It is held.']);
+});
+
+test('a failed forecast is named as the reason why there is no newer one', () => {
+  assert.deepEqual(outdated('the forecast took longer than 120 s'), [
+    'The forecast is not up to date: the forecast took longer than 120 s.',
+  ]);
+  assert.deepEqual(outdated(''), []);
 });
 
 test('starts on another day are shown with their date', () => {

@@ -130,6 +130,7 @@ SHAPES: dict[str, Shape] = {
         "run": nullable(INTEGER),
         "made_ms": noted(nullable(INTEGER), "Null before the first forecast"),
         "seconds": nullable(NUMBER),
+        "error": noted(STRING, "Why there is no newer forecast; empty otherwise"),
         "rows": noted([FORECAST], "Waiting jobs in the order of priority; times in ms of the run's log"),
         "calibration": "Calibration",
     },

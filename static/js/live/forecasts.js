@@ -25,6 +25,7 @@ export class Forecasts extends EventTarget {
     this.badge = badge;
     this.rows = [];
     this.byJob = new Map();
+    this.error = '';
     this.signature = '';
     this.part = new PagePart('forecast');
   }
@@ -50,9 +51,10 @@ export class Forecasts extends EventTarget {
         this.part.loaded();
         this.badge?.replaceChildren(badgeOf(this.name, answer.calibration));
         const rows = answer.run === this.runId ? answer.rows : [];
-        const signature = `${answer.run} ${answer.made_ms}`;
+        const signature = `${answer.run} ${answer.made_ms} ${answer.error}`;
         if (signature !== this.signature) {
           this.rows = rows;
+          this.error = answer.error;
           this.signature = signature;
           this.byJob = new Map(rows.map((row) => [row.job, row]));
           this.dispatchEvent(new Event('update'));
@@ -69,7 +71,11 @@ export class Forecasts extends EventTarget {
   sentence(job, epochMs) {
     const row = this.of(job);
     if (!row) return null;
-    return h('div', { class: 'reason forecast', 'data-kind': 'forecast' }, words(row, epochMs).map(line));
+    return h(
+      'div',
+      { class: 'reason forecast', 'data-kind': 'forecast' },
+      [...words(row, epochMs), ...outdated(this.error)].map(line),
+    );
   }
 }
 
@@ -89,6 +95,11 @@ export function words(row, epochMs, now = Date.now()) {
   const ahead = row.ahead ? `${plural(row.ahead, 'waiting job')} ${row.ahead === 1 ? 'is' : 'are'} ahead of it. ` : '';
   found.push(`${ahead}It is forecast to end at ${at(row.finish_ms)}, after ${duration(row.finish_ms - row.start_ms)}.`);
   return found.filter(Boolean);
+}
+
+/** Statement that there is no newer forecast, with the reason; nothing without one. */
+export function outdated(error) {
+  return error ? [`The forecast is not up to date: ${error}.`] : [];
 }
 
 /** A time of day, with the date where it is not within a day of now. */
