@@ -54,6 +54,19 @@ test('the figures of a running run change on its card without a message', needsP
   await until(() => (tick(), /Running4/.test(shown())), 'the next ones follow');
 });
 
+test('the card of a run that was held earlier shows why it waits now', needsPage, async (t) => {
+  const situation = (run) => recorded(`/api/runs/${run.id}/situation/`);
+  const { run } = await withOneRun(t, situation);
+  const message = 'resumed after 8 s: the disk is full';
+  const hear = (activity) => sockets.at(-1).hear({ type: 'status', id: run.id, status: 'running', message, activity });
+  const note = () => text('.run-card > p:last-child');
+  await until(() => $$('.run-card').length === 1, 'the run is listed');
+  hear({ state: 'stalled', text: 'stalled: the worker is silent', seconds: 9 });
+  await until(() => note() === 'stalled: the worker is silent', 'the present wait is shown');
+  hear(null);
+  await until(() => note() === message, 'the message is shown when the run goes on');
+});
+
 test('all active runs have figures, some at a time', needsPage, async (t) => {
   const page = await recorded('/api/runs/?size=50').json();
   const [{ id: known }] = page.results.slice(-1);

@@ -131,7 +131,7 @@ export class Card {
   }
 
   #note() {
-    const note = this.run.message || this.run.activity?.text || this.problem;
+    const note = this.run.activity?.text || this.run.message || this.problem; // the message may be of an earlier wait
     this.note.hidden = !note;
     setText(this.note, note);
   }
