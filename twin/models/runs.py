@@ -42,6 +42,7 @@ class Run(models.Model):
     epoch = models.BigIntegerField(default=0)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True, db_index=True)
+    leased_at = models.DateTimeField(null=True)  # when the newest lease was taken
     # The log.
     last_seq = models.BigIntegerField(default=0)
     sim_ms = models.BigIntegerField(default=0)  # time of the last event

@@ -32,9 +32,10 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
     since = max(
         moment for moment in (run.created_at, run.started_at, run.progressed_at, run.clock_wall) if moment is not None
     )
+    if lease.held(run):  # the time without a worker before this lease is no time of computing
+        began = max(since, run.leased_at or since)
+        return _working(run, vitals.processes or (), (now - began).total_seconds())
     seconds = (now - since).total_seconds()
-    if lease.held(run):
-        return _working(run, vitals.processes or (), seconds)
     live = run.mode == Run.LIVE and run.status == run.wanted == Run.RUNNING
     if live and run.next_event_ms is not None:
         clock = Clock(run.clock_sim_ms, run.clock_wall or now, run.clock_speed)
@@ -53,6 +54,7 @@ def _held(why: str, seconds: float) -> dict[str, Any]:
 
 
 def _working(run: Run, processes: Sequence[Process], seconds: float) -> dict[str, Any] | None:
+    """Activity of a run that a worker has; seconds: since its last event, or since the worker took it."""
     worker = next((process for process in processes if run.lease_owner.startswith(f"{process.name}.")), None)
     if worker is not None and worker.trouble:
         text = f"stalled: {worker.trouble}"

@@ -40,8 +40,8 @@ def take(run_id: int, *, mirror: bool = False, force: bool = False) -> Run | Non
         run = active.select_related("scenario").first()
         if run is None or (not force and held(run)):
             return None
-        run.epoch, run.lease_owner, run.lease_until = run.epoch + 1, new_owner(), now + LEASE
-        run.save(update_fields=["epoch", "lease_owner", "lease_until"])
+        run.epoch, run.lease_owner, run.leased_at, run.lease_until = run.epoch + 1, new_owner(), now, now + LEASE
+        run.save(update_fields=["epoch", "lease_owner", "leased_at", "lease_until"])
         return run
 
 

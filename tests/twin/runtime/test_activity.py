@@ -22,6 +22,13 @@ def run(make_run):
     return found
 
 
+def taken(run, seconds):
+    """The run, which its worker took so long ago."""
+    held = lease.take(run.pk)
+    held.leased_at = timezone.now() - timedelta(seconds=seconds)
+    return held
+
+
 def process(kind, doing="", silent_s=0.0, name="host/1", **more):
     return heartbeat.Process(name, kind, silent_s, doing, 5.0, **{"supervised": True, **more})
 
@@ -98,7 +105,7 @@ def test_a_run_that_was_just_made_does_not_wait_yet(make_run):
 
 
 def test_a_long_decision_and_a_worker_that_hangs_stall_the_run(run):
-    held = lease.take(run.pk)
+    held = taken(run, 60)
     assert activity(held, Vitals([]))["text"].startswith("no event for 60 s: its worker is computing one decision")
     owner = held.lease_owner.rpartition(".")[0]
     assert activity(held, Vitals([worker("run 1", name=owner)]))["state"] == "stalled"
@@ -112,6 +119,26 @@ def test_a_long_decision_and_a_worker_that_hangs_stall_the_run(run):
     held.progressed_at = timezone.now()
     held.wanted = Run.RUNNING
     assert activity(held, Vitals([])) is None
+
+
+@pytest.mark.parametrize(("taken_s", "event_s", "silent_s"), [(0, 50, None), (40, 50, 40), (50, 40, 40), (50, 0, None)])
+def test_a_decision_counts_from_the_last_event_or_from_when_the_worker_took_the_run(run, taken_s, event_s, silent_s):
+    run.progressed_at = timezone.now() - timedelta(seconds=event_s)
+    run.save()
+    found = activity(taken(run, taken_s), Vitals([]))
+    assert (found and found["text"].partition(":")[0]) == (silent_s and f"no event for {silent_s} s")
+
+
+def test_a_batch_run_that_waited_long_for_its_worker_is_not_stalled_when_it_gets_one(run):
+    assert activity(run, Vitals([]))["state"] == "waiting"
+    assert activity(lease.take(run.pk), Vitals([])) is None
+
+
+def test_a_live_run_with_rare_events_is_not_stalled_while_its_next_event_is_processed(make_run):
+    run = make_run(mode=Run.LIVE)
+    ago = timezone.now() - timedelta(seconds=100)
+    Run.objects.update(status=Run.RUNNING, created_at=ago, clock_wall=ago, progressed_at=ago, next_event_ms=0)
+    assert activity(lease.take(run.pk), Vitals([])) is None
 
 
 def test_a_live_run_waits_only_for_what_is_due(make_run):
