@@ -205,7 +205,7 @@ SLOTTED = Sentences("slotted", {
         f"Preempted: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
     ),
     "allocation_kept": lambda v: (
-        f"Waiting: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with "
+        f"Queued: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with "
         f"{v['running']:,} running, is kept.{_solver(v)}"
     ),
 }, ending=_details)  # fmt: skip

@@ -117,7 +117,9 @@ test('a moment and a bin belong to the model in charge then', () => {
 
 test('the legend has each mark once, and those of groups only where they are painted', () => {
   const texts = (order, ...names) => marksOf({ phases: phases(...names) }, order).map(({ text }) => text);
-  assert.deepEqual(texts('jobs', 'slotted'), ['worker', 'parameter server', 'waiting', 'rejected']);
+  assert.deepEqual(texts('jobs', 'slotted'), ['worker', 'parameter server', 'queued or planned', 'rejected']);
+  const both = texts('jobs', 'slotted', 'colocation', 'observed');
+  assert.equal(both.filter((text) => text === 'queued or planned').length, 1);
   assert.equal(texts('servers', 'slotted', 'typed_workers').filter((text) => text === 'worker').length, 1);
   assert.ok(texts('jobs', 'colocation').includes('suspended'));
   assert.ok(!texts('servers', 'colocation').includes('suspended'));

@@ -1,4 +1,4 @@
-// How a job stands where nothing is decided about it: only one without a plan waits.
+// How a job stands where nothing is decided about it: only one without a plan is queued or suspended.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,15 +7,13 @@ import { noneText, planText, standingText } from '../../static/js/compare/first-
 
 const HOUR = 3_600_000;
 
-test('a job whose earlier plan stands does not wait', () => {
+test('a job whose earlier plan stands is planned, and one without a plan has its state', () => {
   assert.equal(
     standingText({ state: 'planned', at_ms: HOUR, plan: { start_ms: 2 * HOUR, finish_ms: 3 * HOUR } }),
     'it is planned from 02:00:00 to 03:00:00, as decided at 01:00:00',
   );
-  assert.equal(
-    standingText({ state: 'waiting', at_ms: HOUR, plan: null }),
-    'it has waited since 01:00:00 without a plan',
-  );
+  for (const state of ['queued', 'suspended'])
+    assert.equal(standingText({ state, at_ms: HOUR, plan: null }), `it has been ${state} since 01:00:00`);
   assert.equal(standingText({ state: 'completed', at_ms: HOUR, plan: null }), 'it was completed at 01:00:00');
   assert.equal(standingText({ state: 'completed', at_ms: HOUR, plan: null }, true), 'it ended at 01:00:00');
   assert.equal(standingText({ state: 'rejected', at_ms: HOUR, plan: null }), 'it was rejected at 01:00:00');

@@ -167,7 +167,7 @@ def test_without_an_allocation_the_last_one_stays_and_the_reason_says_so():
     ]  # fmt: skip
     values = next(e.data["values"] for e in events if e.data.get("code") == "allocation_kept")
     assert sentence("allocation_kept", values) == (
-        "Waiting: the solver found no allocation for 2 jobs. The last allocation, with 1 running, is kept. No "
+        "Queued: the solver found no allocation for 2 jobs. The last allocation, with 1 running, is kept. No "
         "allocation satisfies the bounds on unfairness and changes, so the last allocation is kept."
     )
 

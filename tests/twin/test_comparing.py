@@ -132,7 +132,7 @@ def test_a_decision_that_comes_later_is_named_as_later(pair):
 
 
 def test_a_job_about_which_nothing_is_decided_stands_as_it_was_decided_before(pair):
-    """y is planned once, at 0, and runs from then to 200: it does not wait. x is taken off at 250 and waits for 350."""
+    """y is planned once, at 0, and runs from then to 200. x is taken off at 250 and is suspended until 350."""
     base, other = compared(*pair).sides
 
     def standing(side, job, at_ms):
@@ -149,8 +149,25 @@ def test_a_job_about_which_nothing_is_decided_stands_as_it_was_decided_before(pa
     assert standing(base, 1, 200) == (None, "completed", 200)
     assert standing(base, 2, 300) == (None, "rejected", 100)
     assert standing(other, 0, 100) == (250, "planned", 0)
-    assert standing(other, 0, 300) == (350, "waiting", 250)
+    assert standing(other, 0, 300) == (350, "suspended", 250)
     assert standing(other, 2, 50) == (100, "not arrived", 100)
+
+
+def test_a_job_without_a_plan_is_queued_until_it_has_run_and_suspended_after(stored):
+    """z arrives at 100, is planned at 110 to run from 200, loses this plan at 150, and runs from 250 to 280."""
+    events = events_of(
+        *START, decided(110, 2, "admitted"), planned(110, 2, 300, bar(2, 1, 200, 300)), planned(150, 2, None),
+        decided(250, 2, "started"), planned(250, 2, 350, bar(2, 1, 250, 350)),
+        decided(280, 2, "preempted", "server_gone", {}), planned(280, 2, None), (300, "run_finished", {}),
+    )  # fmt: skip
+    side = compared(stored(events)).sides[0]
+    found = {at_ms: decision_of(side, 2, at_ms, FOREVER)["standing"] for at_ms in (105, 120, 160, 290)}
+    assert {at_ms: (one["state"], one["at_ms"]) for at_ms, one in found.items()} == {
+        105: ("queued", 100),
+        120: ("planned", 110),
+        160: ("queued", 150),
+        290: ("suspended", 280),
+    }
 
 
 def test_equal_runs_never_part(stored):

@@ -48,7 +48,7 @@ REASONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"{amount(v['utility'])}. The utility of all plans rises by {amount(v['gain'])}."
     ),
     "replanning.withdrawn": lambda v: (
-        f"Waiting: its plan, with a utility of {amount(v['utility'])} in slot {v['before_slot']:,}, is withdrawn. The "
+        f"Plan withdrawn: it had a utility of {amount(v['utility'])} in slot {v['before_slot']:,}. The "
         f"utility of all plans rises by {amount(v['gain'])}. Completed work is kept."
     ),
     "replanning.hopeless": lambda v: (

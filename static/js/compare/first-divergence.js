@@ -87,7 +87,7 @@ export function standingText({ state, at_ms: since, plan }, real) {
     ? [clock(plan.start_ms), plan.finish_ms === null ? 'an unknown end' : clock(plan.finish_ms)]
     : [];
   if (state === 'planned') return `it is planned from ${from} to ${to}, as decided at ${clock(since)}`;
-  return `it has waited since ${clock(since)} without a plan`;
+  return `it has been ${state} since ${clock(since)}`; // without a plan
 }
 
 /** Sentence with the verdict in front, once: 'Rejected: ...' or 'Started ...'. */

@@ -50,7 +50,6 @@ export const colocation = {
     { mark: 'dots', text: 'profiling: computation and communication times are being measured', rows: 'jobs' },
     { mark: 'hatch', text: 'moving: model and input are being transferred', rows: 'jobs' },
     { mark: 'dashes', text: 'suspended', rows: 'jobs' },
-    { mark: 'thin', text: 'queued or planned', rows: 'jobs' },
   ],
   layers: ({ store, info, redraw }) => [
     new GroupBands(store, info, redraw, (ms) => phaseAt(info.phases, ms).model === colocation.name),

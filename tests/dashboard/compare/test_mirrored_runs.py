@@ -46,7 +46,7 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     assert divergence["job"] == "3"
     assert at(run, 660) <= divergence["at_ms"] <= at(run, 660) + 2 * MINUTE
     assert divergence["other"]["immediate"] is True
-    assert (divergence["base"]["immediate"], divergence["base"]["standing"]["state"]) == (False, "waiting")
+    assert (divergence["base"]["immediate"], divergence["base"]["standing"]["state"]) == (False, "queued")
 
 
 def test_pages_files_and_both_orders(operator, pair):

@@ -15,7 +15,8 @@ from twin.eventlog.event_log import lines_and_bars
 from twin.eventlog.fold import NEVER, WORKER
 
 MAX_SERVERS = 4  # that are named
-STANDING = ("not arrived", "waiting", "planned", "rejected", "completed")  # where nothing is decided about a job
+# where nothing is decided about a job
+STANDING = ("not arrived", "queued", "planned", "suspended", "rejected", "completed")
 
 
 def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, Any]:
@@ -74,11 +75,13 @@ def _standing(side: Side, job: int, at_ms: int) -> dict[str, Any]:
         return {"state": "rejected", "at_ms": int(refused[0, 1]), "plan": None}
     mine = plans[(plans[:, 2] == job) & (plans[:, 1] < at_ms)]
     if not len(mine):
-        return {"state": "waiting", "at_ms": arrived, "plan": None}
+        return {"state": "queued", "at_ms": arrived, "plan": None}
     last = mine[mine[:, 0].argmax()]
     plan = _decided(side, job, int(last[1]), last[:1])["plan"]
-    empty = plan["start_ms"] is None
-    return {"state": "waiting" if empty else "planned", "at_ms": int(last[1]), "plan": None if empty else plan}
+    if plan["start_ms"] is not None:
+        return {"state": "planned", "at_ms": int(last[1]), "plan": plan}
+    ran = 0 <= side.outcomes.began_ms[job] < at_ms
+    return {"state": "suspended" if ran else "queued", "at_ms": int(last[1]), "plan": None}
 
 
 def _events(run_id: int, first: int, last: int) -> list[tuple[int, str, Any, np.ndarray]]:

@@ -5,15 +5,13 @@ import { $, fill, h } from '../../ui/dom.js';
 
 /** Marks of rows of jobs under every model (gantt/layers/job-marks.js). */
 export const OF_JOBS = [
-  { mark: 'thin', text: 'waiting', rows: 'jobs' },
+  { mark: 'thin', text: 'queued or planned', rows: 'jobs' },
   { mark: 'crossed', text: 'rejected', rows: 'jobs' },
 ];
 
 /** The marks for an order of rows, each once: [{mark, text}]. */
 export function marksOf(info, order) {
-  const own = modelsOf(info).flatMap(({ legend }) => legend);
-  const known = ({ mark, rows }) => own.some((other) => other.mark === mark && other.rows === rows);
-  const marks = [...own, ...OF_JOBS.filter((mark) => !known(mark))];
+  const marks = [...modelsOf(info).flatMap(({ legend }) => legend), ...OF_JOBS];
   return once(marks.filter(({ rows }) => !rows || rows === order));
 }
 
