@@ -23,7 +23,6 @@ from scheduling.model.values import ModelError, shorten
 from twin.eventlog.large_runs import TooLarge
 from twin.infra import disk
 from twin.mirror.connecting.errors import FieldError
-from twin.runs import deleted
 from twin.runs.commands import Refused
 
 log = logging.getLogger(__name__)
@@ -87,8 +86,7 @@ def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _missing(noun: str, wanted: str, user: Any) -> str:
     """Sentence about an object that does not exist for the user: who deleted it, where that is known."""
-    was = what_was(noun, int(wanted), user) if noun in deleted.MODELS and wanted.isdecimal() else None
-    return str(was or f"There is no {noun} {wanted}; it may have been deleted.")
+    return str(what_was(noun, wanted, user) or f"There is no {noun} {wanted}; it may have been deleted.")
 
 
 def _of_account(error: Throttled) -> bool:

@@ -77,8 +77,8 @@ def one(rows: QuerySet[AnyModel], user: Any, **which: Any) -> AnyModel:
     return found
 
 
-def what_was(noun: str, number: int, user: Any) -> deleted.Gone | None:
-    """Description of a deleted object, for those who saw it."""
+def what_was(noun: str, number: int | str, user: Any) -> deleted.Gone | None:
+    """Description of a deleted object with this number or name, for those who saw it; None for any other."""
     return deleted.what_was(noun, number, visible(AuditEntry.objects.all(), user))
 
 
@@ -110,13 +110,10 @@ class VisibleRelated(IdField):
         try:
             return super().to_internal_value(data)
         except ValidationError as error:
-            was = self._deleted(data) if "does_not_exist" in error.get_codes() else None
+            if "does_not_exist" not in error.get_codes():
+                raise
+            noun = self.get_queryset().model._meta.model_name or ""
+            was = what_was(noun, str(data), self.context["request"].user)
             if was is None:
                 raise
             raise ValidationError(str(was), "does_not_exist") from error
-
-    def _deleted(self, number: Any) -> deleted.Gone | None:
-        """Description of the object if it has a page and was deleted."""
-        noun = self.get_queryset().model._meta.model_name or ""
-        known = noun in deleted.MODELS and str(number).isdecimal()
-        return what_was(noun, int(number), self.context["request"].user) if known else None

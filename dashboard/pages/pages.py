@@ -201,6 +201,8 @@ def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _no_cluster(request: HttpRequest, name: str) -> HttpResponse:
+    if what_was("connection", name, request.user) is not None:
+        return _gone(request, "connection", name)
     message = f"No cluster is connected under the name {name}."
     answer = _page(
         request, "error.html", title="Unknown cluster", message=message, page=("/live/", "Show the live clusters")
@@ -291,7 +293,7 @@ def retention(request: HttpRequest) -> HttpResponse:
     return _page(request, "retention.html")
 
 
-def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
+def _gone(request: HttpRequest, noun: str, number: int | str) -> HttpResponse:
     """404 with a description of the deleted object."""
     was = what_was(noun, number, request.user)
     if was is None:

@@ -8,17 +8,21 @@ from django.db import transaction
 
 from tests.dashboard.builders import listening, receive, socket
 from tests.dashboard.peer import Peer
+from tests.twin.mirror.whatif.builders_forty import mirrored_run
 from tests.twin.runtime.conftest import work
+from twin.acting import proposals
 from twin.config.asgi import application
 from twin.infra import pubsub
-from twin.models import AuditEntry, Run, Scenario, Team
+from twin.mirror.connecting import connections
+from twin.models import AuditEntry, Connection, Proposal, Run, Scenario, Team
 from twin.runs import commands, runner
 from twin.runs import deleted as gone
 from twin.studies import sweeps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 H = 3_600_000
-WAS = r"Run %d \(OASiS, “test”\) was deleted by olga on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\."
+WHEN = r" was deleted by olga on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\."
+WAS = r"Run %d \(OASiS, “test”\)" + WHEN
 
 
 def deleted(operator, run: Run) -> int:
@@ -130,6 +134,41 @@ def test_the_audit_list_says_of_every_entry_what_is_gone(viewer, operator, finis
     assert lost.keys() == {"run.start", "run.delete"}
     assert all(re.fullmatch(WAS % number, sentence) for sentence in lost.values())
     assert {row["gone"] for row in rows if row["subject"] != f"run {number}"} == {None}
+
+
+def test_the_audit_list_says_that_a_connection_and_its_plans_are_gone(viewer, operator):
+    run = mirrored_run()
+    lab = Connection.objects.get(name="lab")
+    with_plan = Proposal.objects.create(connection=lab, run=run, kind="order")
+    proposals.record(operator.user, "propose", with_plan, {"scheduler": "srtf", "kind": "order"})
+    AuditEntry.objects.create(action="connection.test", subject="connection that is not stored")
+    AuditEntry.objects.create(action="connection.create", subject="connection lab", detail={"name": "lab"})
+    rows = viewer.get("/api/audit/").json()["results"]
+    assert {row["gone"] for row in rows} == {None}, "both are there"
+    subjects = {"connection lab": "Connection lab", f"plan {with_plan.pk}": f"Plan {with_plan.pk} (SRTF, “lab”)"}
+    Run.objects.update(lease_until=None)
+    assert operator.delete("/api/connections/lab/").status_code == 204
+    rows = viewer.get("/api/audit/").json()["results"]
+    assert {row["subject"] for row in rows if row["gone"]} == subjects.keys()
+    for row in rows:
+        if row["gone"]:
+            assert re.fullmatch(re.escape(subjects[row["subject"]]) + WHEN, row["gone"])
+    for path in ("/live/lab/", "/live/lab/plans/", "/api/connections/lab/"):
+        answer = viewer.get(path)
+        assert (answer.status_code, "Connection lab was deleted by olga on" in answer.content.decode()) == (404, True)
+
+
+def test_the_plans_of_a_cluster_that_was_connected_again_went_with_the_first_one(operator, admin):
+    run = mirrored_run()
+    lab = Connection.objects.get(name="lab")
+    plan = Proposal.objects.create(connection=lab, run=run, kind="order")
+    proposals.record(operator.user, "propose", plan, {"scheduler": "fifo", "kind": "order"})
+    connections.remove(lab, operator.user)
+    again = Connection.objects.create(name="lab", connector="slurm")
+    assert gone.what_was("connection", "lab") is None
+    connections.remove(again, admin.user)
+    assert gone.what_was("plan", plan.pk).by == operator.user.username
+    assert gone.what_was("connection", "lab").by == admin.user.username
 
 
 def test_a_run_that_was_handed_over_is_named_with_both_schedulers(operator, make_scenario):

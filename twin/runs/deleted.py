@@ -10,13 +10,20 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.utils.html import escape
 
-from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
+from scheduling.kernel.registry import schedulers
+from twin.models import AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
 
-# objects with a page, by the noun of their entries
-MODELS: dict[str, Any] = {"run": Run, "scenario": Scenario, "sweep": Sweep, "trace": Trace}
+# objects with a page, by the noun of their entries: model, and field of the number or name
+OBJECTS: dict[str, tuple[Any, str]] = {
+    "run": (Run, "pk"), "scenario": (Scenario, "pk"), "sweep": (Sweep, "pk"), "trace": (Trace, "pk"),
+    "connection": (Connection, "name"), "plan": (Proposal, "pk"),
+}  # fmt: skip
 # entries that name it
-MADE = ("run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate")
-REMOVED = ("run.delete", "run.discard", "scenario.delete", "sweep.delete", "trace.delete")
+MADE = (
+    "run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate",
+    "connection.create", "plan.propose",
+)  # fmt: skip
+REMOVED = ("run.delete", "run.discard", "scenario.delete", "sweep.delete", "trace.delete", "connection.delete")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -42,46 +49,76 @@ class Gone(NamedTuple):
 
 def missing(subjects: Iterable[str]) -> dict[str, Gone]:
     """{subject: what it was} of those, as `run 5`, that have a page of their own and exist no more."""
-    asked: dict[str, set[int]] = {}
+    asked: dict[str, set[int | str]] = {}
     for subject in subjects:
-        noun, _, number = subject.partition(" ")
-        if noun in MODELS and number.isdecimal():
-            asked.setdefault(noun, set()).add(int(number))
-    lost = {
-        f"{noun} {number}"
-        for noun, numbers in asked.items()
-        for number in numbers.difference(MODELS[noun].objects.filter(pk__in=numbers).values_list("pk", flat=True))
-    }
+        noun, _, text = subject.partition(" ")
+        if (key := _key(noun, text)) is not None:
+            asked.setdefault(noun, set()).add(key)
+    lost = {f"{noun} {key}" for noun, keys in asked.items() for key in keys - _existing(noun, keys)}
     return _from_audit(lost) if lost else {}
 
 
-def what_was(noun: str, number: int, entries: QuerySet[AuditEntry] | None = None) -> Gone | None:
+def what_was(noun: str, number: int | str, entries: QuerySet[AuditEntry] | None = None) -> Gone | None:
     """Deleted subject, from the audit list; None if it never existed, or still does, as for another team.
 
-    entries: those that the reader may see.
+    number: or name. entries: those that the reader may see.
     """
-    if MODELS[noun].objects.filter(pk=number).exists():
+    key = _key(noun, str(number))
+    if key is None or _existing(noun, {key}):
         return None
-    subject = f"{noun} {number}"
+    subject = f"{noun} {key}"
     entries = AuditEntry.objects.all() if entries is None else entries
     known = entries.filter(subject=subject, action__in=(*MADE, *REMOVED)).exists()
     return _from_audit({subject})[subject] if known else None
 
 
+def _key(noun: str, text: str) -> int | str | None:
+    """Number or name in this text; None if no object with a page can have it."""
+    if noun not in OBJECTS:
+        return None
+    if OBJECTS[noun][1] == "name":
+        return None if " " in text else text
+    return int(text) if text.isdecimal() else None
+
+
+def _existing(noun: str, keys: set[int | str]) -> set[int | str]:
+    model, field = OBJECTS[noun]
+    return set(model.objects.filter(**{f"{field}__in": keys}).values_list(field, flat=True))
+
+
 def _from_audit(subjects: set[str]) -> dict[str, Gone]:
     details: dict[str, dict[str, str]] = {subject: {} for subject in subjects}
+    made: dict[str, AuditEntry] = {}
     ends: dict[str, AuditEntry] = {}
     entries = AuditEntry.objects.filter(subject__in=subjects, action__in=(*MADE, *REMOVED)).select_related("user")
     for entry in entries.order_by("id"):
         details[entry.subject] |= entry.detail
         if entry.action in REMOVED:
             ends[entry.subject] = entry
+        else:
+            made[entry.subject] = entry
+    ends |= _with_their_connections({of: entry for of, entry in made.items() if entry.action == "plan.propose"})
     return {subject: _gone(subject, detail, ends.get(subject)) for subject, detail in details.items()}
+
+
+def _with_their_connections(plans: dict[str, AuditEntry]) -> dict[str, AuditEntry]:
+    """{plan: entry of the removal of its connection, with which it was deleted}; plans: the entries of their making."""
+    clusters = {of: f"connection {entry.detail.get('name')}" for of, entry in plans.items()}
+    removals = AuditEntry.objects.filter(subject__in=set(clusters.values()), action="connection.delete")
+    return {
+        of: removal
+        for removal in removals.select_related("user").order_by("-id")  # the first one after the plan is the last here
+        for of, entry in plans.items()
+        if removal.subject == clusters[of] and removal.pk > entry.pk
+    }
 
 
 def _gone(subject: str, detail: dict[str, str], end: AuditEntry | None) -> Gone:
     name = detail.get("name") or detail.get("scenario")
-    what = ", ".join(part for part in (detail.get("scheduler"), f"“{name}”" if name else None) if part)
+    named = f"“{name}”" if name and subject != f"connection {name}" else None
+    scheduler = detail.get("scheduler", "")
+    title = found.title if (found := schedulers().get(scheduler)) else scheduler
+    what = ", ".join(part for part in (title, named) if part)
     if end is None:
         return Gone(subject, what, "", None)
     return Gone(subject, what, end.user.username if end.user else "", end.at, end.team_id)
