@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -62,24 +64,21 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
             ),
             OpenApiParameter("scenario", int, description="Number of a scenario"),
             OpenApiParameter("status", str, enum=STATUSES, description="Status of a run"),
-            OpenApiParameter("scheduler", str, description="First scheduler of a run"),
+            OpenApiParameter("scheduler", str, description="Scheduler that has been in charge of a run"),
         ]
     )
     def list(self, request: Request) -> Response:
         """Runs, newest first; by_status and by_scheduler: number of runs with each value.
 
-        Each of the two ignores its own filter and applies all others. by_scheduler counts runs by their first
-        scheduler; scheduler_titles: the title of each of these schedulers.
+        Each of the two ignores its own filter and applies all others. A run counts for each scheduler that has been
+        in charge of it so far; scheduler_titles: the title of each of these schedulers.
         """
         answer = super().list(request)
         asked = self._asked(self.get_queryset()).order_by()
-        chosen = {name: _chosen(request, name) for name in ("status", "scheduler")}
         answer.data["by_status"] = dict.fromkeys(STATUSES, 0) | dict(
-            asked.filter(chosen["scheduler"]).values_list("status").annotate(Count("pk"))
+            asked.filter(self._with_scheduler).values_list("status").annotate(Count("pk"))
         )
-        answer.data["by_scheduler"] = dict(
-            asked.filter(chosen["status"]).values_list("scenario__scheduler").annotate(Count("pk"))
-        )
+        answer.data["by_scheduler"] = scheduler_history.counts(asked.filter(self._with_status))
         answer.data["scheduler_titles"] = {
             name: scheduler_history.in_order(name, [])[0].title for name in answer.data["by_scheduler"]
         }
@@ -109,7 +108,17 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         found = super().filter_queryset(queryset)
         if self.action != "list":
             return found
-        return self._asked(found).filter(_chosen(self.request, "status"), _chosen(self.request, "scheduler"))
+        return self._asked(found).filter(self._with_status, self._with_scheduler)
+
+    @cached_property
+    def _with_status(self) -> Q:
+        status = _chosen(self.request, "status", STATUSES)
+        return Q(status=status) if status else Q()
+
+    @cached_property
+    def _with_scheduler(self) -> Q:
+        name = _chosen(self.request, "scheduler", (*schedulers(), *ELSEWHERE))
+        return scheduler_history.under(name, scheduler_history.handed_over(self.get_queryset())) if name else Q()
 
     def _asked(self, found: QuerySet[Run]) -> QuerySet[Run]:
         """The listed runs by scenario and text, in any state and with any scheduler."""
@@ -303,10 +312,9 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return Response(self.get_serializer(run).data)
 
 
-def _chosen(request: Request, name: str) -> Q:
-    """The filter by status or scheduler that the query asks for; UnknownName for one that does not exist."""
+def _chosen(request: Request, name: str, known: Sequence[str]) -> str:
+    """Value of a filter, "" for none; UnknownName for one that does not exist."""
     asked = request.query_params.get(name, "")
-    known = STATUSES if name == "status" else (*schedulers(), *ELSEWHERE)
     if asked and asked not in known:
         raise UnknownName(unknown(name, asked, known))
-    return Q(**{"status" if name == "status" else "scenario__scheduler": asked}) if asked else Q()
+    return asked

@@ -47,7 +47,7 @@ def search(text: str, run: Run | None, seen: Callable[[QuerySet[Any]], QuerySet[
             of_run = {"job": (f"Jobs of run {run.pk}", lambda: _jobs(text, run))}
             of_run["server"] = (f"Servers of run {run.pk}", lambda: _servers(text, run))
             kinds = of_run | kinds
-        shown = seen(listed.scenarios(Scenario.objects.defer("edits", "beliefs")))
+        shown = seen(listed.scenarios(Scenario.objects.defer("beliefs")))
         kinds["scenario"] = ("Scenarios", lambda: _named(shown, text, _scenario))
         traces = seen(listed.inputs(Trace.objects.only("name", "status", "job_count"), "trace"))
         kinds["trace"] = ("Traces", lambda: _named(traces, text, _trace))
@@ -86,8 +86,8 @@ def _live(connection: Connection) -> Hit:
 
 
 def _scenario(scenario: Scenario) -> Hit:
-    title = scheduler_history.in_order(scenario.scheduler, [])[0].title
-    return Hit(scenario.name, title, f"/scenarios/{scenario.pk}/")
+    schedulers = scheduler_history.words(scheduler_history.in_order(scenario.scheduler, scenario.edits))
+    return Hit(scenario.name, schedulers, f"/scenarios/{scenario.pk}/")
 
 
 def _trace(trace: Trace) -> Hit:

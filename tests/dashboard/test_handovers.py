@@ -4,6 +4,8 @@ from dataclasses import replace
 from itertools import pairwise, permutations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from dashboard.readmodels import counterfactuals
 from scheduling.kernel.registry import scheduler_class
@@ -303,3 +305,66 @@ def test_the_table_of_jobs_at_a_past_time_has_the_reasons_of_that_time(viewer, m
             assert (row["verdict"], row["code"]) == (by_then[-1] if by_then else (None, None)), (moment, row["id"])
             differ += bool(by_then) and by_then[-1] != own[-1]
     assert differ, "some were decided about again later"
+
+
+def listed(viewer, **query) -> tuple[list[int], dict[str, int], dict[str, int]]:
+    """Numbers of the listed runs, number of runs by status, and by scheduler."""
+    page = viewer.get("/api/runs/", {"size": 500, **query}).json()
+    assert page["count"] == len(page["results"])
+    assert page["scheduler_titles"].keys() == page["by_scheduler"].keys()
+    by_status = {status: count for status, count in page["by_status"].items() if count}
+    return sorted(run["id"] for run in page["results"]), by_status, page["by_scheduler"]
+
+
+def test_a_run_is_found_under_each_scheduler_that_has_been_in_charge_of_it(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+    edits = {
+        "plain": [{"verb": "fail_servers", "servers": ["a"], "at_ms": 0}],
+        "handed": [change("srtf", 3 * H), change("drf", 9 * H), change("oasis", 4 * H, off=True)],
+        "back": [change("srtf", 3 * H), change("fifo", 4 * H)],
+        "at once": [change("srtf", 0)],
+        "ahead": [change("srtf", 6 * H)],
+    }
+    of = {
+        name: Run.objects.create(scenario=scenario, edits=given, status=Run.FINISHED, sim_ms=5 * H).pk
+        for name, given in edits.items()
+    }
+    Run.objects.filter(pk=of["ahead"]).update(status=Run.RUNNING)
+    fifo = [of[name] for name in ("plain", "handed", "back", "ahead")]
+    srtf = [of[name] for name in ("handed", "back", "at once")]
+    counts = {"fifo": 4, "srtf": 3}
+    assert listed(viewer) == (sorted(of.values()), {"finished": 4, "running": 1}, counts)
+    assert listed(viewer, scheduler="fifo") == (fifo, {"finished": 3, "running": 1}, counts)
+    assert listed(viewer, scheduler="srtf") == (srtf, {"finished": 3}, counts)
+    assert listed(viewer, scheduler="drf") == ([], {}, counts), "these runs ended before, or it is turned off"
+    assert listed(viewer, scheduler="fifo", status="running") == (
+        [of["ahead"]],
+        {"finished": 3, "running": 1},
+        {"fifo": 1},
+    )
+
+
+def test_a_list_of_runs_takes_as_many_queries_for_many_runs_as_for_few(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+
+    def queries(runs: int) -> list[str]:
+        made = [
+            Run(scenario=scenario, edits=[change("srtf")] * (n % 2), status=Run.FINISHED, sim_ms=5 * H, last_seq=9)
+            for n in range(runs)
+        ]
+        Run.objects.bulk_create(made)
+        with CaptureQueriesContext(connection) as found:
+            assert viewer.get("/api/runs/", {"size": 500, "scheduler": "srtf"}).status_code == 200
+        return [query["sql"] for query in found]
+
+    few, many = queries(10), queries(490)
+    assert len(few) == len(many)
+    assert not any("twin_event" in sql for sql in many), "no log is read"
+
+
+def test_a_search_names_all_schedulers_of_a_scenario(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+    scenario.name, scenario.edits = "night shift", [change("srtf"), change("drf", 4 * H, off=True)]
+    scenario.save()
+    (group,) = viewer.get("/api/search/?q=night").json()
+    assert [hit["detail"] for hit in group["hits"]] == ["FIFO → SRTF at 03:00:00"]

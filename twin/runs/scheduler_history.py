@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from scheduling.kernel.registry import ELSEWHERE, scheduler_class, schedulers
 from twin.models import Run
@@ -47,11 +49,44 @@ def present(run: Run) -> Charge:
     return next((one for one in reversed(charges) if one.from_ms <= run.sim_ms), charges[0])
 
 
+class HandedOver(NamedTuple):
+    """Run whose edits change the scheduler: its first scheduler, and all that have been in charge so far."""
+
+    pk: int
+    first: str  # of the scenario; an edit at time 0 replaces it
+    names: frozenset[str]
+
+
+def handed_over(runs: QuerySet[Run]) -> list[HandedOver]:
+    """The runs among these whose edits change the scheduler, in one query that reads no log."""
+    rows = _changed(runs).order_by().values_list("pk", "scenario__scheduler", "edits", "sim_ms")
+    return [
+        HandedOver(pk, first, frozenset(one.name for one in in_order(first, edits) if one.from_ms <= sim_ms))
+        for pk, first, edits, sim_ms in rows
+    ]
+
+
+def under(name: str, handed: Sequence[HandedOver]) -> Q:
+    """The runs of which the scheduler has been in charge so far. handed: all that were handed over."""
+    gained = [run.pk for run in handed if name in run.names and name != run.first]
+    never = [run.pk for run in handed if name not in run.names and name == run.first]
+    return (Q(scenario__scheduler=name) & ~Q(pk__in=never)) | Q(pk__in=gained)
+
+
+def counts(runs: QuerySet[Run]) -> dict[str, int]:
+    """{scheduler: number of the runs of which it has been in charge so far}."""
+    found = Counter(dict(runs.order_by().values_list("scenario__scheduler").annotate(Count("pk"))))
+    for run in handed_over(runs):
+        found[run.first] -= 1
+        found.update(run.names)
+    return dict(+found)
+
+
 def found_by(text: str) -> Q:
     """The runs of which a scheduler has this in its name or title, as the first one or set by an edit."""
     asked = text.lower()
     titled = [name for name, cls in schedulers().items() if asked in cls.title.lower()]
-    edited = Run.objects.exclude(edits=[]).select_related("scenario")
+    edited = _changed(Run.objects.select_related("scenario"))
     later = [
         run.pk
         for run in edited.only("edits", "status", "sim_ms", "scenario__scheduler")
@@ -64,6 +99,11 @@ def words(charges: Sequence[Charge], by_name: bool = False) -> str:
     """FIFO → SRTF at 1d 02:00:00: by title, or by name, with moments as pages write them."""
     first, *others = [(one.name if by_name else one.title, one.from_ms) for one in charges]
     return " → ".join([first[0], *(f"{called} at {moment(from_ms)}" for called, from_ms in others)])
+
+
+def _changed(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """The runs with an edit of this verb, also of one that is switched off."""
+    return runs.alias(edits_text=Cast("edits", TextField())).filter(edits_text__contains=f'"{VERB}"')
 
 
 def _changes(edits: Sequence[Any]) -> Iterator[tuple[int, str]]:
