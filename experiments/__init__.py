@@ -3,11 +3,11 @@
 A file's name says paper, figure and topic, and is the experiment's id.
 
 A file defines TITLE, PAPER (the figure), CLAIM (what the paper says of it), SETTING (what is run here, and what is
-thinned), CHARTS, SEEDS (how many it takes by itself), and `run(options)`, a generator whose keyword arguments, if any,
-are the grid. It yields its parts once, which do not depend on each other: {title: function without arguments}. It gets
-their values under the same titles, and returns a Table. A part gives plain data, so that it can be computed in another
-process and stored. Files whose name begins with _ are helpers. An experiment that cannot run here raises Skip with the
-reason.
+thinned), CHARTS, SEEDS (how many it takes by itself), NEEDS (packages without which it cannot run, if any, which it
+imports no sooner than it runs), and `run(options)`, a generator whose keyword arguments, if any, are the grid. It
+yields its parts once, which do not depend on each other: {title: function without arguments}. It gets their values
+under the same titles, and returns a Table. A part gives plain data, so that it can be computed in another process and
+stored. Files whose name begins with _ are helpers. An experiment that cannot run here raises Skip with the reason.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ import pkgutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import needs_package
 from scheduling.model.values import shorten
 from scheduling.reporting.figure import Figure
 
 __all__ = [
     "Arrivals", "Chart", "Figure", "Options", "Part", "Skip", "Steps", "Table", "Values", "code_digest", "experiment",
-    "full_name", "names", "part_titles", "part_value", "run", "table_of_parts",
+    "full_name", "names", "part_titles", "part_value", "run", "table_of_parts", "unavailable",
 ]  # fmt: skip
 
 Part = Callable[[], Any]  # gives plain data: numbers, texts, lists, and dicts with texts as keys
@@ -120,9 +121,20 @@ def experiment(beginning: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{full_name(beginning)}")
 
 
+@cache
+def unavailable(name: str) -> str:
+    """Reason why the experiment cannot run here: a package that it needs is missing; empty if there is none."""
+    for package in getattr(experiment(name), "NEEDS", ()):
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            return needs_package(package, error)
+    return ""
+
+
 def run(beginning: str, options: Options, report: Callable[[str], None] = lambda title: None, **grid: Any) -> Table:
     """The table of an experiment, part after part. report: called with the title of each part before it begins."""
-    steps = experiment(beginning).run(options, **grid)
+    steps = _steps(beginning, options, **grid)
     values = {}
     for title, part in next(steps).items():
         report(title)
@@ -132,19 +144,27 @@ def run(beginning: str, options: Options, report: Callable[[str], None] = lambda
 
 def part_titles(name: str, options: Options) -> list[str]:
     """Titles of the parts of an experiment, in their order; Skip if it cannot run here."""
-    return list(next(experiment(name).run(options)))
+    return list(next(_steps(name, options)))
 
 
 def part_value(name: str, options: Options, title: str) -> Any:
     """Computation of one part."""
-    return plain_data(next(experiment(name).run(options))[title]())
+    return plain_data(next(_steps(name, options))[title]())
 
 
 def table_of_parts(name: str, options: Options, values: Values) -> Table:
     """The table of an experiment whose parts gave these values."""
-    steps = experiment(name).run(options)
+    steps = _steps(name, options)
     next(steps)
     return _end(steps, values)
+
+
+def _steps(name: str, options: Options, **grid: Any) -> Steps:
+    """The generator of an experiment; Skip if it cannot run here."""
+    if why := unavailable(full_name(name)):
+        raise Skip(why)
+    steps: Steps = experiment(name).run(options, **grid)
+    return steps
 
 
 def plain_data(value: Any) -> Any:
@@ -164,8 +184,15 @@ def _core() -> bytes:
     for file in (*sorted(HERE.glob("_*.py")), *sorted((HERE.parent / "scheduling").rglob("*.py"))):
         digest.update(file.relative_to(HERE.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     for library in LIBRARIES:
-        digest.update(f"{library} {version(library)}\0".encode())
+        digest.update(f"{library} {_version(library)}\0".encode())
     return digest.digest()
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _end(steps: Steps, values: Values) -> Table:

@@ -10,8 +10,6 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_matrix
 
 from experiments import Figure, Part, Steps, Values
 from experiments._grid import Found, Grid, Instance, Maker, Measure, Player, compare, means, play, table_of
@@ -182,6 +180,9 @@ def relaxed(instance: Instance) -> float:
     Chunks of a job are one variable per server and slot, workers of a server and type one capacity: they are alike.
     After the time in which the cloud can have done everything, nothing has to be kept.
     """
+    from scipy.optimize import linprog  # here: only these ratios need it
+    from scipy.sparse import coo_matrix
+
     cluster, jobs = instance
     lanes = workers.lanes(cluster, 0)
     cost: list[float] = []

@@ -14,6 +14,7 @@ CLAIM = (
     "influence"
 )
 SETTING = "25 jobs, chunks of 4 to 13 h, 3 seeds; the same ratio as in Fig. 12"
+NEEDS = ("scipy",)
 CHARTS = (Chart("ratio to the lower bound", "x", levels=(("claim: at most", 1.7),)),)
 
 

@@ -17,6 +17,7 @@ SETTING = (
 )
 BAND = 1.3
 SEEDS = 3
+NEEDS = ("scipy",)
 CHARTS = (Chart("total utility"),)
 
 

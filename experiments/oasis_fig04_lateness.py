@@ -22,6 +22,7 @@ SETTING = (
 )
 SENSITIVITY = ((0.01, 1.0), (4.0, 6.0))
 SEEDS = 1
+NEEDS = ("scipy",)
 CHARTS = LATENESS
 
 

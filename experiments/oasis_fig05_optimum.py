@@ -23,6 +23,7 @@ SETTING = (
 )
 BAND = 1.6
 SEEDS = 10
+NEEDS = ("scipy",)
 CHARTS = (RATIO,)
 PLAYERS: Mapping[str, Player] = {
     **{mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal", "provable")},

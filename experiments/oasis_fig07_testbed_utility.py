@@ -15,6 +15,7 @@ SETTING = (
 )
 BAND = 0.95
 SEEDS = 10
+NEEDS = ("scipy",)
 CHARTS = (Chart("total utility", turned=True),)
 
 

@@ -15,6 +15,7 @@ SETTING = (
     f"{FROM_HISTORY}, 10 seeds; completed jobs only"
 )
 SEEDS = 10
+NEEDS = ("scipy",)
 CHARTS = LATENESS
 
 

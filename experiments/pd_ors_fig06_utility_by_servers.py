@@ -27,6 +27,7 @@ SETTING = (
     "Reduced: five numbers of servers. OASiS and RRH are additions to the paper's figure"
 )
 SEEDS = 5
+NEEDS = ("scipy", "highspy")
 CHARTS = tuple(Chart("total utility", variant=variant) for variant in ("calibrated", "literal"))
 
 

@@ -15,6 +15,7 @@ SETTING = f"{SLOTS} slots, {SERVERS} servers, {CALIBRATED}, {FROM_HISTORY}, 5 se
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 MIN_REAL, MAX_JOBS = 1.0, 1.1
 SEEDS = 5
+NEEDS = ("scipy", "highspy")
 CHARTS = (Chart("total utility"),)
 
 

@@ -35,6 +35,7 @@ SETTING = (
 LESS = -1e-9  # a tie is not lowest
 SEEDS = 3
 FEWER = "K × 0.1"
+NEEDS = ("scipy", "highspy")
 CHARTS = (
     Chart("median training time", "slots", rows=("median slots", "median of completed jobs"), turned=True),
     Chart(

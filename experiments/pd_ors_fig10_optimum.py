@@ -18,6 +18,7 @@ SETTING = (
 )
 BAND = 1.5
 SEEDS = 5
+NEEDS = ("scipy", "highspy")
 CHARTS = (RATIO,)
 PLAYERS = {mode: ("pd_ors", {"price_mode": mode}) for mode in ("marginal", "literal")}
 

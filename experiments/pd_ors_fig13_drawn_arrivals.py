@@ -17,6 +17,7 @@ SETTING = (
     "replays the arrivals of Google 2011, as pd_ors_fig13_trace_by_jobs does. Reduced: three numbers of jobs"
 )
 SEEDS = 2
+NEEDS = ("scipy", "highspy")
 CHARTS = (Chart("total utility"),)
 
 

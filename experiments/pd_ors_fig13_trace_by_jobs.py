@@ -18,6 +18,7 @@ SETTING = (
 )
 SEEDS = 2
 ARRIVALS = "required"
+NEEDS = ("scipy", "highspy")
 CHARTS = (Chart("total utility"),)
 
 

@@ -18,6 +18,7 @@ SETTING = (
 )
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 SEEDS = 5
+NEEDS = ("scipy", "highspy")
 CHARTS = (Chart("total utility"),)
 
 

@@ -68,7 +68,7 @@ class ExperimentViewSet(viewsets.ViewSet):
     @extend_schema(request=StartAllSerializer, responses={201: answer("ExperimentsStarted")})
     @action(detail=False, methods=["post"], url_path="start-all")
     def start_all(self, request: Request) -> Response:
-        """Starts several experiments, except those that need a trace or are in progress."""
+        """Starts several experiments, except those that need a trace, cannot run here or are in progress."""
         form = StartAllSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         names = list(map(_known, form.validated_data["names"])) or [

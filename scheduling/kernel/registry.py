@@ -65,8 +65,7 @@ def _imported(name: str) -> type[BaseScheduler] | str:
         module = importlib.import_module(own)
     except (Exception, SystemExit) as error:
         if isinstance(error, ImportError) and (package := _foreign(error)) is not None:
-            why = f"it needs the package {package}, which cannot be imported ({error})"
-            return f"{why}: pip install -r requirements.txt installs it"
+            return needs_package(package, error)
         return f"its file cannot be imported: {type(error).__name__}: {error}"
     found = _defined(module)
     if [cls.name for cls in found] != [name]:
@@ -75,6 +74,12 @@ def _imported(name: str) -> type[BaseScheduler] | str:
     if foreign := [code for code in vars(found[0]).get("reasons", ()) if not code.startswith(f"{name}.")]:
         return f"its own reason {foreign[0]!r} must begin with its name: {name}.{foreign[0]}"
     return found[0]
+
+
+def needs_package(package: str, error: ImportError) -> str:
+    """Reason why something cannot be used without a package, with the remedy."""
+    why = f"it needs the package {package}, which cannot be imported ({error})"
+    return f"{why}: pip install -r requirements.txt installs it"
 
 
 def _defined(module: ModuleType) -> list[type[BaseScheduler]]:

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scaleOf } from '../../static/js/experiments/checks.js';
 import { seriesOf } from '../../static/js/experiments/series.js';
-import { bandText, cellText, checksText, progressText } from '../../static/js/experiments/words.js';
+import { bandText, cellText, checksText, progressText, unavailableText } from '../../static/js/experiments/words.js';
 
 const CHART = { columns: [], rows: [], turned: false, variant: '' };
 const TABLE = {
@@ -93,4 +93,12 @@ test('values, bands and verdicts in words', () => {
   assert.equal(checksText({ held: 1, judged: 1 }), '1 of 1 check holds');
   assert.equal(progressText({ status: 'computing', done: 1, total: 5 }), 'computing, 1 of 5 parts');
   assert.equal(progressText({ status: 'cancelled', done: 1, total: 5 }), 'cancelled, 1 of 5 parts');
+});
+
+test('an experiment that cannot run says why', () => {
+  assert.equal(unavailableText({ unavailable: '' }), '');
+  assert.equal(
+    unavailableText({ unavailable: 'it needs the package highspy' }),
+    'This experiment cannot run: it needs the package highspy.',
+  );
 });

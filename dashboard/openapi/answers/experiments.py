@@ -36,6 +36,7 @@ EXPERIMENT = {
     "command": STRING,
     "default_seeds": INTEGER,
     "arrivals": noted(STRING, "Use of the arrivals of a trace, or an empty text"),
+    "unavailable": noted(STRING, "Reason why it cannot run here, or an empty text"),
     "verdict": one_of(HOLDS, FAILS, NOT_RUN),
     "checks": {"held": INTEGER, "judged": INTEGER},
     "finished_at": nullable(MOMENT),

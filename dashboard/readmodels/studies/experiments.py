@@ -48,7 +48,8 @@ def _row(name: str, finished: Reproduction | None, newest: Reproduction | None) 
     return {
         "name": name, "paper": paper, "figure": figure, "title": module.TITLE, "claim": module.CLAIM,
         "command": f"manage.py reproduce --only {name}", "default_seeds": _default_seeds(module),
-        "arrivals": arrivals_use(name), "verdict": _verdict(table), "checks": _judged(table),
+        "arrivals": arrivals_use(name), "unavailable": experiments.unavailable(name),
+        "verdict": _verdict(table), "checks": _judged(table),
         "finished_at": finished and finished.finished_at, "seconds": finished and _seconds(finished),
         "outdated": finished is not None and finished.code != experiments.code_digest(name),
         "progress": _progress(newest),

@@ -11,7 +11,7 @@ import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
 import { checkColumns } from './checks.js';
 import { seriesOf } from './series.js';
-import { cellText, checksText, progressText, verdictMark } from './words.js';
+import { cellText, checksText, progressText, unavailableText, verdictMark } from './words.js';
 
 const [BUSY_MS, IDLE_MS] = [1000, 15_000];
 const name = $('main').dataset.experiment;
@@ -36,6 +36,8 @@ function paint(answer) {
     result ? h('span', { class: 'muted small' }, ` ${checksText(checks)}`) : null,
   );
   fill($('#facts'), facts(answer));
+  setText($('#unavailable'), unavailableText(answer));
+  $('#unavailable').hidden = !answer.unavailable;
   $('#outdated').hidden = !outdated;
   setText(
     $('#outdated'),
@@ -44,7 +46,7 @@ function paint(answer) {
   if ($('#options')) paintOptions(answer);
   for (const chart of drawn) chart.destroy();
   drawn = [];
-  if (!result) return fill($('#result'), h('section', { class: 'card' }, notRun(answer.progress?.active)));
+  if (!result) return fill($('#result'), h('section', { class: 'card' }, notRun(answer)));
   fill(
     $('#result'),
     answer.charts.map((_, i) => figureCard(answer, i)),
@@ -59,9 +61,10 @@ function paint(answer) {
 
 const NOT_RUN = 'A result shows our figure, its values, and whether the claim holds.';
 
-function notRun(active) {
+function notRun({ progress, unavailable }) {
   const all = ['Show all experiments', '/experiments/'];
-  if (active) return empty('No result yet', `${NOT_RUN} It appears once all parts are computed.`, all);
+  if (unavailable) return empty('Not run yet', NOT_RUN, all);
+  if (progress?.active) return empty('No result yet', `${NOT_RUN} It appears once all parts are computed.`, all);
   return $('#start')
     ? empty('Not run yet', NOT_RUN, ['Start the experiment', () => $('#start').click()])
     : empty('Not run yet', `${NOT_RUN} Operators start experiments.`, all);
@@ -133,7 +136,8 @@ function numbers({ columns, rows, spread }) {
   };
 }
 
-function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
+function paintOptions({ default_seeds: own, arrivals, traces, progress, unavailable }) {
+  $('#options').hidden = Boolean(unavailable);
   const seeds = h('input', {
     id: 'seeds',
     type: 'number',
@@ -150,7 +154,6 @@ function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
       h('option', { value: id }, `${title}, ${plural(jobs, 'job')}`),
     ),
   );
-  $('#options').hidden = false;
   fill(
     $('#options'),
     h('label', {}, 'Number of seeds ', seeds),
@@ -158,7 +161,7 @@ function paintOptions({ default_seeds: own, arrivals, traces, progress }) {
   );
 }
 
-function paintProgress({ progress, parts, finished_at: at }) {
+function paintProgress({ progress, parts, unavailable, finished_at: at }) {
   const active = Boolean(progress?.active);
   $('#progress-box').hidden = !active;
   if (active) {
@@ -170,7 +173,7 @@ function paintProgress({ progress, parts, finished_at: at }) {
   $('#failed').hidden = !ended;
   setText($('#failed'), ended ? endText(progress) : '');
   if (!$('#start')) return;
-  $('#start').hidden = active;
+  $('#start').hidden = active || Boolean(unavailable);
   setText($('#start'), ended ? 'Resume' : at ? 'Start again' : 'Start');
   $('#cancel').hidden = !active;
 }

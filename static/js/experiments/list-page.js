@@ -7,7 +7,7 @@ import { $, fill, h, setText } from '../ui/dom.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { capital, duration, number, plural, wall } from '../util/format.js';
 import { Poll } from '../util/poll.js';
-import { checksText, progressText, verdictMark } from './words.js';
+import { checksText, progressText, unavailableText, verdictMark } from './words.js';
 
 const [BUSY_MS, IDLE_MS] = [1000, 15_000];
 const operator = document.body.dataset.role === 'operator';
@@ -37,7 +37,7 @@ function paint(experiments) {
   );
   if (operator) {
     const open = experiments.filter(
-      (row) => (row.verdict === 'not run' || row.outdated) && row.arrivals !== 'required',
+      (row) => (row.verdict === 'not run' || row.outdated) && row.arrivals !== 'required' && !row.unavailable,
     );
     $('#start-all').hidden = !open.some(({ progress }) => !progress?.active);
   }
@@ -107,7 +107,9 @@ const columns = [
   ...(operator ? [{ title: '', cell: actionOf }] : []),
 ];
 
-function progressOf({ name, progress }) {
+function progressOf(row) {
+  const { name, progress } = row;
+  if (row.unavailable && !progress?.active) return h('span', { class: 'why small' }, unavailableText(row));
   if (!progress) return '';
   if (progress.active)
     return [
@@ -120,8 +122,9 @@ function progressOf({ name, progress }) {
   ]);
 }
 
-function actionOf({ name, progress, arrivals, finished_at: at }) {
+function actionOf({ name, progress, arrivals, unavailable, finished_at: at }) {
   if (progress?.active) return button('Cancel', () => post(`/api/experiments/${name}/cancel/`));
+  if (unavailable) return '';
   if (arrivals === 'required') return h('a', { class: 'button', href: `/experiments/${name}/` }, 'Select a trace');
   const words = progress ? 'Resume' : at ? 'Start again' : 'Start';
   return button(words, () => post(`/api/experiments/${name}/start/`));

@@ -31,6 +31,9 @@ export const verdictMark = (verdict) => h('span', { class: 'state', 'data-state'
 export const checksText = ({ held, judged }) =>
   judged ? `${number(held, 0)} of ${plural(judged, 'check')} ${judged === 1 ? 'holds' : 'hold'}` : 'no checks';
 
+/** Sentence of an experiment that cannot run here, '' for any other. */
+export const unavailableText = ({ unavailable }) => (unavailable ? `This experiment cannot run: ${unavailable}.` : '');
+
 /** Progress of a reproduction that is not finished, in words. */
 export function progressText({ status, done, total }) {
   const parts = `${number(done, 0)} of ${plural(total, 'part')}`;

@@ -32,12 +32,17 @@ def start(name: str, seeds: int | None = None, trace: Trace | None = None, user:
 
 
 def start_all(names: Sequence[str], user: Any = None) -> list[Reproduction]:
-    """Start of the experiments that need no further inputs and are not in progress; all or none."""
+    """Start of the experiments that can run here, need no further inputs and are not in progress; all or none."""
     with transaction.atomic():
         busy = set(_active().values_list("experiment", flat=True))
-        wanted = [name for name in names if name not in busy and arrivals_use(name) != REQUIRED]
+        wanted = [
+            name for name in names
+            if name not in busy and arrivals_use(name) != REQUIRED and not experiments.unavailable(name)
+        ]  # fmt: skip
         if not wanted:
-            raise Refused("none of these experiments can be started: each is in progress or needs a trace")
+            raise Refused(
+                "none of these experiments can be started: each is in progress, needs a trace or cannot run here"
+            )
         made = [_started(name, None, None, user) for name in wanted]
     task.request()
     return made
@@ -85,6 +90,8 @@ def _started(name: str, seeds: int | None, trace: Trace | None, user: Any) -> Re
 def _check(name: str, seeds: int | None, trace: Trace | None) -> None:
     if name not in experiments.names():
         raise UnknownName(f"unknown experiment {shorten(repr(name))}; known: {', '.join(experiments.names())}")
+    if why := experiments.unavailable(name):
+        raise Refused(f"the experiment {name} cannot run: {why}")
     if seeds is not None and not 1 <= seeds <= MAX_SEEDS:
         raise ModelError(f"seeds must be from 1 to {MAX_SEEDS}, got {seeds}")
     takes = arrivals_use(name)
