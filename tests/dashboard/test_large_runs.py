@@ -119,6 +119,15 @@ def _refusal(run):
     return refused.value
 
 
+def test_a_cancelled_large_run_is_read_without_metrics(viewer, large):
+    run, _ = large()
+    for status in (Run.CANCELLED, Run.FAILED):
+        Run.objects.filter(pk=run.pk).update(status=status, metrics={})
+        answer = viewer.get(f"/api/runs/{run.pk}/")
+        assert (answer.status_code, answer.json()["status"]) == (200, status)
+        assert (answer.json()["metrics"], answer.json()["metrics_until_ms"]) == ({}, None)
+
+
 def test_levels_are_due_instead_of_a_state_and_made_anew_as_the_log_grows(make_run, settings):
     settings.LARGE_RUN_EVENTS = 3
     run = make_run()
