@@ -205,7 +205,10 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return Response(levels.thumbnail(run) if is_large(run) else thumbnail(run))
 
     @extend_schema(
-        parameters=[OpenApiParameter(name, int) for name in ("from_ms", "to_ms", "columns")],
+        parameters=[
+            *(OpenApiParameter(name, int) for name in ("from_ms", "to_ms", "columns")),
+            OpenApiParameter("after", int, description="Event; levels that reach no further are not ready"),
+        ],
         responses={200: answer("RunLevels")},
     )
     @action(detail=True)

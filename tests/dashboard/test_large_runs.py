@@ -12,7 +12,7 @@ from scheduling.model.values import Event
 from tests.dashboard.builders import downloaded
 from tests.twin.builders_golden import EVENTS as GOLDEN
 from tests.twin.runtime.conftest import work
-from twin.analysis import levels, state_task, stored_levels
+from twin.analysis import levels, state_task, stored_levels, thumbnail
 from twin.eventlog import event_log, large_runs, stored_states
 from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER
 from twin.models import FoldedState, Run
@@ -54,10 +54,16 @@ def test_the_raster_of_the_whole_run_is_that_of_all_its_bars(viewer, large, name
     true = state.bars.rows[state.bars.rows[:, DIED] == NEVER]
     edges = np.array(found["edges"])
     raster = np.frombuffer(b64decode(found["raster"]), dtype=np.uint8).reshape(len(found["rows"]), -1)
-    whole = levels.raster_of(run, true, edges).astype(int)
+    held = levels.held_by(run, true)
+    groups, rows = thumbnail.grouped(store.of_run(run)[0].servers, levels.ROWS)
+    whole, _ = thumbnail.raster(held, groups, len(rows), edges)
     assert found["source"] == "stored"
     assert raster.shape == (8, 64)
-    assert np.abs(raster.astype(int) - whole).max() <= 1, "rounded up once here, for each interval there"
+    assert np.abs(raster.astype(int) - whole.astype(int)).max() <= 1, "rounded up once here, for each interval there"
+    counted = np.frombuffer(b64decode(found["counted"]), dtype=np.uint8).reshape(raster.shape)
+    most = thumbnail.capacity_of(held, groups, len(rows))[:, None, :] * np.diff(edges)[None, :, None]
+    shares = -(-thumbnail.used(held, groups, len(rows), edges) * 100 // np.maximum(most, 1))
+    assert (np.take_along_axis(shares, counted[:, :, None].astype(int), 2)[:, :, 0] >= whole.astype(int) - 1).all()
     assert found["total_bars"] == len(true)
     assert raster.max() > 0
 
@@ -179,7 +185,22 @@ def test_a_run_that_is_not_large_has_no_levels(viewer, make_run):
 def test_levels_that_are_not_made_yet_are_announced(viewer, large):
     run, _ = large()
     FoldedState.objects.all().delete()
-    assert get(viewer, run, "levels").json() == {"ready": False}
+    assert get(viewer, run, "levels").json() == {"ready": False, "last_seq": run.last_seq}
+
+
+def test_the_largest_share_of_a_cell_keeps_its_resource():
+    most, place = thumbnail.largest(np.array([[[20, 70, 3], [-1, -1, -1], [-1, 130, 5]]]))
+    assert most.tolist() == [[70, thumbnail.NONE, 100]]
+    assert place.tolist() == [[1, 0, 1]]
+
+
+def test_a_page_asks_for_levels_of_later_events_only(viewer, large):
+    run, _ = large()
+    known = get(viewer, run, "levels").json()
+    assert (known["seq"], known["last_seq"]) == (run.last_seq, run.last_seq)
+    Run.objects.filter(pk=run.pk).update(last_seq=run.last_seq + 1)
+    assert get(viewer, run, "levels", after=known["seq"]).json() == {"ready": False, "last_seq": known["seq"] + 1}
+    assert get(viewer, run, "levels", after=known["seq"] - 1).json()["ready"] is True
 
 
 def test_a_followed_cluster_and_a_live_run_are_never_large(make_run, settings):

@@ -30,8 +30,18 @@ test('a point of the raster is a group of servers and an interval', () => {
     { site: 'edge', servers: 16 },
     { site: 'cloud', servers: 1 },
   ];
-  const found = { rows, columns: 2, edges: [0, 60_000, 120_000], cells: Uint8Array.from([10, 20, 30, 255]) };
-  assert.equal(cellText(cellAt(found, 0.6, 0.2)), 'edge, 16 servers, 00:01:00 to 00:02:00: 20 % allocated');
+  const found = {
+    rows,
+    columns: 2,
+    edges: [0, 60_000, 120_000],
+    cells: Uint8Array.from([0, 20, 30, 255]),
+    counted: Uint8Array.from([0, 1, 0, 0]),
+    scale: ['gpu', 'memory'],
+  };
+  assert.equal(cellText(cellAt(found, 0.6, 0.2)), 'edge, 16 servers, 00:01:00 to 00:02:00: 20 % of memory allocated');
+  assert.equal(cellText(cellAt(found, 0.1, 0.2)), 'edge, 16 servers, 00:00:00 to 00:01:00: 0 % allocated');
+  assert.match(cellText(cellAt(found, 0.1, 0.9)), /: 30 % of GPU allocated$/);
+  assert.match(cellText(cellAt({ ...found, scale: ['workers'] }, 0.1, 0.9)), /: 30 % of typed workers allocated$/);
   assert.equal(cellText(cellAt(found, 0.99, 0.99)), 'cloud, 1 server, 00:01:00 to 00:02:00: no capacity');
   assert.equal(cellAt(found, 1, 0.5), null);
 });

@@ -152,8 +152,8 @@ def held_by(run: Run, rows: np.ndarray) -> load.Held:
     return load.held(run, state, store.clusters(run)[-1][1], part_of(jobs, own), run.sim_ms, 0, load.OPEN)
 
 
-def raster_of(run: Run, rows: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """[row, column] share of a window's bars in per cent, as thumbnail.raster."""
+def raster_of(run: Run, rows: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of a window's bars, as thumbnail.raster."""
     held = held_by(run, rows)
     groups, named = grouped(store.clusters(run)[-1][1].servers, ROWS)
     return raster(held, groups, len(named), edges)

@@ -8,6 +8,7 @@ import numpy as np
 from django.db.models import Case, F, Q, QuerySet, Value, When
 
 from twin.analysis import levels
+from twin.analysis.thumbnail import PER_CENT, largest
 from twin.eventlog import stored_states
 from twin.eventlog.large_runs import all_large
 from twin.infra.columns import unpack
@@ -17,8 +18,6 @@ from twin.models import EventBatch, FoldedState, Run
 VERSION = 1_000_001  # far from those of state_codec, in the same column
 MAX_BEHIND_SHARE = 4  # of the stored events, before the levels of a run in progress are made again
 MAX_EXACT_EVENTS = 50_000  # of the log that a window is folded from
-PER_CENT = 100
-EMPTY = 255  # in the raster: a group without capacity
 
 
 class Stored(NamedTuple):
@@ -66,16 +65,15 @@ def of(run: Run) -> Stored | None:
     return KEPT.get(("levels", run.pk, seq), read)
 
 
-def shares(found: Stored, from_ms: int, to_ms: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """(edges, raster [row, column] in per cent, rounded up, or EMPTY) of the finest intervals, or of means of them."""
+def shares(found: Stored, from_ms: int, to_ms: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(edges, the two rasters of thumbnail.raster) of the finest intervals, or of means of them."""
     fine, raster = found.columns["edges"], found.raster
     first = int(np.clip(np.searchsorted(fine, from_ms, side="right") - 1, 0, len(fine) - 2))
     last = int(np.clip(np.searchsorted(fine, to_ms), first + 1, len(fine) - 1))
     chosen = np.unique(np.linspace(first, last, columns + 1).astype(np.int64))
     sums = np.add.reduceat(raster[:, :last], chosen[:-1], axis=1)
     means = -(-sums * PER_CENT // (np.diff(chosen)[:, None] * levels.FULL))
-    largest = np.where((raster == levels.NONE).any(axis=1)[:, None, :], -1, means).max(axis=2)
-    return fine[chosen], np.where(largest < 0, EMPTY, largest).astype(np.uint8)
+    return fine[chosen], *largest(np.where((raster == levels.NONE).any(axis=1)[:, None, :], -1, means))
 
 
 def counts(found: Stored, name: str, edges: np.ndarray) -> list[int]:

@@ -56,7 +56,7 @@ def _thumbnail(run: Run) -> dict[str, Any]:
         in_cloud = bars[(bars[:, DIED] == NEVER) & (bars[:, SERVER] == CLOUD) & (bars[:, ROLE] == WORKER)]
     groups, rows = grouped(cluster.servers)
     edges = from_ms + (to_ms - from_ms) * np.arange(COLUMNS + 1) // COLUMNS
-    cells = raster(held, groups, len(rows), edges)
+    cells, _ = raster(held, groups, len(rows), edges)
     if len(in_cloud):
         rows.append({"site": UNLIMITED, "servers": 0})
         cells = np.vstack([cells, _of_its_peak(in_cloud, edges)])
@@ -100,11 +100,21 @@ def grouped(servers: Sequence[Server], most: int = ROWS) -> tuple[np.ndarray, li
     return of, rows
 
 
-def raster(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:
-    """[row, column] uint8: the largest share of the scale in per cent, rounded up; NONE without capacity."""
+def raster(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`largest` of the shares that the bars hold."""
     most = capacity_of(held, groups, rows)[:, None, :] * np.diff(edges)[None, :, None]
-    shares = np.where(most > 0, -(-used(held, groups, rows, edges) * PER_CENT // np.maximum(most, 1)), -1).max(axis=2)
-    return np.where(shares < 0, NONE, np.minimum(shares, PER_CENT)).astype(np.uint8)
+    shares = np.where(most > 0, -(-used(held, groups, rows, edges) * PER_CENT // np.maximum(most, 1)), -1)
+    return largest(shares)
+
+
+def largest(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """([row, column] uint8 largest share of the scale, or NONE without capacity, [row, column] uint8 its place there).
+
+    shares: [row, column, scale] in per cent, rounded up; negative without capacity.
+    """
+    place = shares.argmax(axis=2)
+    most = np.take_along_axis(shares, place[:, :, None], axis=2)[:, :, 0]
+    return np.where(most < 0, NONE, np.minimum(most, PER_CENT)).astype(np.uint8), place.astype(np.uint8)
 
 
 def capacity_of(held: Held, groups: np.ndarray, rows: int) -> np.ndarray:

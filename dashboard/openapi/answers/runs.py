@@ -158,9 +158,10 @@ SHAPES: dict[str, Shape] = {
         "raster": noted(STRING, "A byte for each cell, row by row, as base64: percentage, or 255 for no capacity"),
     },
     "RunLevels": either(
-        {"ready": Plain(const=False)},
+        {"ready": Plain(const=False), "last_seq": noted(INTEGER, "Newest event of the run")},
         {
             "ready": Plain(const=True),
+            "last_seq": noted(INTEGER, "Newest event of the run"),
             "seq": noted(INTEGER, "Event up to which the levels reach"),
             "sim_ms": INTEGER,
             "first_ms": noted(INTEGER, "Start of the run"),
@@ -171,6 +172,7 @@ SHAPES: dict[str, Shape] = {
             "rows": [{"site": SITE, "servers": INTEGER}],
             "edges": noted([INTEGER], "Bounds of the intervals: one more than intervals"),
             "raster": noted(STRING, "A byte for each row and interval, as base64: percentage, or 255 for no capacity"),
+            "counted": noted(STRING, "The same of what the percentage is about, as an index of scale"),
             "curves": noted({name: [INTEGER] for name in CURVES}, "Jobs in each interval"),
             "total_bars": INTEGER,
             "total_jobs": INTEGER,

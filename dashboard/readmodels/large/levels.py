@@ -32,15 +32,16 @@ SHOWN = ("job", "role", "server", "start_ms", "end_ms", "count")  # of a bar
 
 
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
-    """{ready} until the levels are there; then the window from_ms to to_ms in `columns` intervals.
+    """{ready, last_seq} until there are levels of events after `after`; then the window from_ms to to_ms.
 
+    It has `columns` intervals. counted: the resource that the share of a cell is about, as its place in `scale`;
     source: stored, or log where the window was read from the log; bars: null where there are more than MAX_LISTED.
     """
     if not is_large(run):
         raise ModelError(f"run {run.pk} has {run.last_seq:,} events; levels of detail are for larger runs")
     found = stored_levels.of(run)
-    if found is None:
-        return {"ready": False}
+    if found is None or found.meta["seq"] <= number(asked, "after", 0, 0, 2**53):
+        return {"ready": False, "last_seq": run.last_seq}
     fine = found.columns["edges"]
     low, high = int(fine[0]), int(fine[-1])
     from_ms = min(number(asked, "from_ms", low, 0, high), high - 1)
@@ -49,13 +50,14 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     within = int(((fine > from_ms) & (fine < to_ms)).sum())
     bars = stored_levels.listed(run, found, from_ms, to_ms) if within * FINE < columns else None
     if bars is None:
-        edges, raster = stored_levels.shares(found, from_ms, to_ms, columns)
+        edges, raster, counted = stored_levels.shares(found, from_ms, to_ms, columns)
     else:
         edges = np.unique(from_ms + (to_ms - from_ms) * np.arange(columns + 1) // columns)
-        raster = levels.raster_of(run, bars, edges)
+        raster, counted = levels.raster_of(run, bars, edges)
     codes = found.columns["state"]
     return {
         "ready": True,
+        "last_seq": run.last_seq,
         "seq": found.meta["seq"],
         "sim_ms": found.meta["sim_ms"],
         "first_ms": low,
@@ -66,6 +68,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         "rows": found.meta["rows"],
         "edges": edges.tolist(),
         "raster": b64encode(raster.tobytes()).decode(),
+        "counted": b64encode(counted.tobytes()).decode(),
         "curves": {name.removesuffix("_ms"): stored_levels.counts(found, name, edges) for name in CURVES},
         "total_bars": found.meta["bars"],
         "total_jobs": len(codes),
@@ -94,7 +97,7 @@ def thumbnail(run: Run) -> dict[str, Any]:
     if found is None:
         check(run)
     assert found is not None
-    edges, raster = stored_levels.shares(found, 0, int(found.columns["edges"][-1]), THUMBNAIL)
+    edges, raster, _ = stored_levels.shares(found, 0, int(found.columns["edges"][-1]), THUMBNAIL)
     return {
         "seq": found.meta["seq"],
         "sim_ms": found.meta["sim_ms"],

@@ -1,7 +1,8 @@
 // The raster of a large run: allocation by group of servers and interval, with a time axis and the arrivals below.
 
 import { colors, onTheme } from '../../util/colors.js';
-import { clock, plural, timeTicks } from '../../util/format.js';
+import { scaleTitle } from '../../charts/server-map.js';
+import { clock, lowered, plural, timeTicks } from '../../util/format.js';
 
 const NONE = 255; // of a group without capacity
 const FULL = 100;
@@ -11,23 +12,26 @@ const CURVE = 56; // of the arrivals below the axis
 const TICK_PX = 84; // between two ticks
 const LABEL = 18; // height of the name of a site
 
-/** {edges, rows, cells: the shares in per cent} of an answer; cells row by row. */
+const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+/** {edges, rows, scale, cells: the shares in per cent, counted: of what} of an answer; cells row by row. */
 export function windowOf(found) {
-  const cells = Uint8Array.from(atob(found.raster), (character) => character.charCodeAt(0));
-  return { ...found, cells, columns: found.edges.length - 1 };
+  return { ...found, cells: bytes(found.raster), counted: bytes(found.counted), columns: found.edges.length - 1 };
 }
 
 /** The row and the interval at a point from 0 to 1; null outside. */
-export function cellAt({ rows, columns, edges, cells }, x, y) {
+export function cellAt({ rows, columns, edges, cells, counted, scale }, x, y) {
   if (x < 0 || x >= 1 || y < 0 || y >= 1) return null;
   const [row, column] = [Math.floor(y * rows.length), Math.floor(x * columns)];
-  const share = cells[row * columns + column];
-  return { ...rows[row], row, fromMs: edges[column], toMs: edges[column + 1], share: share === NONE ? null : share };
+  const cell = row * columns + column;
+  const share = cells[cell] === NONE ? null : cells[cell];
+  return { ...rows[row], row, fromMs: edges[column], toMs: edges[column + 1], share, of: scale[counted[cell]] };
 }
 
-/** 'edge, 16 servers, 01:00:00 to 01:10:00: 83 % allocated'. */
-export function cellText({ site, servers, fromMs, toMs, share }) {
-  const said = share === null ? 'no capacity' : `${share} % allocated`;
+/** 'edge, 16 servers, 01:00:00 to 01:10:00: 83 % of GPU allocated'; of: the resource with the largest share. */
+export function cellText({ site, servers, fromMs, toMs, share, of }) {
+  const what = share ? `of ${lowered(scaleTitle(of))} ` : ''; // 0 % is the share of every resource
+  const said = share === null ? 'no capacity' : `${share} % ${what}allocated`;
   return `${site}, ${plural(servers, 'server')}, ${clock(fromMs)} to ${clock(toMs)}: ${said}`;
 }
 
