@@ -1,4 +1,5 @@
-"""The page of a large run: its totals are those of the log, it zooms in to single bars, and it fits a phone."""
+"""The page of a large run: its totals are those of the log, it zooms in to single bars, fits a phone, and follows a
+run that is active."""
 
 from __future__ import annotations
 
@@ -15,6 +16,9 @@ from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 JOBS = 40
+MANY_JOBS = 10_000  # of a run that lasts until it is cancelled
+LIMIT = 20  # events, above which a run is large
+UNTIL_LARGE = f"async (path) => {{ while ((await (await fetch(path)).json()).last_seq <= {LIMIT}); }}"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +28,7 @@ def large(
     """Contexts of a twin of its own whose runs are all large, and the cookies of an operator."""
     folder = tmp_path_factory.mktemp("large")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LARGE_RUN_EVENTS", "20")
+        patch.setenv("LARGE_RUN_EVENTS", str(LIMIT))
         with stack(folder) as (_, url):
             made = Contexts(playwright.chromium, chromium, tmp_path_factory.mktemp("profiles"), url, PATIENCE_MS)
             with made.lent() as context:
@@ -47,16 +51,55 @@ def test_a_large_run_is_shown_by_level_of_detail_at_two_widths(large: tuple[Cont
         assert written == []
 
 
+def test_an_active_large_run_is_followed_and_controlled_on_its_page(large: tuple[Contexts, StorageState]) -> None:
+    contexts, session = large
+    with contexts.lent(session) as context:
+        page = context.new_page()
+        sockets: list[str] = []
+        run = _started_run(page, MANY_JOBS, "oasis")
+        page.evaluate(UNTIL_LARGE, f"/api/runs/{run}/")
+        page.on("websocket", lambda socket: sockets.append(socket.url))
+        page.goto(f"/runs/{run}/")
+        state, connection = page.locator("#status"), page.locator("#connection")
+        page.locator("#run-pause").click()
+        expect(state).to_have_text("paused")
+        expect(connection).to_have_text("connected")
+        expect(page.locator("#tiles")).to_contain_text("Bars")
+        page.locator("#run-resume").click()
+        expect(state).to_have_text("running")
+        page.locator("#run-cancel").click()
+        page.get_by_role("dialog").get_by_role("button", name="Cancel run").click()
+        expect(state).to_have_text("cancelled")
+        expect(connection).to_contain_text("cancelled, ended at")
+        expect(page.locator("#covered")).to_have_text("Nothing is left out of the totals, and the log is complete.")
+        page.locator("#run-delete").click()
+        expect(page.get_by_role("dialog")).to_contain_text(f"Delete run {run}")
+        page.keyboard.press("Escape")
+        other = context.new_page()
+        other.goto(f"/runs/{run}/")
+        other.locator("#run-delete").click()
+        other.get_by_role("dialog").get_by_role("button", name="Delete run").click()
+        expect(page.locator("#notice")).to_contain_text("was deleted by")
+        expect(state).to_have_text("deleted")
+        expect(page.locator("#controls")).to_be_hidden()
+        assert [url.split("/ws/")[1] for url in sockets] == ["overview/"], "no stream of bars is opened"
+
+
 def _finished_run(page: Page) -> int:
-    page.goto("/")
-    workload = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": JOBS, "servers": 10, "seed": 4})
-    scenario = posted(page, "/api/scenarios/", {
-        "name": "Large", "cluster": workload["cluster"]["id"], "trace": workload["trace"]["id"], "scheduler": "fifo",
-    })  # fmt: skip
-    run = int(posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"])
+    run = _started_run(page, JOBS, "fifo")
     page.goto(f"/runs/{run}/")
     expect(page.locator("#status, .state").first).to_have_text("finished")
     return run
+
+
+def _started_run(page: Page, jobs: int, scheduler: str) -> int:
+    page.goto("/")
+    workload = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": jobs, "servers": 10, "seed": 4})
+    scenario = posted(page, "/api/scenarios/", {
+        "name": "Large", "cluster": workload["cluster"]["id"], "trace": workload["trace"]["id"],
+        "scheduler": scheduler,
+    })  # fmt: skip
+    return int(posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"])
 
 
 def _looked_at(page: Page, run: int) -> None:
@@ -72,7 +115,7 @@ def _looked_at(page: Page, run: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing scrolls sideways"
     box = box_at_rest(page.locator("#raster"))
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
-    expect(page.locator("#at")).to_contain_text(re.compile(r"server.*: (\d+ % allocated|no capacity)"))
+    expect(page.locator("#at")).to_contain_text(re.compile(r"server.*: (\d+ % (of \w+ )?allocated|no capacity)"))
     for _ in range(4):
         page.locator("#closer").click()
     expect(page.locator("#source")).to_contain_text("exact to the millisecond")

@@ -6,7 +6,7 @@ import { confirmed, informed } from '../ui/confirm.js';
 import { get, isOfLargeRun, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
-import { $, fill, setText, wholeDates } from '../ui/dom.js';
+import { $, setText } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
 import { modeText } from '../models/titles.js';
@@ -50,6 +50,7 @@ import { PANELS } from '../run/panels/index.js';
 import { ChartPanels } from '../run/panels/mount.js';
 import { Readout } from '../run/readout.js';
 import { Operate } from '../run/run-controls.js';
+import { RunNotice } from '../run/run-notice.js';
 import { Tiles } from '../run/figures/tiles.js';
 import { Tip } from '../ui/tooltip.js';
 import { toolbar } from '../ui/toolbar.js';
@@ -66,9 +67,9 @@ const THEN_MS = 700; // and the drawer during playback
 const runId = Number($('main').dataset.runId);
 const store = new Store();
 const operator = document.body.dataset.role === 'operator';
+const notice = new RunNotice($('#notice'));
 const view = new View();
 const playhead = new Playhead();
-let deleted = false; // whether the run was deleted while the page shows it
 let shown = null; // the moment that table and drawer show; null = the newest
 const transport = new Transport({ store, view, playhead });
 view.unseen = new UnseenTimes(store);
@@ -78,7 +79,7 @@ const bench = new Workbench($('#bench'), $('#panels'), {
   kept: JSON.parse($('main').dataset.arrangement || 'null'),
   keep: (arrangement) =>
     post('/api/arrangement/', arrangement).catch(({ message }) =>
-      notice(`The arrangement of the panels was not stored: ${message}`, true),
+      notice.say(`The arrangement of the panels was not stored: ${message}`, true),
     ),
   actions: pictures,
 });
@@ -87,7 +88,7 @@ const part = new PagePart(`run ${runId}`);
 main().catch((error) => {
   if (isOfLargeRun(error)) return location.reload(); // which shows the page by level of detail
   logError(error);
-  notice(error.message, true);
+  notice.say(error.message, true);
 });
 
 async function main() {
@@ -158,7 +159,7 @@ async function main() {
   const following = followOnRunPage($('#follow'), { runId, view, transport, gantt, drawer });
   const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
   const stream = new Stream(runId, store);
-  new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
+  new Activity(runId, stream, (text, bad) => notice.say(text, bad));
   stream.addEventListener('unknown', (/** @type {CustomEvent} */ { detail }) => {
     logError(new Error(detail));
     banner(detail);
@@ -170,7 +171,7 @@ async function main() {
   $('#fork')?.addEventListener('click', () => whatIf(runId, transport.forkMs).catch(refused));
   const paintFamily = inPanel($('#panel-family'), () => family.load());
   paintFamily();
-  const familyAgain = new Later(FAMILY_MS, async () => deleted || paintFamily());
+  const familyAgain = new Later(FAMILY_MS, async () => notice.last || paintFamily());
   watchOverview(
     (message) => family.concerns(message) && familyAgain.ask(),
     () => familyAgain.ask(),
@@ -274,12 +275,7 @@ async function main() {
   stream.addEventListener('large', () => location.reload());
   stream.addEventListener('next', (/** @type {CustomEvent} */ { detail }) => transport.setNext(detail));
   stream.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
-    notice(`${detail} This page shows the data that it had already loaded.`, true);
-    deleted = true;
-    setText($('#status'), stream.state === 'deleted' ? 'deleted' : 'not available');
-    $('#status').dataset.state = 'failed';
-    for (const selector of ['#controls', '#exports', '#fork', '#panel-ask', '#panel-family'])
-      if ($(selector)) $(selector).hidden = true;
+    notice.gone(detail, stream.state, '#controls', '#exports', '#fork', '#panel-ask', '#panel-family');
   });
 
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
@@ -353,16 +349,4 @@ function pictures(section) {
   const shown = () => `time shown ${clock(playhead.ms)}, range ${clock(view.from)} to ${clock(view.to)}`;
   const png = () => savePicture(section, `run-${runId}-${section.id.replace('panel-', '')}`, shown());
   return [$('canvas', section) && ['Save as PNG', png], ['Print', () => printPanel(section, shown())]].filter(Boolean);
-}
-
-function hideNotice() {
-  if (!deleted) $('#notice').hidden = true;
-}
-
-function notice(text, bad = false) {
-  if (deleted) return; // later messages do not replace this one
-  const element = $('#notice');
-  element.hidden = false;
-  element.classList.toggle('bad', bad);
-  if (element.textContent !== text) fill(element, wholeDates(text));
 }

@@ -7,7 +7,7 @@ import { clock, duration, exactClock } from '../util/format.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
 import { clockAt } from '../core/playhead.js';
-import { ENDED } from '../core/sockets/stream.js';
+import { ENDED } from '../core/sockets/run-end.js';
 import { PLAYBACK_SPEEDS, speedText } from '../util/speeds.js';
 
 export class Transport {

@@ -4,11 +4,11 @@
 import * as http from '../api.js';
 import { browser } from '../browser.js';
 import { LiveSocket, detailOf } from './live-socket.js';
+import { endOf, goneAs } from './run-end.js';
 
 const REPAIR_MS = 2000; // after which a gap without an answer is requested again
 const NO_LONGER_WELCOME = [4401, 4403];
 const OVER = ['refused', 'deleted', 'unavailable', 'dropped'];
-export const ENDED = ['finished', 'cancelled', 'failed'];
 
 export class Stream extends EventTarget {
   /**
@@ -110,9 +110,7 @@ export class Stream extends EventTarget {
 
   /** @param {{status: string, end_ms?: number | null, sim_ms?: number}} status */
   #status(status) {
-    this.ended = ENDED.includes(status.status);
-    this.outcome = status.status === 'finished' ? 'complete' : status.status;
-    this.endMs = this.ended ? (status.end_ms ?? status.sim_ms ?? null) : null;
+    Object.assign(this, endOf(status));
     this.#emit('status', status);
   }
 
@@ -161,7 +159,7 @@ export class Stream extends EventTarget {
   /** @param {string} sentence */
   #gone(sentence) {
     if (this.#over && this.state !== 'refused') return;
-    this.#end(/ was deleted/.test(sentence) ? 'deleted' : 'unavailable'); // perhaps it went to another team
+    this.#end(goneAs(sentence));
     this.#emit('deleted', sentence);
   }
 

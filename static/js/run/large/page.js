@@ -1,14 +1,19 @@
 // The page of a large run: totals, the schedule by level of detail, bars of a short window, jobs and metrics.
 
-import { get } from '../../core/api.js';
-import { logError } from '../../core/client-errors.js';
 import { metricTable } from '../../core/metric-table.js';
+import { RunStatus } from '../../core/sockets/run-status.js';
 import { url } from '../../ui/address/query.js';
+import { informed } from '../../ui/confirm.js';
+import { connectionBadge } from '../../ui/connection-badge.js';
 import { roleName } from '../../gantt/roles.js';
-import { hasMetrics, paintMetrics } from '../figures/metrics-panel.js';
+import { Activity } from '../activity.js';
+import { hasMetrics, paintMetrics, untilText } from '../figures/metrics-panel.js';
 import { JobsTable } from '../jobs-table.js';
+import { Operate } from '../run-controls.js';
+import { RunNotice } from '../run-notice.js';
+import { Levels, coveredText } from './levels.js';
 import { Raster, cellText } from './raster.js';
-import { moved, within } from './window.js';
+import { isWhole, moved, within } from './window.js';
 import { DataTable } from '../../ui/data-table.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { $, debounce, fill, setText } from '../../ui/dom.js';
@@ -16,15 +21,13 @@ import { tile } from '../../ui/tile.js';
 import { capital, clock, duration, exactClock, number, plural } from '../../util/format.js';
 
 const runId = Number($('main').dataset.runId);
-const AGAIN_MS = 3000; // until the levels are asked for again while they are computed
 const FETCH_MS = 120; // after the last change of the window
-const COLUMNS = 512;
 const KEYS = { ArrowLeft: 'earlier', ArrowRight: 'later', '+': 'closer', '-': 'wider', 0: 'whole' };
 
 let range = null; // [first, last] of the run
 let shown = null; // [from, to] of the window
-let asked = 0;
 let jobs = null;
+let jobsSeq = 0; // event up to which the table of jobs reaches
 const raster = new Raster($('#raster'), (cell) => setText($('#at'), cell ? cellText(cell) : ''));
 const bars = new DataTable($('#bars'), {
   name: 'large-run-bars',
@@ -38,24 +41,29 @@ const bars = new DataTable($('#bars'), {
   ],
 });
 
-/** Asks for the window, and shows it unless another was asked for meanwhile. */
-async function load() {
-  const mine = ++asked;
-  const query = new URLSearchParams({ columns: String(COLUMNS) });
-  if (shown) ['from_ms', 'to_ms'].forEach((name, i) => query.set(name, shown[i]));
-  const found = await get(`/api/runs/${runId}/levels/?${query}`);
-  if (mine !== asked) return;
-  $('#waiting').hidden = found.ready;
-  if (!found.ready) {
-    setTimeout(() => load().catch(failed), AGAIN_MS);
-    return;
-  }
-  range = [found.first_ms, found.last_ms];
-  shown ??= range;
+const run = new RunStatus(runId, new PagePart('state of the run'));
+const levels = new Levels(runId, new PagePart('totals and schedule'), {
+  window: () => (shown && !(range && isWhole(shown, range)) ? { from_ms: shown[0], to_ms: shown[1] } : {}),
+  show,
+  known: paintCovered,
+  gone: () => run.ask(),
+});
+
+/** Shows levels; the window that was the whole run still is, if the run has grown. */
+function show(found) {
+  const newest = [found.first_ms, found.last_ms];
+  if (!shown || (range && isWhole(shown, range))) shown = newest;
+  range = newest;
   raster.show(found);
   paintTexts(found);
   paintBars(found.bars);
-  if (!jobs) showJobs(found);
+  if (found.seq > jobsSeq) showJobs(found);
+}
+
+function paintCovered(known) {
+  $('#waiting').hidden = !known.waits;
+  setText($('#events'), plural(known.lastSeq, 'event'));
+  setText($('#covered'), coveredText(known));
 }
 
 function paintTexts(found) {
@@ -91,12 +99,13 @@ function paintBars(found) {
 }
 
 function showJobs(found) {
+  jobsSeq = found.seq;
   const info = { ids: { length: found.total_jobs }, job_columns: found.job_columns, phases: found.phases };
-  jobs = new JobsTable(runId, () => {}, { info, then: () => null });
+  jobs ??= new JobsTable(runId, () => {}, { info, then: () => null });
   jobs.refresh();
 }
 
-const fetchSoon = debounce(() => load().catch(failed), FETCH_MS);
+const fetchSoon = debounce(() => levels.load(), FETCH_MS);
 
 /** Moves the window; at: the time that stays where it is. */
 function move(action, at) {
@@ -106,15 +115,11 @@ function move(action, at) {
   fetchSoon();
 }
 
-function failed(error) {
-  logError(error);
-  $('#waiting').hidden = false;
-  setText($('#waiting'), error.message);
-}
-
-async function showMetrics() {
-  const [run, table] = await Promise.all([get(`/api/runs/${runId}/`), metricTable()]);
-  if (hasMetrics(run)) paintMetrics($('#panel-metrics'), table, run.metrics, run.decision_ms, true);
+/** The metrics of a run that has ended. */
+async function showMetrics(status) {
+  if (!hasMetrics(status)) return;
+  const table = await metricsPart.load(metricTable(), () => showMetrics(status));
+  if (table) paintMetrics($('#panel-metrics'), table, status.metrics, status.decision_ms, true, untilText(status));
 }
 
 for (const action of ['earlier', 'later', 'closer', 'wider', 'whole']) {
@@ -134,7 +139,23 @@ $('#raster').addEventListener(
 
 const [from, to] = ['from', 'to'].map((name) => url.number(name, { instead: 'The whole run is shown.' }));
 if (from !== null && to !== null && to > from) shown = within([from, to], [0, Number.MAX_SAFE_INTEGER]);
-load().catch(failed);
+levels.load();
+
+const notice = new RunNotice($('#notice'));
 const metricsPart = new PagePart('metrics');
-const loadMetrics = () => metricsPart.load(showMetrics(), loadMetrics);
-loadMetrics();
+const refused = (error) => informed(error.message); // a dialog, so that a refusal is not overlooked
+const operate = new Operate($('#controls'), runId, $('h1').textContent, refused);
+new Activity(runId, run, (text, bad) => notice.say(text, bad));
+connectionBadge($('#connection'), run);
+run.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => {
+  operate.paint(detail);
+  setText($('#status'), detail.status);
+  $('#status').dataset.state = detail.status;
+  levels.status(detail);
+  showMetrics(detail);
+});
+run.addEventListener('deleted', (/** @type {CustomEvent} */ { detail }) => {
+  levels.stop();
+  notice.gone(detail, run.state, '#controls', '#exports');
+});
+run.start();

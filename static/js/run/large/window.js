@@ -11,6 +11,9 @@ export function within([from, to], [first, last]) {
   return [begin, begin + span];
 }
 
+/** True for the window that is the whole run. */
+export const isWhole = ([from, to], [first, last]) => from === first && to === last;
+
 /** The window after 'earlier', 'later', 'closer', 'wider' or 'whole'; at: the time that stays where it is. */
 export function moved(action, [from, to], [first, last], at = (from + to) / 2) {
   const span = to - from;

@@ -1,7 +1,7 @@
 // The certificate of a run: a sentence, and the prices of the relaxation that prove it as curves.
 
 import { Curves } from '../../charts/line-panel.js';
-import { ENDED } from '../../core/sockets/stream.js';
+import { ENDED } from '../../core/sockets/run-end.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
