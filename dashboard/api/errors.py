@@ -20,6 +20,7 @@ from dashboard.http.field_sentences import in_own_words, with_values
 from dashboard.readmodels.studies.used_by import used_by
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
+from twin.eventlog.batch_codec import UnreadableLog
 from twin.eventlog.large_runs import TooLarge
 from twin.infra import disk
 from twin.mirror.connecting.errors import FieldError
@@ -34,7 +35,7 @@ NOUNS = {
     "AlertRule": "rule",
 }  # others are those of their models
 OWN = "This field "  # the subject of sentences of DRF
-SAID = (Refused, ModelError, UnknownName)
+SAID = (Refused, ModelError, UnknownName, UnreadableLog)
 
 
 def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:

@@ -11,7 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.pages import errors, health
+from scheduling.model.values import Event
+from twin.eventlog import event_log
 from twin.infra import database, pubsub
+from twin.models import Run
 from twin.processes import heartbeat
 from twin.runs import activity
 
@@ -222,3 +225,15 @@ def test_pages_that_ask_often_share_one_check(viewer, monkeypatch):
     assert [(answer.status_code, answer.json()["n"]) for answer in asked] == [(200, 1), (200, 1), (503, 2), (200, 1)]
     monkeypatch.setattr(health, "SHARED_S", 0.0)
     assert viewer.get("/healthz/shared").json()["n"] == 3
+
+
+def test_a_log_with_an_event_of_an_unknown_kind_is_named_as_such(viewer, make_run):
+    """One of a newer version, or a damaged one: every answer that needs the log says so, and the list of runs works."""
+    run = make_run()
+    event_log.append(run.pk, run.epoch, [Event(1, 0, "entangled", {})])
+    Run.objects.filter(pk=run.pk).update(status=Run.FINISHED, last_seq=1)
+    for part in ("snapshot", "now", "jobs", "situation"):
+        answer = viewer.get(f"/api/runs/{run.pk}/{part}/")
+        assert answer.status_code == 400, part
+        assert "event 1 has the unknown kind 'entangled': the log is from a newer version" in answer.json()["detail"]
+    assert viewer.get("/api/runs/").status_code == 200

@@ -31,7 +31,11 @@ TABLES = {
 Line = tuple[int, int, str, Any]  # seq, at_ms, kind, data
 
 
-class OldLog(ValueError):
+class UnreadableLog(ValueError):
+    """Error: the log has something that this version cannot read."""
+
+
+class OldLog(UnreadableLog):
     """Error: the batch was written by an earlier version."""
 
 

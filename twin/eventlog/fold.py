@@ -13,6 +13,7 @@ import numpy as np
 
 from scheduling.model.bars import END, JOB, ROLE, SERVER, START, WIDTH, WORKER_SLOT
 from scheduling.model.values import CLOUD, Event, Placement, Role
+from twin.eventlog.batch_codec import UnreadableLog
 from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 
 BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
@@ -126,21 +127,21 @@ class RunState:
             job = self._job(data["job"])
             self.decided.add(1)[0] = seq, at_ms, data["job"], VERDICT.get(data["kind"], OTHER)
             if data["kind"] == "rejected":
-                job[6] = at_ms
+                job[REJECTED_AT] = at_ms
             self._suspended(at_ms, data["job"], data["kind"] == SUSPENDED)
             verdict = self.verdicts[data["job"]]
-            if job[1] == NEVER and data["kind"] != WAITS:
-                job[1] = at_ms
+            if job[DECIDED_AT] == NEVER and data["kind"] != WAITS:
+                job[DECIDED_AT] = at_ms
             if verdict is None:
                 self.firsts.data[data["job"]] = self.last_seq, self.bars.length
                 self.verdicts[data["job"]] = [data["kind"], data["kind"], data["code"]]
             else:
                 verdict[1:] = [data["kind"], data["code"]]
         elif kind == "job_arrived":
-            self._job(data["job"])[0] = data.get("submitted_ms", at_ms)
+            self._job(data["job"])[ARRIVED] = data.get("submitted_ms", at_ms)
         elif kind == "job_completed":
             job = self._job(data["job"])
-            job[4], job[5] = data.get("ended_ms", at_ms), data["utility"]
+            job[COMPLETED_AT], job[UTILITY] = data.get("ended_ms", at_ms), data["utility"]
         elif kind == "priced":
             self._priced(data)
         elif kind == "grouped":
@@ -163,7 +164,7 @@ class RunState:
         elif kind == "run_finished":
             self.finished, self.alive = True, {}  # no plan follows
         elif kind not in UNFOLDED:
-            raise ValueError(
+            raise UnreadableLog(
                 f"event {seq} has the unknown kind {kind!r}: the log is from a newer version or damaged; "
                 "update the twin, or verify the run"
             )
@@ -214,7 +215,7 @@ class RunState:
                 self.alive.setdefault(key, []).append(row)
         planned = self.planned.add(len(data["jobs"]))
         for row, (index, start_ms, finish_ms) in enumerate(data["jobs"]):
-            self._job(index)[2:4] = start_ms, finish_ms
+            self._job(index)[[START_AT, FINISH_AT]] = start_ms, finish_ms
             planned[row] = seq, at_ms, index, start_ms, finish_ms, first, len(bars)
 
     def _replace(self, rows: list[int], at_ms: int) -> None:
