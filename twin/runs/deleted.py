@@ -64,7 +64,10 @@ def what_was(noun: str, number: int | str, entries: QuerySet[AuditEntry] | None 
     number: or name. entries: those that the reader may see.
     """
     key = _key(noun, str(number))
-    if key is None or _existing(noun, {key}):
+    if key is None:
+        return None
+    model, field = OBJECTS[noun]
+    if model.objects.filter(**{field: key}).exists():
         return None
     subject = f"{noun} {key}"
     entries = AuditEntry.objects.all() if entries is None else entries
