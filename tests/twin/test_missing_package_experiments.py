@@ -78,7 +78,7 @@ def _schedulers(value: Any) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("without", ["highspy", "scipy"], indirect=True)
-def test_the_search_the_list_and_the_pages_work_and_a_start_is_refused(without, request, tmp_path, monkeypatch):  # noqa: F811
+def test_search_list_and_pages_work_and_a_start_is_refused(without, request, tmp_path, monkeypatch):  # noqa: F811
     for name in ("DATABASE_URL", "BROKER_URL", "LAYER_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TWIN_VAR_DIR", str(tmp_path / "var"))
