@@ -18,9 +18,9 @@ export function coveredText({ seq, lastSeq, stopped }) {
 
 export class Levels {
   /**
-   * part: of the page, which shows failures and repeats requests. on: {window() -> {from_ms, to_ms} to ask for, {} for the whole run;
-   * show(found), the levels of the window; known(levels), after each answer and status; gone(), when the server does
-   * not know the run}.
+   * part: of the page, which shows failures and repeats requests. on: {window() -> {from_ms, to_ms} to ask for, {} for
+   * the whole run; show(found), the levels of the window; known(levels), after each answer and status; gone(), when
+   * the server does not know the run}.
    */
   constructor(runId, part, on, env = browser, api = http) {
     this.runId = runId;
