@@ -4,7 +4,7 @@ A file's name says paper, figure and topic, and is the experiment's id.
 
 A file defines TITLE, PAPER (the figure), CLAIM (what the paper says of it), SETTING (what is run here, and what is
 thinned), CHARTS, SEEDS (how many it takes by itself), NEEDS (packages without which it cannot run, if any, which it
-imports no sooner than it runs), and `run(options)`, a generator whose keyword arguments, if any, are the grid. It
+imports only when it runs), and `run(options)`, a generator whose keyword arguments, if any, are the grid. It
 yields its parts once, which do not depend on each other: {title: function without arguments}. It gets their values
 under the same titles, and returns a Table. A part gives plain data, so that it can be computed in another process and
 stored. Files whose name begins with _ are helpers. An experiment that cannot run here raises Skip with the reason.
@@ -123,11 +123,11 @@ def experiment(beginning: str) -> ModuleType:
 
 @cache
 def unavailable(name: str) -> str:
-    """Reason why the experiment cannot run here: a package that it needs is missing; empty if there is none."""
+    """Reason why the experiment cannot run here: a package that it needs is missing; "" if it can run."""
     for package in getattr(experiment(name), "NEEDS", ()):
         try:
             importlib.import_module(package)
-        except ImportError as error:
+        except Exception as error:  # a damaged package may raise anything
             return needs_package(package, error)
     return ""
 

@@ -207,7 +207,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(
         parameters=[
             *(OpenApiParameter(name, int) for name in ("from_ms", "to_ms", "columns")),
-            OpenApiParameter("after", int, description="Event; levels that reach no further are not ready"),
+            OpenApiParameter("after", int, description="Number of an event; ready once levels include later events"),
         ],
         responses={200: answer("RunLevels")},
     )

@@ -76,7 +76,7 @@ def _imported(name: str) -> type[BaseScheduler] | str:
     return found[0]
 
 
-def needs_package(package: str, error: ImportError) -> str:
+def needs_package(package: str, error: Exception) -> str:
     """Reason why something cannot be used without a package, with the remedy."""
     why = f"it needs the package {package}, which cannot be imported ({error})"
     return f"{why}: pip install -r requirements.txt installs it"

@@ -57,7 +57,7 @@ def test_the_page_receives_what_every_model_of_the_run_needs(viewer, make_scenar
 
 
 def test_a_picture_across_a_hand_over_has_what_every_phase_in_it_packs(make_scenario):
-    """PD-ORS has no bandwidth to run out of; typed workers hold no resources."""
+    """PD-ORS does not limit bandwidth; typed workers hold no resources."""
     run = handed(make_scenario, "pd_ors", change("oasis", EDIT_MS))
     assert "bandwidth" not in store.packed(run, 0)
     assert "bandwidth" not in store.packed_since(run, EDIT_MS - 1, 20 * H)

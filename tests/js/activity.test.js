@@ -18,7 +18,16 @@ function page(answers) {
     return answer;
   };
   const load = (request) => request.catch(({ message }) => void shown.push([message, null]));
-  assert.ok(new Activity(7, stream, (text, bad) => shown.push([text, bad]), world, { get }, { load }));
+  assert.ok(
+    new Activity(
+      7,
+      stream,
+      (text, bad) => shown.push([text, bad]),
+      world,
+      { get },
+      { load, forget: () => shown.push(['forgotten', null]) },
+    ),
+  );
   const report = (detail) => stream.dispatchEvent(Object.assign(new Event('status'), { detail }));
   return { world, stream, shown, report };
 }
@@ -55,4 +64,14 @@ test('a run that works is not asked about; a fault is named', () => {
     ['out of memory', true],
   ]);
   assert.equal(world.timers.size, 0);
+});
+
+test('an answer that is on its way when the run is deleted is ignored', async () => {
+  const { world, stream, shown, report } = page([]);
+  report({ status: 'running', message: '', activity: waiting(22) });
+  world.pass(2000); // it asks
+  stream.dispatchEvent(new Event('deleted'));
+  await settled();
+  assert.equal(world.timers.size, 0, 'nothing is asked any more');
+  assert.deepEqual(shown.at(-1), ['forgotten', null], 'no failure stays on the page');
 });

@@ -102,17 +102,21 @@ test('operators pause, cancel and delete a large run', needsPage, async () => {
   assert.match(text('dialog[open]'), /Delete run 7, “large”\? Its log of 22 events will be deleted permanently/);
 });
 
-test('a large run that is deleted while its page is open is called so, and has no controls', needsPage, async () => {
-  const { hear } = await visit(of('finished'));
-  assert.ok($('#run-delete'));
-  hear({ type: 'deleted', id: 7, message: 'Run 7 (large) was deleted by ann.' });
-  assert.equal(
-    text('#notice'),
-    'Run 7 (large) was deleted by ann. This page shows the data that it had already loaded.',
-  );
-  assert.equal(text('#status'), 'deleted');
-  assert.equal(text('#connection'), 'deleted');
-  assert.ok($('#controls').hidden && $('#exports').hidden);
-  assert.match(text('#covered'), /include the first 20 events\.$/);
-  assert.match(text('#tiles'), /Jobs2/);
-});
+test(
+  'a large run that is deleted while its page is open is shown as deleted, without controls',
+  needsPage,
+  async () => {
+    const { hear } = await visit(of('finished'));
+    assert.ok($('#run-delete'));
+    hear({ type: 'deleted', id: 7, message: 'Run 7 (large) was deleted by ann.' });
+    assert.equal(
+      text('#notice'),
+      'Run 7 (large) was deleted by ann. This page shows the data that it had already loaded.',
+    );
+    assert.equal(text('#status'), 'deleted');
+    assert.equal(text('#connection'), 'deleted');
+    assert.ok($('#controls').hidden && $('#exports').hidden);
+    assert.match(text('#covered'), /include the first 20 events\.$/);
+    assert.match(text('#tiles'), /Jobs2/);
+  },
+);

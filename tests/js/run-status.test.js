@@ -23,7 +23,7 @@ async function following(...answers) {
   };
   const failed = [];
   const load = (request, again) => request.catch(({ message }) => void failed.push([message, again]));
-  const run = new RunStatus(7, { load }, world, { get });
+  const run = new RunStatus(7, { load, forget: () => failed.splice(0) }, world, { get });
   run.addEventListener('status', ({ detail }) => told.push(detail.status));
   run.addEventListener('deleted', ({ detail }) => told.push(detail));
   run.start();
@@ -84,7 +84,7 @@ test('a request that fails is made again', async () => {
   assert.deepEqual(told, ['running']);
 });
 
-test('a deleted run is called so, once and for good', async () => {
+test('a deleted run is shown as deleted, and reported once', async () => {
   const { world, told, asked, run, connect, badge } = await following(of('finished'));
   await connect();
   const sentence = 'Run 7 (large) was deleted by ann.';

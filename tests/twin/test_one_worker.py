@@ -1,4 +1,4 @@
-"""Background tasks that one worker at a time computes: neither asked for nor computed again while one is at it."""
+"""Background tasks that one worker at a time computes: meanwhile they are neither requested nor computed again."""
 
 from __future__ import annotations
 

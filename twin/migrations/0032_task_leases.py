@@ -1,4 +1,4 @@
-# One table of leases for all background tasks that one worker at a time computes, also forecasts.
+# Leases of background tasks, in place of the one of forecasts.
 
 from django.db import migrations, models
 

@@ -13,7 +13,7 @@ from django.db import connection, connections, models, transaction
 
 CHUNK = 200  # rows that are read at a time; one row of a log can hold some hundred kB
 MADE_BY_MIGRATIONS = {"contenttypes.ContentType", "auth.Permission"}  # every database has its own
-# of users and processes of this moment; and roles are groups
+# sessions and leases belong to running processes; roles are groups, not single permissions
 NOT_KEPT = {"sessions.Session", "twin.TaskLease", "auth.Group_permissions", "auth.User_user_permissions"}
 SNAPSHOT = "snapshot"  # alias of the connection that reads
 

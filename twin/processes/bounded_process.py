@@ -45,7 +45,7 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
         _work(work)
     os.close(writing)  # the child has the only copy left: its end is the end of the pipe
     until = time.monotonic() + limit_s
-    outcome: Outcome = "done"
+    outcome: Outcome = "unwanted"  # also where `wanted` raises
     try:
         while not select.select([reading], [], [], max(0.0, min(CHECK_S, until - time.monotonic())))[0]:
             if time.monotonic() >= until:
@@ -55,6 +55,8 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
             else:
                 continue
             break
+        else:
+            outcome = "done"
     finally:
         if outcome != "done":
             os.kill(child, signal.SIGKILL)

@@ -35,13 +35,21 @@ class Held:
         self, work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool] = lambda: True
     ) -> bounded_process.Outcome:
         """Outcome of `work` in a process of its own (bounded_process.run), which ends when the lease is lost."""
-        outcome = bounded_process.run(work, limit_s=limit_s, wanted=lambda: self.renew() and wanted())
+        outcome = bounded_process.run(work, limit_s=limit_s, wanted=lambda: self.renew() and self._is(wanted))
         if outcome in bounded_process.FAILURES and not self.renew():
             return "unwanted"  # it is for the new owner to report a failure
         return outcome
 
+    def _is(self, wanted: Callable[[], bool]) -> bool:
+        """True also if the database does not answer, as long as the lease lasts."""
+        try:
+            return wanted()
+        except (OperationalError, InterfaceError):
+            connection.close_if_unusable_or_obsolete()
+            return time.monotonic() < self.until
+
     def renew(self) -> bool:
-        """True if this process still has the lease. While the database does not answer, it has it to its end."""
+        """True if this process still has the lease. If the database does not answer, it is kept until it expires."""
         try:
             found = self.row.update(until=timezone.now() + LEASE)
         except (OperationalError, InterfaceError) as error:
@@ -66,7 +74,10 @@ def held(task: str, key: int) -> Iterator[Held | None]:
     try:
         yield mine
     finally:
-        mine.row.delete()
+        try:
+            mine.row.delete()
+        except (OperationalError, InterfaceError) as error:  # it expires
+            log.warning("%s: its lease could not be freed: %s", mine.name, error)
 
 
 def in_progress(task: str) -> set[int]:

@@ -54,7 +54,7 @@ def _held(why: str, seconds: float) -> dict[str, Any]:
 
 
 def _working(run: Run, processes: Sequence[Process], seconds: float) -> dict[str, Any] | None:
-    """Activity of a run that a worker has; seconds: since its last event, or since the worker took it."""
+    """Activity of a run that a worker has. seconds: since its last event, or since the worker took it if later."""
     worker = next((process for process in processes if run.lease_owner.startswith(f"{process.name}.")), None)
     if worker is not None and worker.trouble:
         text = f"stalled: {worker.trouble}"

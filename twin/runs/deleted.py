@@ -61,7 +61,7 @@ def missing(subjects: Iterable[str]) -> dict[str, Gone]:
 def what_was(noun: str, number: int | str, entries: QuerySet[AuditEntry] | None = None) -> Gone | None:
     """Deleted subject, from the audit list; None if it never existed, or still does, as for another team.
 
-    number: or name. entries: those that the reader may see.
+    number: or the name, for objects that have one. entries: those that the reader may see.
     """
     key = _key(noun, str(number))
     if key is None:
@@ -110,7 +110,8 @@ def _with_their_connections(plans: dict[str, AuditEntry]) -> dict[str, AuditEntr
     removals = AuditEntry.objects.filter(subject__in=set(clusters.values()), action="connection.delete")
     return {
         of: removal
-        for removal in removals.select_related("user").order_by("-id")  # the first one after the plan is the last here
+        # newest first, so that the first removal after the plan is kept
+        for removal in removals.select_related("user").order_by("-id")
         for of, entry in plans.items()
         if removal.subject == clusters[of] and removal.pk > entry.pk
     }

@@ -50,7 +50,7 @@ def present(run: Run) -> Charge:
 
 
 class HandedOver(NamedTuple):
-    """Run whose edits change the scheduler: its first scheduler, and all that have been in charge so far."""
+    """Run with an edit that changes the scheduler: its first scheduler, and all that have been in charge so far."""
 
     pk: int
     first: str  # of the scenario; an edit at time 0 replaces it
@@ -58,7 +58,7 @@ class HandedOver(NamedTuple):
 
 
 def handed_over(runs: QuerySet[Run]) -> list[HandedOver]:
-    """The runs among these whose edits change the scheduler, in one query that reads no log."""
+    """The runs among these with an edit that changes the scheduler, in one query that reads no log."""
     rows = _changed(runs).order_by().values_list("pk", "scenario__scheduler", "edits", "sim_ms")
     return [
         HandedOver(pk, first, frozenset(one.name for one in in_order(first, edits) if one.from_ms <= sim_ms))
@@ -102,7 +102,7 @@ def words(charges: Sequence[Charge], by_name: bool = False) -> str:
 
 
 def _changed(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """The runs with an edit of this verb, also of one that is switched off."""
+    """The runs with an edit that changes the scheduler, even if it is switched off."""
     return runs.alias(edits_text=Cast("edits", TextField())).filter(edits_text__contains=f'"{VERB}"')
 
 

@@ -72,14 +72,14 @@ def packed(run: Run, at_ms: int | None = None) -> list[str]:
 
 
 def packed_since(run: Run, since_ms: int, at_ms: int) -> list[str]:
-    """Limited resources under the scheduler at at_ms, except those that another one since since_ms does not limit."""
+    """Limited resources under the scheduler at at_ms, without those that one in charge after since_ms did not limit."""
     # typed workers and co-location have other measures
     others = [each for each in _limits_of(_earlier(run, since_ms, at_ms)) if each]
     return [name for name in packed(run, at_ms) if all(name in each for each in others)]
 
 
 def typed_since(run: Run, since_ms: int, at_ms: int) -> bool:
-    """True if a scheduler of typed workers was in charge since since_ms, before the one at at_ms."""
+    """True if a scheduler of typed workers was in charge after since_ms, before the one at at_ms."""
     stages = _earlier(run, since_ms, at_ms)
     try:
         return any(_scheduler(stage.state).model.lanes(stage.state.cluster) is not None for stage in stages)

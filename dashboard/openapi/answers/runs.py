@@ -172,7 +172,7 @@ SHAPES: dict[str, Shape] = {
             "rows": [{"site": SITE, "servers": INTEGER}],
             "edges": noted([INTEGER], "Bounds of the intervals: one more than intervals"),
             "raster": noted(STRING, "A byte for each row and interval, as base64: percentage, or 255 for no capacity"),
-            "counted": noted(STRING, "The same of what the percentage is about, as an index of scale"),
+            "counted": noted(STRING, "Likewise: the resource of the percentage, as an index of scale"),
             "curves": noted({name: [INTEGER] for name in CURVES}, "Jobs in each interval"),
             "total_bars": INTEGER,
             "total_jobs": INTEGER,

@@ -1,9 +1,9 @@
-// The notice of a run page: why the run waits or failed; after its deletion, that.
+// The notice of a run page: why the run waits or failed, and, after its deletion, who deleted it.
 
 import { $, fill, setText, wholeDates } from '../ui/dom.js';
 
 export class RunNotice {
-  /** element: of the notice. */
+  /** element: the box that shows the notice. */
   constructor(element) {
     this.element = element;
     this.last = false; // whether the run is gone: later messages do not replace that

@@ -67,3 +67,11 @@ def test_it_is_killed_at_its_limit_and_when_nobody_wants_it(monkeypatch):
         assert bounded_process.run(forever, limit_s=30, wanted=lambda: True) == "unwanted"
     finally:
         shutdown.withdraw()
+
+
+def test_work_ends_where_the_question_whether_it_is_wanted_raises():
+    def wanted():
+        raise ValueError("no answer")
+
+    with pytest.raises(ValueError, match="no answer"):
+        bounded_process.run(forever, limit_s=30, wanted=wanted)

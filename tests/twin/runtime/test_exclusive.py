@@ -67,7 +67,7 @@ def test_the_lease_of_a_dead_process_of_this_host_is_free_at_once():
     left(2, dead())
     assert exclusive.in_progress("task") == set()
     assert taken(1)
-    assert not TaskLease.objects.exists(), "nor is that of a key kept which may never be due again"
+    assert not TaskLease.objects.exists(), "the lease of a key that may never be due again is removed, too"
 
 
 @pytest.mark.parametrize("until_s", [-1, 3_600], ids=["ran out", "from before the clock was set back"])
@@ -87,7 +87,7 @@ def test_a_lease_is_renewed_by_its_owner():
         assert exclusive.in_progress("task") == {1}
 
 
-def test_who_lost_its_lease_frees_no_other_and_reports_no_failure(monkeypatch):
+def test_a_worker_that_lost_its_lease_frees_no_other_and_reports_no_failure(monkeypatch):
     monkeypatch.setattr(bounded_process, "run", lambda work, **limits: to_another() or "late")
     with exclusive.held("task", 1) as mine:
         assert mine.run(print, limit_s=30) == "unwanted"
@@ -114,7 +114,10 @@ def test_work_ends_when_its_lease_is_lost(monkeypatch):
 
 def test_work_goes_on_to_the_end_of_its_lease_while_the_database_does_not_answer():
     with exclusive.held("task", 1) as mine:
-        mine.row = Mock(update=Mock(side_effect=OperationalError("database is locked")))
+        locked = Mock(side_effect=OperationalError("database is locked"))
+        mine.row = Mock(update=locked, delete=locked)
         assert mine.renew()
+        assert mine._is(locked), "whether the work is wanted is not known either"
         mine.until = time.monotonic() - 1
         assert not mine.renew()
+        assert not mine._is(locked)

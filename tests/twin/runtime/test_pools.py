@@ -71,7 +71,7 @@ def test_a_run_comes_back_when_its_computations_are_short(layer, make_run, monke
 
 
 def test_no_worker_for_runs_takes_other_tasks(monkeypatch):
-    """Else certificates or imports could keep all of them busy."""
+    """Otherwise certificates or imports could keep all of them busy."""
     started = {}
     monkeypatch.setattr(up.Family, "add", lambda self, child: started.__setitem__(child.name, child.command))
     up.Command()._start_others(up.Family(), {}, {"workers": 2, "demo": False})

@@ -58,7 +58,7 @@ class Requests:
 
 
 def work(pk: int) -> None:
-    """Forecast of one connection, in a process of its own, unless a worker is at it.
+    """Forecast of one connection, in a process of its own, unless another worker computes it.
 
     Where it fails, the one before stays, with the reason.
     """
@@ -70,7 +70,7 @@ def work(pk: int) -> None:
             late = f"the forecast took longer than {LIMIT_S:g} s"
             error = late if outcome == "late" else "the forecast failed; see the log"
             log.error("connection %s: no new forecast: %s", pk, error)
-            Forecasting.objects.filter(pk=pk).update(error=error)
+            Forecasting.objects.update_or_create(connection_id=pk, defaults={"error": error})
 
 
 def _exists(pk: int) -> bool:

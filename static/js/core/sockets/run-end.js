@@ -11,7 +11,7 @@ export function endOf({ status, end_ms: endMs, sim_ms: simMs }) {
   const ended = ENDED.includes(status);
   return {
     ended, // so that its data do not age
-    outcome: status === 'finished' ? 'complete' : status, // 'cancelled', 'failed', or with all its data
+    outcome: status === 'finished' ? 'complete' : status, // 'complete', or the status itself
     endMs: ended ? (endMs ?? simMs ?? null) : null, // in its own time
   };
 }

@@ -12,8 +12,8 @@ export class RunStatus extends EventTarget {
    * with .detail a sentence after the run was deleted, the last event.
    *
    * @param {number} runId
-   * @param {{load<T>(request: Promise<T>, again: () => unknown): Promise<T | null>}} part of the page, which shows
-   *   failures and repeats requests
+   * @param {{load<T>(request: Promise<T>, again: () => unknown): Promise<T | null>, forget(): void}} part of the page,
+   *   which shows failures and repeats requests
    * @param {import('../browser.js').Browser} env
    * @param {{get(path: string): Promise<any>}} api
    */
@@ -39,7 +39,7 @@ export class RunStatus extends EventTarget {
     });
   }
 
-  /** Wall time of the last message of the server: the age of the data. */
+  /** Wall time of the last message of the server, from which the age of the data counts. */
   get heardAt() {
     return this.line.heardAt;
   }
@@ -88,6 +88,7 @@ export class RunStatus extends EventTarget {
   #gone(sentence) {
     if (this.#over) return;
     this.asked++;
+    this.part.forget();
     this.#become(goneAs(sentence));
     this.line.close();
     this.dispatchEvent(new CustomEvent('deleted', { detail: sentence }));

@@ -53,7 +53,7 @@ export class Stream extends EventTarget {
     this.#end('dropped');
   }
 
-  /** Wall time of the last message of the server: the age of the data. */
+  /** Wall time of the last message of the server, from which the age of the data counts. */
   get heardAt() {
     return this.line.heardAt;
   }

@@ -6,14 +6,14 @@ import { ENDED } from '../../core/sockets/run-end.js';
 import { plural } from '../../util/format.js';
 
 const COLUMNS = 512;
-const AGAIN_MS = 3000; // until the levels of a window are asked for again: while they are computed, after a failure
+const AGAIN_MS = 3000; // until the levels of a window are asked for again, while they are computed
 const NEWER_MS = 10_000; // between two questions for levels of later events
 
 /** Sentence on how much of the run the levels shown include. */
 export function coveredText({ seq, lastSeq, stopped }) {
   if (seq === 0 || seq >= lastSeq) return stopped ? '' : 'Nothing is left out of the totals, and the log is complete.';
   const included = `The totals, the schedule and the jobs include the first ${plural(seq, 'event')}`;
-  return `${included}${stopped ? '.' : '; the page is updated when more have been computed. The log is complete.'}`;
+  return `${included}${stopped ? '.' : '; the page is updated when levels of more events have been computed. The log is complete.'}`;
 }
 
 export class Levels {

@@ -49,7 +49,7 @@ const levels = new Levels(runId, new PagePart('totals and schedule'), {
   gone: () => run.ask(),
 });
 
-/** Shows levels; the window that was the whole run still is, if the run has grown. */
+/** Shows levels; a window that was the whole run is still the whole run after it has grown. */
 function show(found) {
   const newest = [found.first_ms, found.last_ms];
   if (!shown || (range && isWhole(shown, range))) shown = newest;
