@@ -188,6 +188,15 @@ def test_levels_that_are_not_made_yet_are_announced(viewer, large):
     assert get(viewer, run, "levels").json() == {"ready": False, "last_seq": run.last_seq}
 
 
+def test_levels_that_cannot_be_made_are_refused_with_the_reason(viewer, large):
+    run, _ = large()
+    FoldedState.objects.filter(run_id=run.pk).delete()
+    stored_states.give_up(run.pk, stored_levels.VERSION)
+    answer = get(viewer, run, "levels")
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(f"the log of run {run.pk} cannot be summarized")
+
+
 def test_the_largest_share_of_a_cell_keeps_its_resource():
     most, place = thumbnail.largest(np.array([[[20, 70, 3], [-1, -1, -1], [-1, 130, 5]]]))
     assert most.tolist() == [[70, thumbnail.NONE, 100]]

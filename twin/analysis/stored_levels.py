@@ -65,6 +65,11 @@ def of(run: Run) -> Stored | None:
     return KEPT.get(("levels", run.pk, seq), read)
 
 
+def given_up(run: Run) -> bool:
+    """True if the levels of the whole log could not be computed."""
+    return FoldedState.objects.filter(run_id=run.pk, version=VERSION, payload=b"", seq__gte=run.last_seq).exists()
+
+
 def shares(found: Stored, from_ms: int, to_ms: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(edges, the two rasters of thumbnail.raster) of the finest intervals, or of means of them."""
     fine, raster = found.columns["edges"], found.raster

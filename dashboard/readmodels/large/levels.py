@@ -40,6 +40,8 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     if not is_large(run):
         raise ModelError(f"run {run.pk} has {run.last_seq:,} events; levels of detail are for larger runs")
     found = stored_levels.of(run)
+    if found is None and stored_levels.given_up(run):
+        raise ModelError(f"the log of run {run.pk} cannot be summarized; the log of the server states why")
     if found is None or found.meta["seq"] <= number(asked, "after", 0, 0, 2**53):
         return {"ready": False, "last_seq": run.last_seq}
     fine = found.columns["edges"]
