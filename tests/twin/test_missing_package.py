@@ -1,12 +1,9 @@
 """Where the solver of one scheduler is missing, everything else goes on, and that one says why it cannot be used."""
 
-import os
-import subprocess
-import sys
-
 import orjson
 import pytest
-from django.conf import settings
+
+from tests.twin.builders_missing import without  # noqa: F401
 
 REASON = (
     "it needs the package highspy, which cannot be imported (No module named 'highspy'): pip install -r "
@@ -14,26 +11,8 @@ REASON = (
 )
 
 
-@pytest.fixture(params=["highspy"])
-def without(request, tmp_path):
-    """run(*arguments) of Python: its stdout, stderr and exit code, where a package cannot be imported."""
-    name, hidden = request.param, tmp_path / "hidden"
-    hidden.mkdir()
-    (hidden / f"{name}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n")
-
-    def run(*arguments):
-        path = os.pathsep.join([str(hidden), str(settings.BASE_DIR)])
-        command = [sys.executable, *map(str, arguments)]
-        done = subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": path}, cwd=settings.BASE_DIR, capture_output=True, text=True
-        )
-        return done.stdout, done.stderr, done.returncode
-
-    return run
-
-
 @pytest.fixture
-def simulate(without, tmp_path):
+def simulate(without, tmp_path):  # noqa: F811
     demo, out = tmp_path / "demo", tmp_path / "out"
     made = without(
         "manage.py", "generate", "--profile", "pd-ors", "--jobs", 5, "--servers", 4, "--seed", 1, "--out", demo
@@ -64,7 +43,7 @@ def test_a_name_that_does_not_exist_is_still_distinguished_from_one_that_is_not_
     assert code == 2
 
 
-def test_it_is_listed_with_its_reason(without):
+def test_it_is_listed_with_its_reason(without):  # noqa: F811
     script = (
         "import json; from scheduling.kernel.registry import *; "
         "print(json.dumps([sorted(schedulers()), dict(unavailable())]))"
@@ -77,7 +56,7 @@ def test_it_is_listed_with_its_reason(without):
     assert missing == {"gavel": REASON, "pd_ors": REASON}
 
 
-def test_a_scheduler_is_imported_when_it_is_used(without):
+def test_a_scheduler_is_imported_when_it_is_used(without):  # noqa: F811
     script = (
         "import sys; from scheduling.kernel.registry import build; build('fifo'); "
         "print('scheduling.algorithms.pd_ors' in sys.modules)"
@@ -86,13 +65,13 @@ def test_a_scheduler_is_imported_when_it_is_used(without):
 
 
 @pytest.mark.thorough
-def test_what_measures_it_is_skipped(without):
+def test_what_measures_it_is_skipped(without):  # noqa: F811
     printed, errors, code = without("manage.py", "bench", "--only", "pd_ors_decision")
     assert (errors, code) == ("", 0)
     assert "skipped: No module named 'highspy': pip install -r requirements.txt installs it" in printed
 
 
-def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):
+def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):  # noqa: F811
     """Nobody is asked to install something, and the others go on."""
     (tmp_path / "broken.py").write_text("from scheduling.model.values import NoSuchName\n")
     script = (

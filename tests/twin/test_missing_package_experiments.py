@@ -10,7 +10,7 @@ import pytest
 import experiments
 from experiments import Arrivals, Options
 from scheduling.kernel.registry import names, unavailable
-from tests.twin.test_missing_package import without  # noqa: F401
+from tests.twin.builders_missing import without  # noqa: F401
 
 ANSWERS = """
 import json, os
