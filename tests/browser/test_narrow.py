@@ -56,6 +56,7 @@ def test_the_arrow_of_a_metric_is_beside_its_name(open_page: Callable[..., Page]
     expect(page.locator("#figures .way-short").first).to_be_visible()
     assert all(page.evaluate(ARROWS))
     states = page.locator("#differences td:has(> .state)")
+    expect(states.first).to_be_visible()
     assert states.first.bounding_box()["width"] < 150, "three facts a line"
 
 
