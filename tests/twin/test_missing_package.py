@@ -3,8 +3,6 @@
 import orjson
 import pytest
 
-from tests.twin.builders_missing import without  # noqa: F401
-
 REASON = (
     "it needs the package highspy, which cannot be imported (No module named 'highspy'): pip install -r "
     "requirements.txt installs it"
@@ -12,7 +10,7 @@ REASON = (
 
 
 @pytest.fixture
-def simulate(without, tmp_path):  # noqa: F811
+def simulate(without, tmp_path):
     demo, out = tmp_path / "demo", tmp_path / "out"
     made = without(
         "manage.py", "generate", "--profile", "pd-ors", "--jobs", 5, "--servers", 4, "--seed", 1, "--out", demo
@@ -43,7 +41,7 @@ def test_a_name_that_does_not_exist_is_still_distinguished_from_one_that_is_not_
     assert code == 2
 
 
-def test_it_is_listed_with_its_reason(without):  # noqa: F811
+def test_it_is_listed_with_its_reason(without):
     script = (
         "import json; from scheduling.kernel.registry import *; "
         "print(json.dumps([sorted(schedulers()), dict(unavailable())]))"
@@ -56,7 +54,7 @@ def test_it_is_listed_with_its_reason(without):  # noqa: F811
     assert missing == {"gavel": REASON, "pd_ors": REASON}
 
 
-def test_a_scheduler_is_imported_when_it_is_used(without):  # noqa: F811
+def test_a_scheduler_is_imported_when_it_is_used(without):
     script = (
         "import sys; from scheduling.kernel.registry import build; build('fifo'); "
         "print('scheduling.algorithms.pd_ors' in sys.modules)"
@@ -65,13 +63,13 @@ def test_a_scheduler_is_imported_when_it_is_used(without):  # noqa: F811
 
 
 @pytest.mark.thorough
-def test_what_measures_it_is_skipped(without):  # noqa: F811
+def test_what_measures_it_is_skipped(without):
     printed, errors, code = without("manage.py", "bench", "--only", "pd_ors_decision")
     assert (errors, code) == ("", 0)
     assert "skipped: No module named 'highspy': pip install -r requirements.txt installs it" in printed
 
 
-def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):  # noqa: F811
+def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):
     """Nobody is asked to install something, and the others go on."""
     (tmp_path / "broken.py").write_text("from scheduling.model.values import NoSuchName\n")
     script = (

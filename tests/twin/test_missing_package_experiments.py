@@ -10,7 +10,6 @@ import pytest
 import experiments
 from experiments import Arrivals, Options
 from scheduling.kernel.registry import names, unavailable
-from tests.twin.builders_missing import without  # noqa: F401
 
 ANSWERS = """
 import json, os
@@ -78,7 +77,7 @@ def _schedulers(value: Any) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("without", ["highspy", "scipy"], indirect=True)
-def test_search_list_and_pages_work_and_a_start_is_refused(without, request, tmp_path, monkeypatch):  # noqa: F811
+def test_search_list_and_pages_work_and_a_start_is_refused(without, request, tmp_path, monkeypatch):
     for name in ("DATABASE_URL", "BROKER_URL", "LAYER_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TWIN_VAR_DIR", str(tmp_path / "var"))
@@ -102,7 +101,7 @@ def test_search_list_and_pages_work_and_a_start_is_refused(without, request, tmp
 
 
 @pytest.mark.parametrize("without", ["highspy", "scipy"], indirect=True)
-def test_an_experiment_that_can_run_has_all_its_schedulers(without):  # noqa: F811
+def test_an_experiment_that_can_run_has_all_its_schedulers(without):
     printed, errors, code = without("-c", PARTS)
     assert code == 0, errors
     found = orjson.loads(printed)

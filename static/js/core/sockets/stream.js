@@ -32,7 +32,7 @@ export class Stream extends EventTarget {
     this.state = 'connecting';
     this.error = ''; // message, if any
     this.ended = false; // whether the run has ended, so that its data do not age
-    this.outcome = 'complete'; // how it ended: 'cancelled', 'failed', or with all its data
+    this.outcome = 'complete'; // 'complete', or the status with which it ended
     /** @type {number | null} */
     this.endMs = null; // when it ended, in its own time
     this.repairing = 0; // ms of the clock when a gap was requested, 0 = no gap

@@ -1,4 +1,4 @@
-"""Python processes in which a package cannot be imported."""
+"""Python processes in which a package cannot be imported, for all tests of this folder."""
 
 import os
 import subprocess
