@@ -35,12 +35,12 @@ class Held:
         self, work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool] = lambda: True
     ) -> bounded_process.Outcome:
         """Outcome of `work` in a process of its own (bounded_process.run), which ends when the lease is lost."""
-        outcome = bounded_process.run(work, limit_s=limit_s, wanted=lambda: self.renew() and self._is(wanted))
+        outcome = bounded_process.run(work, limit_s=limit_s, wanted=lambda: self.renew() and self._wanted(wanted))
         if outcome in bounded_process.FAILURES and not self.renew():
             return "unwanted"  # it is for the new owner to report a failure
         return outcome
 
-    def _is(self, wanted: Callable[[], bool]) -> bool:
+    def _wanted(self, wanted: Callable[[], bool]) -> bool:
         """True also if the database does not answer, as long as the lease lasts."""
         try:
             return wanted()

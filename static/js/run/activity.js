@@ -18,10 +18,11 @@ export class Activity {
     this.env = env;
     this.api = api;
     this.timer = 0;
+    this.over = false; // the run was deleted: an answer that is on its way is ignored
     stream.addEventListener('status', ({ detail }) => this.#update(detail));
     stream.addEventListener('deleted', () => {
       env.cancel(this.timer);
-      this.timer = null; // an answer that is on its way is ignored
+      this.over = true;
       this.part.forget();
     });
   }
@@ -36,7 +37,7 @@ export class Activity {
     const again = () => (this.timer = this.env.later(AGAIN_MS, () => this.#ask()));
     const asked = this.timer;
     const run = await this.part.load(this.api.get(`/api/runs/${this.runId}/`));
-    if (this.timer === null) return this.part.forget();
+    if (this.over) return this.part.forget();
     if (asked !== this.timer) return; // a newer status has arrived
     if (run) this.#update(run);
     else again();

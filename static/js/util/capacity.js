@@ -66,9 +66,9 @@ export function largest(steps) {
 export function serverAt(server, p) {
   const { was, lanes_was: lanesWas, away_was: awayWas } = server;
   if (!was && !lanesWas && !awayWas) return server;
-  const [capacity, wasThen] = then(was, server.capacity, p);
-  const [lanes, lanesThen] = then(lanesWas, server.lanes, p);
-  const [away] = then(awayWas, server.away, p);
+  const [capacity, wasThen] = knownAt(was, server.capacity, p);
+  const [lanes, lanesThen] = knownAt(lanesWas, server.lanes, p);
+  const [away] = knownAt(awayWas, server.away, p);
   return { ...server, capacity, was: wasThen, lanes, lanes_was: lanesThen, away };
 }
 
@@ -95,7 +95,7 @@ export function outagesAt(server, p, mirrored) {
  * @param {number} p
  * @returns {[T, [untilMs: number, value: T][] | undefined]}
  */
-function then(was, now, p) {
+function knownAt(was, now, p) {
   const i = was ? was.findIndex(([until]) => p < until) : -1;
   return was && i >= 0 ? [was[i][1], was.slice(0, i)] : [now, was];
 }

@@ -117,7 +117,7 @@ def test_work_goes_on_to_the_end_of_its_lease_while_the_database_does_not_answer
         locked = Mock(side_effect=OperationalError("database is locked"))
         mine.row = Mock(update=locked, delete=locked)
         assert mine.renew()
-        assert mine._is(locked), "whether the work is wanted is not known either"
+        assert mine._wanted(locked), "whether the work is wanted is not known either"
         mine.until = time.monotonic() - 1
         assert not mine.renew()
-        assert not mine._is(locked)
+        assert not mine._wanted(locked)
