@@ -70,7 +70,7 @@ def static(run: Run) -> bytes:
             "cloud": cluster.unlimited_cloud,
             "servers": [
                 _server(server, _earlier(stages, i, "capacity"), counted)
-                | _plain_if("away_was", _earlier(stages, i, "away"))
+                | _unless_empty("away_was", _earlier(stages, i, "away"))
                 for i, server in enumerate(cluster.servers)
             ],
         },
@@ -117,20 +117,20 @@ def _earlier(stages: Sequence[Stage], index: int, field: str) -> list[tuple[int,
     return found
 
 
-def _plain_if(key: str, value: Sequence[Any]) -> dict[str, Any]:
+def _unless_empty(key: str, value: Sequence[Any]) -> dict[str, Any]:
     return {key: value} if value else {}
 
 
 def _server(server: Server, was: Sequence[tuple[int, Demand]], counted: int | None) -> dict[str, Any]:
     plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
-    plain |= _plain_if("was", was)
+    plain |= _unless_empty("was", was)
     lanes = _lanes(server, counted)
     # where no lanes are declared they follow from the capacity
     before = [(until_ms, _lanes(replace(server, capacity=then), counted)) for until_ms, then in was]
     if any(counts != lanes for _, counts in before):
         plain |= {"lanes_was": before}
     some = any(lanes) or any(any(counts) for _, counts in before)
-    return plain | _plain_if("away", server.away) | ({"lanes": lanes} if some else {})
+    return plain | _unless_empty("away", server.away) | ({"lanes": lanes} if some else {})
 
 
 def _lanes(server: Server, counted: int | None) -> list[int]:

@@ -6,7 +6,8 @@ above its own, and the first later arrival slot with which it is admitted. For a
 the first three in the opposite direction that keeps the admission, and the first later arrival slot with which it is
 rejected. The answer is monotone in the first three. Priority and target are found by steps to the value at which the
 last schedule found breaks even, workers by bisection; arrivals are tried in turn. A value whose search exceeds the time
-limit is marked (`searched` = False).
+limit is marked (`searched` = False). Priority and target are stated as the least number of three significant
+digits that admits the job.
 
 If the price bounds are estimated from the job itself, they are estimated again for each priority and target. Bounds
 that are `clairvoyant` also affected decisions about earlier jobs, so they stay unchanged; the sentence says so.
