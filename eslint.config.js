@@ -1,11 +1,15 @@
-// What ESLint says about the browser's modules and their tests.
+// What ESLint says about the browser's modules, their tests, the pages of benchmarks, and this file.
 // Layout is Prettier's (`npm run format`), types are tsc's.
 
 import js from '@eslint/js';
 import globals from 'globals';
 
 export default [
-  { files: ['static/js/**/*.js'], ...js.configs.recommended, languageOptions: { globals: globals.browser } },
+  {
+    files: ['static/js/**/*.js', 'benchmarks/pages/*.js'],
+    ...js.configs.recommended,
+    languageOptions: { globals: globals.browser },
+  },
   {
     files: ['tests/js/**/*.js', '*.js'],
     ...js.configs.recommended,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 180.0
+MAX_WAIT_S = 180.0
 MARK = "----------------------------benchmarks"
 
 
@@ -49,19 +49,19 @@ class Client:
 
     def _open(self, request: str | urllib.request.Request) -> bytes:
         try:
-            with self.opener.open(request, timeout=PATIENCE_S) as answer:
+            with self.opener.open(request, timeout=MAX_WAIT_S) as answer:
                 return bytes(answer.read())
         except urllib.error.HTTPError as error:
             body = error.read().decode(errors="replace")[:500]
             raise RuntimeError(f"{error.url}: {error.code} {body}") from None
 
 
-def wait(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+def wait(holds: Callable[[], bool], what: str, max_wait_s: float = MAX_WAIT_S) -> None:
     """Wait for a condition, which holds afterwards."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + max_wait_s
     while not holds():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"timed out after {patience_s:g} s: {what}")
+            raise RuntimeError(f"timed out after {max_wait_s:g} s: {what}")
         time.sleep(0.1)
 
 

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from benchmarks._stack import environment
 
-PATIENCE_S = 120.0
+MAX_WAIT_S = 120.0
 AGAIN_MS = 300
 OVER = ("finished", "failed", "cancelled")
 HOUR_MS = 3_600_000
@@ -74,8 +74,8 @@ def swept(page: Any, scenario: int) -> int:
 
 
 def _until(page: Any, path: str, holds: Callable[[Any], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + MAX_WAIT_S
     while not holds(answer := ask(page, path)):
         if time.monotonic() > deadline:
-            raise RuntimeError(f"{path} is not done after {PATIENCE_S:g} s: {answer}")
+            raise RuntimeError(f"{path} is not done after {MAX_WAIT_S:g} s: {answer}")
         page.wait_for_timeout(AGAIN_MS)

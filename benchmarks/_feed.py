@@ -1,7 +1,7 @@
 """The child process of browser_stream.py: it creates a run without work of its own, then plays its worker.
 
-python -m benchmarks._feed RUN         prints the number of a new run
-python -m benchmarks._feed SECONDS ID  publishes EVENTS_PER_S events a second, as a worker does, for that run
+python -m benchmarks._feed RUN              prints the number of a new run
+python -m benchmarks._feed SECONDS ID RATE  publishes RATE events a second, as a worker does, for that run
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ import time
 
 import django
 
-EVENTS_PER_S = 10_000
 FRAMES_PER_S = 50
 JOBS = 2_000
 SLOT_MS = 60_000
-BATCH = EVENTS_PER_S // FRAMES_PER_S
 
 
 def make_run() -> int:
@@ -31,9 +29,10 @@ def make_run() -> int:
     return Run.objects.create(scenario=scenario, status=Run.FINISHED).pk
 
 
-def publish(run: int, seconds: float) -> None:
-    """Frames of BATCH events; the simulated time of an event is the wall clock at which it was published, in ms."""
-    from scheduling.model.values import Event, Placement
+def publish(run: int, seconds: float, rate: int) -> None:
+    """`rate` events a second; the simulated time of an event is the wall clock at which it was published, in ms."""
+    from scheduling.model.bars import Placement
+    from scheduling.model.values import Event
     from twin.eventlog.batch_codec import encode
     from twin.infra import pubsub
 
@@ -45,7 +44,7 @@ def publish(run: int, seconds: float) -> None:
             time.sleep(wait)
         now = int(time.time() * 1000)
         events = []
-        for _ in range(BATCH // 4):
+        for _ in range(rate // FRAMES_PER_S // 4):
             job = (seq // 4) % JOBS
             bar = Placement(job, 0, job % 100, now, now + SLOT_MS, 1)
             for kind, data in (
@@ -73,4 +72,4 @@ if __name__ == "__main__":
     if len(sys.argv) == 2:
         print(make_run())
     else:
-        publish(int(sys.argv[2]), float(sys.argv[1]))
+        publish(int(sys.argv[2]), float(sys.argv[1]), int(sys.argv[3]))

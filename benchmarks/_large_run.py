@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import django
 
@@ -17,17 +17,25 @@ BATCH = 1_000  # jobs whose events are written at a time
 EVENTS = 4  # of a job
 
 
+class _Row(NamedTuple):
+    at_ms: int
+    order: int  # of rows at the same time
+    kind: str
+    data: dict[str, Any]
+
+
 def make_run(count: int) -> int:
     """A finished run of so many generated jobs; the bars of jobs that overlap are on different servers."""
     from django.utils import timezone
 
-    from scheduling.model.values import Cluster, Event, Job, Placement, Server
+    from scheduling.model.bars import Placement
+    from scheduling.model.values import Cluster, Event, Job, Server
     from twin.eventlog import event_log
     from twin.models import Run, Scenario
     from twin.scenarios.store import store_generated
 
     def events(first: int) -> list[Event]:
-        rows: list[tuple[int, int, str, dict[str, Any]]] = []  # at_ms, order, kind, data
+        rows: list[_Row] = []
         for job in range(first, min(first + BATCH, count)):
             at_ms = job * STEP_MS
             until_ms = at_ms + 60_000 + job % 40 * STEP_MS
@@ -35,17 +43,17 @@ def make_run(count: int) -> int:
             bars = [Placement(job, 0, place + k, at_ms, until_ms - k, 1) for k in range(BARS)]
             reason = {"job": job, "kind": "started", "code": "in_order"}
             plan = {"scope": "job", "keys": [job], "jobs": [[job, at_ms, until_ms]], "bars": bars}
-            rows.append((at_ms, 0, "job_arrived", {"job": job}))
-            rows.append((at_ms, 1, "decided", {**reason, "values": {"waited_ms": 0, "workers": BARS, "ps": 0}}))
-            rows.append((at_ms, 2, "plan_changed", plan))
-            waiting.append((until_ms, 3, "job_completed", {"job": job, "utility": 1.0}))
+            rows.append(_Row(at_ms, 0, "job_arrived", {"job": job}))
+            rows.append(_Row(at_ms, 1, "decided", {**reason, "values": {"waited_ms": 0, "workers": BARS, "ps": 0}}))
+            rows.append(_Row(at_ms, 2, "plan_changed", plan))
+            waiting.append(_Row(until_ms, 3, "job_completed", {"job": job, "utility": 1.0}))
         ends = (first + BATCH) * STEP_MS if first + BATCH < count else 2**62
-        rows += [row for row in waiting if row[0] < ends]
-        waiting[:] = [row for row in waiting if row[0] >= ends]
-        rows.sort(key=lambda row: row[:2])
-        return [Event(seq, row[0], row[2], row[3]) for seq, row in enumerate(rows, start=first_seq[0])]
+        rows += [row for row in waiting if row.at_ms < ends]
+        waiting[:] = [row for row in waiting if row.at_ms >= ends]
+        rows.sort(key=lambda row: (row.at_ms, row.order))
+        return [Event(seq, row.at_ms, row.kind, row.data) for seq, row in enumerate(rows, start=first_seq[0])]
 
-    waiting: list[tuple[int, int, str, dict[str, Any]]] = []
+    waiting: list[_Row] = []
     first_seq = [1]
     cluster = Cluster("large", 60_000, tuple(Server(f"s{i:04d}", "edge", (8_000,) * 5) for i in range(SERVERS)))
     jobs = [Job(f"job-{i:07d}", i * STEP_MS, worker=(1_000,) * 5, epochs=1) for i in range(count)]

@@ -18,7 +18,7 @@ from benchmarks._chromium import chromium
 from benchmarks._stack import environment, stack
 
 NAME = "bench"
-PATIENCE_MS = 60_000
+MAX_WAIT_MS = 60_000
 SUBMITTED, STARTED, ENDED = "submitted", "started", "ended"
 
 # What a frame brings of new jobs is timed in the task after the next animation frame, when the page has drawn it.
@@ -69,7 +69,7 @@ class Watched:
 
     def wait(self, what: str, number: int) -> None:
         """Appearance of so many new jobs on the page, waited for; `what` names the event of them."""
-        self.page.wait_for_function(DRAWN, arg=[what, number], timeout=PATIENCE_MS)
+        self.page.wait_for_function(DRAWN, arg=[what, number], timeout=MAX_WAIT_MS)
 
     def drawn(self) -> dict[str, dict[str, float]]:
         """{what: {job as the cluster names it: Unix ms at which it was drawn}}."""
@@ -95,7 +95,7 @@ def watched(folder: Path, connector: str, parameters: Mapping[str, Any], open_jo
         address = f"{url}/live/{NAME}/"
         while page.goto(address).status == 404 or not page.locator("#gantt").count():
             page.wait_for_timeout(200)
-        page.wait_for_function(LOADED, arg=open_jobs, timeout=PATIENCE_MS)
+        page.wait_for_function(LOADED, arg=open_jobs, timeout=MAX_WAIT_MS)
         page.evaluate(WATCH)
         yield Watched(page, url, folder)
 

@@ -23,6 +23,9 @@ from scheduling.run_times.tournament import Tournament, best, similar
 LOAD = 0.7  # offered load at which a trace is replayed: with less nobody waits
 LIMITS_MIN = (5, 10, 15, 30, 60, 120, 240, 480, 720, 1_440, 2_880, 4_320)  # that users choose among
 
+# columns of SWF: the fields 2, 4, 5, 8, 9 and 12 of its definition
+SUBMIT, RUN, ALLOCATED, REQUESTED, LIMIT, USER = 1, 3, 4, 7, 8, 11
+
 
 class Row(NamedTuple):
     """A job of the trace. Times in ms."""
@@ -45,16 +48,16 @@ class Scored(NamedTuple):
 def read(path: Path, jobs: int, seed: int = 0) -> tuple[list[Row], int, str]:
     """(jobs, processors, origin of the limits) of an SWF file, with arrivals scaled to LOAD.
 
-    Where the file has no limits they are drawn: the run time / a share that is uniform in (0, 1] [Tsafrir et al.],
+    Where the file has no limits they are sampled: the run time / a share that is uniform in (0, 1] [Tsafrir et al.],
     rounded up to one of LIMITS_MIN.
     """
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
     cells = [line.split() for line in text.splitlines() if line.strip() and not line.startswith(";")]
     table = np.array(cells, dtype=float)
-    submit, run, user = table[:, 1], table[:, 3], table[:, 11].astype(int)
-    size = np.where(table[:, 4] > 0, table[:, 4], table[:, 7]).astype(int)
-    limit = table[:, 8]
+    submit, run, user = table[:, SUBMIT], table[:, RUN], table[:, USER].astype(int)
+    size = np.where(table[:, ALLOCATED] > 0, table[:, ALLOCATED], table[:, REQUESTED]).astype(int)
+    limit = table[:, LIMIT]
     good = (run > 0) & (size > 0)
     total, own = int(size[good].max()), bool((limit[good] > 0).mean() > 0.5)
     if own:
@@ -70,7 +73,7 @@ def read(path: Path, jobs: int, seed: int = 0) -> tuple[list[Row], int, str]:
     at = (submit - submit[0]) * load / LOAD
     rows = zip(at, run, size, limit, user, strict=True)
     made = [Row(round(a * 1_000), round(r * 1_000), int(s), round(m * 1_000), str(u)) for a, r, s, m, u in rows]
-    return made, total, "the users' limits" if own else "drawn limits"
+    return made, total, "the users' limits" if own else "sampled limits"
 
 
 def easy(rows: Sequence[Row], total: int) -> list[int]:

@@ -17,7 +17,7 @@ from benchmarks import Skip
 PROGRAMS = ("slurmctld", "slurmd", "squeue", "munged", "mungekey")
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
 NODES, CPUS, GPUS = 4, 8, 4
-PATIENCE_S = 60.0
+MAX_WAIT_S = 60.0
 AT_ONCE = "4"  # submissions
 SETTINGS = """\
 ClusterName=bench
@@ -145,11 +145,11 @@ class Slurm:
         self.daemons[name + words[-1] if name == "slurmd" else name] = found
 
     def _until(self, holds: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + MAX_WAIT_S
         while not holds():
             if time.monotonic() > deadline:
                 log = (self.folder / "daemons.log").read_text()[-2_000:]
-                raise RuntimeError(f"Slurm: timed out after {PATIENCE_S:g} s: {what}; {log}")
+                raise RuntimeError(f"Slurm: timed out after {MAX_WAIT_S:g} s: {what}; {log}")
             time.sleep(0.1)
 
 

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from twin.infra import broker
 
-PATIENCE_S = 60.0
+MAX_WAIT_S = 60.0
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -36,7 +36,7 @@ def stack(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes]
     with (folder / "up.log").open("ab") as log:
         process = subprocess.Popen(command, env=environment(folder), stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + MAX_WAIT_S
         while not _page(url):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the twin did not start: {(folder / 'up.log').read_text()}")
@@ -57,7 +57,7 @@ def web_server(folder: Path, given: Mapping[str, str]) -> Iterator[str]:
     with (folder / "web.log").open("ab") as log:
         process = subprocess.Popen(command, env=env, cwd=settings.BASE_DIR, stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + MAX_WAIT_S
         while not _listens(port):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the web server did not come up: {(folder / 'web.log').read_text()}")

@@ -12,6 +12,7 @@ import selectors
 import socket
 import sys
 import time
+from dataclasses import dataclass
 
 import orjson
 
@@ -22,6 +23,16 @@ LONG, HUGE = 126, 127  # lengths of frames of RFC 6455 that say how long the len
 PING, PONG = 0x9, 0xA
 
 
+@dataclass
+class Arrival:
+    """Times at which one message was published and arrived, in s, and the number of viewers that have it."""
+
+    published_s: float
+    first_s: float
+    last_s: float
+    viewers: int = 0
+
+
 class Viewer:
     """A client that reads: times of the messages that arrived whole."""
 
@@ -30,8 +41,8 @@ class Viewer:
         self.data = bytearray()
         self.seq, self.gaps = 0, 0
 
-    def take(self, arrivals: dict[int, list[float]]) -> bool:
-        """True until the server closes the connection. arrivals: last event -> [published, first, last arrival]."""
+    def take(self, arrivals: dict[int, Arrival]) -> bool:
+        """True until the server closes the connection. arrivals: by the last event."""
         try:
             found = self.connection.recv(RECEIVED)
         except OSError:
@@ -43,8 +54,8 @@ class Viewer:
             if header is not None and message[:4] == b"TWN1":
                 last, at_ms = int(header[1]), int(header[2])
                 self.seq = last
-                known = arrivals.setdefault(last, [at_ms / 1000, now, now, 0])
-                known[2], known[3] = now, known[3] + 1
+                arrival = arrivals.setdefault(last, Arrival(at_ms / 1000, now, now))
+                arrival.last_s, arrival.viewers = now, arrival.viewers + 1
             elif b"snapshot_needed" in message:
                 self.gaps += 1
         return bool(found)
@@ -97,7 +108,7 @@ def main() -> None:
         viewer.connection.setblocking(False)
         selector.register(viewer.connection, selectors.EVENT_READ, viewer)
     print("connected", flush=True)
-    arrivals: dict[int, list[float]] = {}
+    arrivals: dict[int, Arrival] = {}
     closed = 0
     end = time.monotonic() + float(seconds)
     while time.monotonic() < end:
@@ -105,12 +116,12 @@ def main() -> None:
             if not key.data.take(arrivals):
                 selector.unregister(key.fileobj)
                 closed += 1
-    whole = [row for row in arrivals.values() if row[3] == len(viewers)]
+    whole = [arrival for arrival in arrivals.values() if arrival.viewers == len(viewers)]
     print(
         orjson.dumps(
             {
-                "spread_ms": [(row[2] - row[1]) * 1000 for row in whole],
-                "age_ms": [(row[2] - row[0]) * 1000 for row in whole],
+                "spread_ms": [(arrival.last_s - arrival.first_s) * 1000 for arrival in whole],
+                "age_ms": [(arrival.last_s - arrival.published_s) * 1000 for arrival in whole],
                 "messages": len(arrivals),
                 "last": min(viewer.seq for viewer in viewers),
                 "gaps": sum(viewer.gaps for viewer in viewers),

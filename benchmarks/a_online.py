@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from benchmarks import Figure
-from benchmarks._lanes import Played, play
+from benchmarks._typed_workers import Played, play
 from scheduling.workloads import generate
 
 TITLE = "A_online, 300 jobs, 100 servers x 8 workers"

@@ -48,7 +48,7 @@ def measure(scheduler: str, count: int) -> None:
     import django
 
     django.setup()
-    from benchmarks._lanes import play
+    from benchmarks._typed_workers import play
     from scheduling.workloads import generate
 
     cluster, jobs = generate(

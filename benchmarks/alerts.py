@@ -82,6 +82,7 @@ def measure() -> None:
     django.setup()
     from twin.alerts import evaluation
     from twin.models import Alert, EventBatch, Run
+    from twin.models.run_modes import modes_where
 
     def seconds() -> float:
         began = time.perf_counter()
@@ -90,7 +91,7 @@ def measure() -> None:
 
     before = resident_mb()
     cold_s, changed = seconds(), []
-    made = Run.objects.get(mode=Run.LIVE)
+    made = Run.objects.get(mode__in=modes_where(paced=True))
     for batch in EventBatch.objects.exclude(run=made).order_by("first_seq"):
         EventBatch.objects.filter(pk=batch.pk).update(run=made)
         Run.objects.filter(pk=made.pk).update(last_seq=batch.last_seq, sim_ms=batch.last_ms)

@@ -11,7 +11,7 @@ SIZES = ((100, 100, 0.2), (200, 100, None), (300, 300, None))  # jobs, slots, se
 SEED = 3
 SHARED = ((50, 100, 20, 0.97), (50, 20, 20, 0.75), (50, 10, 20, None), (100, 30, 80, 0.85))
 SEEDS = (0, 1)
-LIMIT_S = 2.0
+MAX_S = 2.0
 
 
 def run() -> list[Figure]:
@@ -70,7 +70,7 @@ def _branched() -> list[Figure]:
             took = time.perf_counter() - began
             name = f"{jobs} jobs, {servers} servers, T = {slots}, seed {seed}"
             figures += [
-                Figure(name, took, "s", LIMIT_S),
+                Figure(name, took, "s", MAX_S),
                 Figure("proved share of PD-ORS", ratio(found) or 0.0, "", least, at_least=True),
             ]
     return figures

@@ -30,7 +30,7 @@ def run() -> list[Figure]:
     return [
         Figure("fold of both logs (cached afterwards)", found["fold_s"], "s"),
         Figure("decisions and outcomes of both", found["read_s"], "s"),
-        Figure("figures, distributions, groups, differences, divergence", found["compare_s"], "s"),
+        Figure("metrics, distributions, groups, differences, divergence", found["compare_s"], "s"),
         Figure("comparison with cached states", found["read_s"] + found["compare_s"], "s", MAX_S),
     ]
 
@@ -69,7 +69,7 @@ def measure() -> None:
     folded = time.perf_counter()
     found = Compared([side_of(run, state, 2**62) for run, state in zip(runs, states, strict=True)])
     read = time.perf_counter()
-    answer = (found.figures, found.distributions, found.groups, found.kinds, found.divergences)
+    answer = (found.metrics, found.distributions, found.breakdowns, found.kinds, found.divergences)
     compared = time.perf_counter()
     divergence = answer[4][1]
     assert divergence is not None
@@ -82,7 +82,8 @@ def _write(run_id: int, shift: int) -> None:
 
     From the middle on, the second run starts it later and elsewhere.
     """
-    from scheduling.model.values import Event, Placement
+    from scheduling.model.bars import Placement
+    from scheduling.model.values import Event
     from twin.eventlog import event_log
 
     reason = {"workers": 1, "ps": 0, "waited_ms": 0}

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from benchmarks import Figure
 from benchmarks._stack import environment
+from twin.infra.columns import pack, unpack
 
 TITLE = "event log, 1,000,000 placements, SQLite"
 ROWS, BARS = 1_000_000, 10  # placements in all, and of one plan
@@ -37,7 +38,8 @@ def run() -> list[Figure]:
             ROWS_PER_SECOND,
             at_least=True,
         ),
-        Figure("size on disk per placement", figures["bytes"] / ROWS, "bytes"),
+        Figure("database file per placement", figures["bytes"] / ROWS, "bytes"),
+        Figure("bars in stored frames, per bar", figures["bars_bytes"] / ROWS, "bytes"),
     ]
 
 
@@ -49,9 +51,10 @@ def measure() -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    from scheduling.model.values import Cluster, Event, Placement, Server
+    from scheduling.model.bars import Placement
+    from scheduling.model.values import Cluster, Event, Server
     from twin.eventlog import event_log
-    from twin.models import Run, Scenario
+    from twin.models import EventBatch, Run, Scenario
     from twin.scenarios.store import store_generated
 
     server = Server("s0", "edge", (8_000, 8_000, 8_000, 8_000, 8_000))
@@ -81,4 +84,13 @@ def measure() -> None:
     assert read == ROWS
     assert next(event_log.after(run.pk, 0)) == events(0)
     size = Path(settings.DATABASES["default"]["NAME"]).stat().st_size
-    print(orjson.dumps({"write_s": write_s, "read_s": read_s, "bytes": size}).decode())
+    payloads = EventBatch.objects.values_list("payload", flat=True)
+    bars_bytes = sum(map(bytes_of_bars, payloads.iterator(chunk_size=10)))
+    print(orjson.dumps({"write_s": write_s, "read_s": read_s, "bytes": size, "bars_bytes": bars_bytes}).decode())
+
+
+def bytes_of_bars(payload: bytes) -> int:
+    """Bytes that the columns of bars take in a batch as it is stored and sent to browsers, with their descriptions."""
+    _, columns = unpack(payload)
+    bars = {name: column for name, column in columns.items() if name.startswith("bars_")}
+    return len(pack(None, bars, compact=True)) - len(pack(None, {}))

@@ -1,7 +1,7 @@
 """Forecasts on a real trace under EASY backfilling by limits: their error against that by limits, and the coverage.
 
 TWIN_TRACES names the folder of the public traces. swf/hpc2n.swf has the users' own limits; where it is missing, the
-trace of the NASA iPSC is replayed with drawn limits.
+trace of the NASA iPSC is replayed with sampled limits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def run() -> list[Figure]:
     found = list(forecasts(rows, easy(rows, total), total, EVERY))
     real = np.array([row.real_ms for row in found])
     errors = {
-        name: scoring.figures(real, np.array([row.predicted_ms[name] for row in found])).mean_ms or 0.0
+        name: scoring.errors(real, np.array([row.predicted_ms[name] for row in found])).mean_ms or 0.0
         for name in found[0].predicted_ms
     }
     inside = [row.band[0] <= row.real_ms <= row.band[1] for row in found if row.band is not None]

@@ -23,7 +23,7 @@ TITLE = "four schedulers at once on 24,134 Philly jobs, beside the live demo"
 JOBS_FILE = "philly_derived/philly_2017-10-01_2017-10-15.csv"
 CLUSTER_FILE = "philly_derived/philly_vc.csv"
 SCHEDULERS = ("fifo", "srtf", "oasis", "harmony")
-WATCHED_S = 60.0  # the runs are watched for at most so long
+MAX_WATCHED_S = 60.0  # the runs are watched for at most so long
 MAX_PAGE_S, MAX_CANCEL_S, MIN_PACE = 1.0, 2.0, 0.95
 BETWEEN_S = 0.06  # between two requests: an account may send 1,200 in a minute (docs/api.md)
 
@@ -65,13 +65,13 @@ def _start(client: Client, scenario: int) -> int:
 
 
 def _watch(client: Client, demo: int, runs: list[int]) -> tuple[float, dict[str, list[float]]]:
-    """Pace of the demo against its clock, and seconds of each answer by path; for WATCHED_S or until the runs end."""
+    """Pace of the demo against its clock, and seconds of each answer by path, until the runs end or MAX_WATCHED_S."""
     paths = ["/", "/traces/", "/clusters/", "/scenarios/", "/audit/", "/api/runs/?size=50", "/healthz/shared"]
     parts = ("snapshot/", "now/", "jobs/", "events/table/?size=50", "events/table/?size=50&job=7", "static/")
     paths += [path for run in runs for path in (f"/runs/{run}/", *(f"/api/runs/{run}/{part}" for part in parts))]
     seconds: dict[str, list[float]] = {path: [] for path in paths}
     began, began_ms, speed = time.monotonic(), *_clock(client, demo)
-    while time.monotonic() - began < WATCHED_S:
+    while time.monotonic() - began < MAX_WATCHED_S:
         for path in paths:
             asked = time.perf_counter()
             client.get(path)

@@ -14,7 +14,7 @@ from benchmarks import Figure
 from scheduling.algorithms.pd_ors import PdOrs
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
-from scheduling.model.values import Decision
+from scheduling.model.decision import Decision
 from scheduling.slotted.solvers.multi_machine_exact import Machines
 from scheduling.slotted.solvers.multi_machine_lp import Relaxation
 from scheduling.slotted.workload_pd_ors import pd_ors

@@ -15,19 +15,19 @@ from scheduling.workloads import generate
 TITLE = "Gavel and Themis, 1,000 jobs on 100 servers, processor time"
 JOBS, SERVERS, SLOTS = 1_000, 100, 200
 SPEEDS = (1.0, 2.0, 4.0)  # of machines, for Gavel
-LIMIT_S = 60.0
+MAX_S = 60.0
 
 
 def run() -> list[Figure]:
     machines, rows = generate("harmony", num_jobs=JOBS, num_servers=SERVERS, arrivals="poisson", mean_minutes=8)
     unlike = tuple(replace(one, speed=SPEEDS[i % len(SPEEDS)]) for i, one in enumerate(machines.servers))
     figures = [
-        Figure("gavel, equal machines", _seconds("gavel", machines, rows), "s", LIMIT_S),
-        Figure("gavel, three speeds", _seconds("gavel", replace(machines, servers=unlike), rows), "s", LIMIT_S),
+        Figure("gavel, equal machines", _seconds("gavel", machines, rows), "s", MAX_S),
+        Figure("gavel, three speeds", _seconds("gavel", replace(machines, servers=unlike), rows), "s", MAX_S),
     ]
     for profile in ("oasis", "pd-ors"):
         servers, jobs = generate(profile, num_jobs=JOBS, num_servers=SERVERS, horizon_slots=SLOTS)
-        figures.append(Figure(f"themis, {profile}", _seconds("themis", servers, jobs), "s", LIMIT_S))
+        figures.append(Figure(f"themis, {profile}", _seconds("themis", servers, jobs), "s", MAX_S))
     return figures
 
 

@@ -58,7 +58,7 @@ def measure() -> None:
     connection = Connection.objects.create(name="lab", connector="slurm")
     first = Snapshot(EPOCH_MS, (), nodes)
     run, _ = stored.begin(connection, first)
-    held = lease.take(run.pk, mirror=True)
+    held = lease.take(run.pk, simulated=False)
     assert held is not None
     mirror = stored.load(connection)
     writer = stored.Writer(held, mirror)

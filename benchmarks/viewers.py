@@ -17,11 +17,10 @@ import orjson
 from django.conf import settings
 
 from benchmarks import Figure, Skip
-from benchmarks._feed import EVENTS_PER_S
 from benchmarks._stack import environment, family, proportional_bytes, stack
 from twin.infra.broker import socket_path
 
-VIEWERS, STUCK = 1_000, 50
+VIEWERS, STUCK, EVENTS_PER_S = 1_000, 50, 10_000
 TITLE = f"{VIEWERS:,} viewers of one run, {STUCK} of them stuck, {EVENTS_PER_S:,} events/s, one web process"
 SECONDS = float(os.environ.get("VIEWERS_SECONDS", "90"))
 FIRST_S = 60.0  # until the stuck sockets are cut off: two unanswered pings of the server
@@ -45,7 +44,7 @@ def run() -> list[Figure]:
                 raise RuntimeError("the viewers could not connect")
             began_s, cpu_s = time.monotonic(), _processor_s(web)
             memory = []
-            feed = _child(folder, "-m", "benchmarks._feed", str(SECONDS), run_id)
+            feed = _child(folder, "-m", "benchmarks._feed", str(SECONDS), run_id, str(EVENTS_PER_S))
             while feed.poll() is None:
                 time.sleep(SAMPLE_S)
                 memory.append((time.monotonic() - began_s, proportional_bytes(web)))

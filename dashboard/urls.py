@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 from dashboard.api.alerts.alerts import AlertViewSet
 from dashboard.api.alerts.rules import AlertRuleViewSet
 from dashboard.api.audit import AuditViewSet
+from dashboard.api.background_work import AuditWorkView, ForecastWorkView, MetricsWorkView
 from dashboard.api.client_errors import ClientErrorView
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.connections import ConnectionViewSet
@@ -116,10 +117,12 @@ urlpatterns = [
     path("api/live/<slug:name>/shadows/", ShadowsView.as_view(), name="shadows"),
     path("api/live/<slug:name>/shadows/cancel/", CancelShadowsView.as_view(), name="shadows-cancel"),
     path("api/live/<slug:name>/forecast/", ForecastView.as_view(), name="live-forecast"),
-    path("api/live/<slug:name>/fidelity/", FidelityView.as_view(), name="live-fidelity-figures"),
+    path("api/live/<slug:name>/forecast/work/", ForecastWorkView.as_view(), name="live-forecast-work"),
+    path("api/live/<slug:name>/audit/", AuditWorkView.as_view(), name="live-audit"),
+    path("api/live/<slug:name>/fidelity/", FidelityView.as_view(), name="live-forecast-errors"),
     path("api/live/<slug:name>/replay/", ReplayView.as_view(), name="replay"),
     path("api/live/<slug:name>/replay/cancel/", CancelReplayView.as_view(), name="replay-cancel"),
-    path("api/retention/", RetentionView.as_view(), name="retention-figures"),
+    path("api/retention/", RetentionView.as_view(), name="retention-summary"),
     path("api/search/", SearchView.as_view(), name="search"),
     path("api/metrics/", metric_list, name="metric-list"),
     path("api/live/<slug:name>/acting/", ActingView.as_view(), name="connection-acting"),
@@ -143,8 +146,11 @@ urlpatterns = [
     path("api/runs/<int:pk>/prices/", PricesView.as_view(), name="run-prices"),
     path("api/runs/<int:pk>/prices/<int:server>/", ServerPricesView.as_view(), name="run-server-prices"),
     path("api/runs/<int:pk>/groups/<int:group>/subtasks/", SubtasksView.as_view(), name="run-subtasks"),
+    path("api/runs/<int:pk>/metrics/", MetricsWorkView.as_view(), name="run-metrics"),
     path("api/runs/<int:pk>/certificate/", CertificateView.as_view(), name="run-certificate"),
     path("api/runs/<int:pk>/events.jsonl", RunViewSet.as_view({"get": "log"}), name="run-log"),
+    path("api/runs/<int:pk>/jobs.jsonl", RunViewSet.as_view({"get": "job_lines"}), name="run-job-lines"),
+    path("api/runs/<int:pk>/cluster.json", RunViewSet.as_view({"get": "cluster"}), name="run-cluster"),
     path("api/runs/<int:pk>/schedule.csv", RunViewSet.as_view({"get": "schedule"}), name="run-schedule"),
     path("api/runs/<int:pk>/groups.csv", RunViewSet.as_view({"get": "groups"}), name="run-groups"),
     path("api/runs/<int:pk>/perfetto.json", RunViewSet.as_view({"get": "perfetto"}), name="run-perfetto"),
@@ -152,6 +158,7 @@ urlpatterns = [
     path("api/sweeps/<int:pk>/results.csv", SweepViewSet.as_view({"get": "results"}), name="sweep-results"),
     path("api/experiments/", ExperimentViewSet.as_view({"get": "overview"}), name="experiments-all"),
     path("api/compare/", CompareViewSet.as_view({"get": "comparison"}), name="compare-runs"),
+    path("api/compare/open/", CompareViewSet.as_view({"get": "open"}), name="compare-open"),
     path("api/compare/jobs/", CompareViewSet.as_view({"get": "jobs"}), name="compare-jobs"),
     path("api/compare/kinds/", CompareViewSet.as_view({"get": "kinds"}), name="compare-kinds"),
     path("api/compare/metrics.csv", CompareViewSet.as_view({"get": "metrics"}), name="compare-metrics"),

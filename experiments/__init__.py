@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import pkgutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,14 +23,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from scheduling.kernel.menus import Menu, lacks, needs_package
 from scheduling.kernel.parameters import UnknownName
-from scheduling.kernel.registry import needs_package
 from scheduling.model.values import shorten
 from scheduling.reporting.figure import Figure
 
 __all__ = [
-    "Arrivals", "Chart", "Figure", "Options", "Part", "Skip", "Steps", "Table", "Values", "code_digest", "experiment",
-    "full_name", "names", "part_titles", "part_value", "run", "table_of_parts", "unavailable",
+    "MENU", "Arrivals", "Chart", "Figure", "Options", "Part", "Skip", "Steps", "Table", "Values", "code_digest",
+    "experiment", "full_name", "names", "part_titles", "part_value", "run", "table_of_parts", "unavailable",
 ]  # fmt: skip
 
 Part = Callable[[], Any]  # gives plain data: numbers, texts, lists, and dicts with texts as keys
@@ -97,9 +96,16 @@ class Table:
         return all(check.holds is not False for check in self.checks)
 
 
+def _offered(module: ModuleType) -> list[tuple[str, ModuleType]] | str:
+    return lacks(module, ("PAPER", "TITLE", "run")) or [(module.__name__.rpartition(".")[2], module)]
+
+
+MENU: Menu[ModuleType] = Menu("experiment", __name__, _offered)
+
+
 def names() -> list[str]:
-    """The id of every experiment in this folder, in alphabetical order: by paper, then by figure."""
-    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    """The id of every experiment that can be used, in alphabetical order: by paper, then by figure."""
+    return list(MENU.names())
 
 
 def full_name(beginning: str) -> str:
@@ -111,14 +117,14 @@ def full_name(beginning: str) -> str:
             f"experiment {shorten(repr(beginning))} matches {len(matches)} experiments: {', '.join(matches)}; "
             "specify one"
         )
-    if not matches:
-        raise UnknownName(f"unknown experiment {shorten(repr(beginning))}; known: {', '.join(known)}")
-    return matches[0]
+    if not matches and beginning not in MENU.unavailable():
+        raise UnknownName(f"unknown experiment {shorten(repr(beginning))}; known: {', '.join(known)}{MENU.notice()}")
+    return matches[0] if matches else beginning
 
 
 def experiment(beginning: str) -> ModuleType:
     """The experiment of that id; a unique beginning of it is enough."""
-    return importlib.import_module(f"{__name__}.{full_name(beginning)}")
+    return MENU.named(full_name(beginning))
 
 
 @cache

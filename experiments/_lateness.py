@@ -29,10 +29,12 @@ def lateness(make: Maker, seeds: Sequence[int]) -> Steps:
         )
         each = [mean(own) for own in by_seed if own]
         spread.append((None, (min(each), max(each)) if each else None, None, None))
-    own, *others = rows
+    (_, own_mean, own_variance, _), *others = rows
     checks = (
-        Figure("absolute mean / smallest of the others", abs(own[1]), "slots", min(abs(row[1]) for row in others)),
-        Figure("variance / smallest of the others", own[2], "", min(row[2] for row in others)),
+        Figure(
+            "absolute mean / smallest of the others", abs(own_mean), "slots", min(abs(each) for _, each, _, _ in others)
+        ),
+        Figure("variance / smallest of the others", own_variance, "", min(each for _, _, each, _ in others)),
     )
     return Table(("scheduler", "mean slots", "variance", "completed"), tuple(rows), checks, tuple(spread))
 

@@ -16,7 +16,7 @@ def lines(table: Table) -> list[str]:
     if len(table.columns) > MAX_COLUMNS:
         cells = [list(column) for column in zip(*cells, strict=True)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells]
+    return ["  ".join([head.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]) for head, *rest in cells]
 
 
 def _cell(value: str | float) -> str:

@@ -33,5 +33,5 @@ class Unrepaired(PdOrs):
     def _inspect(self, *given: Any) -> Any:
         quote = super()._inspect(*given)
         if isinstance(quote, Quote) and quote.rounding is not None:
-            quote.rounding = UnrepairedRounding(quote.view, quote.manner, quote.rounding.seed, quote.failures)
+            quote.rounding = UnrepairedRounding(quote.view, quote.search, quote.rounding.seed, quote.failures)
         return quote

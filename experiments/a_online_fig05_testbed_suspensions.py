@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import compare, means, table_of
-from experiments._lanes import PREEMPTIVE, SEEDS, TESTBED_JOBS, TESTBED_NOTE, stops, testbed
+from experiments._typed_workers import PREEMPTIVE, SEEDS, TESTBED_JOBS, TESTBED_NOTE, stops, testbed
 
 TITLE = "preemptions on the testbed, by number of jobs"
 PAPER = "A_online, Fig. 5"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import means, table_of
-from experiments._lanes import PLAYERS, SEEDS, TESTBED_JOBS, TESTBED_NOTE, communication, rates, testbed
+from experiments._typed_workers import PLAYERS, SEEDS, TESTBED_JOBS, TESTBED_NOTE, communication, rates, testbed
 
 TITLE = "communication time relative to SRTF on the testbed, by number of jobs"
 PAPER = "A_online, Fig. 6"

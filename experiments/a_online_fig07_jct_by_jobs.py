@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import means, table_of
-from experiments._lanes import JOBS, NOTE, PLAYERS, SEEDS, never_rises, rates, workload
+from experiments._typed_workers import JOBS, NOTE, PLAYERS, SEEDS, never_rises, rates, workload
 
 TITLE = "total completion time relative to SRTF, by number of jobs"
 PAPER = "A_online, Fig. 7"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import means, table_of
-from experiments._lanes import NOTE, PLAYERS, SEEDS, SERVERS, rates, workload
+from experiments._typed_workers import NOTE, PLAYERS, SEEDS, SERVERS, rates, workload
 
 TITLE = "total completion time relative to SRTF, by number of servers"
 PAPER = "A_online, Fig. 8"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments import Chart, Figure, Options, Steps
 from experiments._grid import Grid, compare, means, table_of
-from experiments._lanes import JOBS, NOTE, PREEMPTIVE, SEEDS, orders, stops, workload
+from experiments._typed_workers import JOBS, NOTE, PREEMPTIVE, SEEDS, orders, stops, workload
 
 TITLE = "preemptions, by number of jobs"
 PAPER = "A_online, Fig. 9"

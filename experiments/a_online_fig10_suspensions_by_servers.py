@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Chart, Options, Steps
 from experiments._grid import compare, means, table_of
-from experiments._lanes import NOTE, PREEMPTIVE, SEEDS, SERVERS, orders, stops, workload
+from experiments._typed_workers import NOTE, PREEMPTIVE, SEEDS, SERVERS, orders, stops, workload
 
 TITLE = "preemptions, by number of servers"
 PAPER = "A_online, Fig. 10"

@@ -7,7 +7,7 @@ from functools import partial
 from statistics import mean
 
 from experiments import Chart, Figure, Options, Steps, Table
-from experiments._lanes import NOTE, PREEMPTIVE, SEEDS, makespan_and_use, short_chunks, workload
+from experiments._typed_workers import NOTE, PREEMPTIVE, SEEDS, makespan_and_use, short_chunks, workload
 
 TITLE = "utilization and makespan"
 PAPER = "A_online, Fig. 11"

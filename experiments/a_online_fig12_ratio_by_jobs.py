@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Chart, Options, Steps
-from experiments._lanes import SEEDS, ratios, small
+from experiments._typed_workers import SEEDS, ratios, small
 
 TITLE = "competitive ratio by number of jobs, at four speeds"
 PAPER = "A_online, Fig. 12"

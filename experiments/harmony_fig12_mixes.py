@@ -54,7 +54,7 @@ def run(options: Options) -> Steps:
             None, ratio_range(isolated, own, "makespan"), ratio_range(isolated, own, "completion"),
             value_range(own, "cpu"), value_range(own, "net"), value_range(own, "parallelism"), None,
         ))  # fmt: skip
-    later = {row[0]: float(row[2]) for row in rows}
+    later = {subset: float(completion) for subset, _, completion, *_ in rows}
     checks = (
         Figure("machines per group, comp60 / comm60", wide["comp60"] / wide["comm60"], "x", 1.15, at_least=True),
         Figure("makespan, Isolated / Harmony, comp60", gains["comp60"], "x", 1.35, at_least=True),

@@ -50,7 +50,7 @@ def run(options: Options) -> Steps:
         )
         for name in steps
     )
-    shares = {str(row[0]): float(row[2]) for row in rows}
+    shares = {str(name): float(share) for name, _, share, _ in rows}
     checks = (
         Figure("subtasks alone (paper 32 %), at least", shares["subtasks"], "share", 0.2, at_least=True),
         Figure("subtasks alone (paper 32 %), at most", shares["subtasks"], "share", 0.6),

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduling.colocation.workload import harmony
+from scheduling.model.limits import MAX_INT, MAX_SLOT_MS
 from scheduling.model.speed import completed
-from scheduling.model.values import MAX_INT, MAX_SLOT_MS, Cluster, Job, ModelError, shorten
+from scheduling.model.values import Cluster, Job, ModelError, shorten
 from scheduling.slotted.workload_oasis import oasis
 from scheduling.slotted.workload_pd_ors import pd_ors
 from scheduling.typed_workers.workload import a_online

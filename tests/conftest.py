@@ -1,8 +1,13 @@
 """What all tests share: where the real traces are, and that no test of properties fails because the machine is busy.
 
+The garbage collector leaves out what pytest keeps of its thousands of tests: it would look at all of that each time.
+
 Tests that need the traces skip, saying so, when the folder is absent.
 """
 
+import gc
+import sqlite3
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
     cases.quick = config.getoption("--quick")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _found_by_bin_test(items)
     if config.getoption("--quick"):
@@ -41,6 +56,22 @@ def _found_by_bin_test(items: list[pytest.Item]) -> None:
     for path in {item.path for item in items if item.get_closest_marker("browser")}:
         if BROWSER not in path.parents:
             raise pytest.UsageError(f"{path}: tests marked browser must be in {BROWSER}")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
+    """In bin/test: the tests' database in memory gets its tables from one that was migrated once for all processes."""
+    from django.db import connection
+
+    from tests.twin.runtime import prepared
+
+    if connection.vendor != "sqlite" or not prepared.shared():
+        yield
+        return
+    memory = sqlite3.connect(connection.creation._get_test_db_name(), uri=True)
+    prepared.copy_database(memory)
+    yield  # the database lives as long as a connection to it
+    memory.close()
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,7 @@ CONTENTS = ROOT / "docs" / "papers" / "contents.md"
 PLACES = {  # of which paper a file speaks where the citation does not name it
     "PD-ORS": ("pd_ors", "pd-ors", "multi_machine", "single_machine", "lp_rounding", "rounding", "knapsack",
                "slotted/certificate", "slotted/reallocation", "solvers/optimum", "_replay", "_unrepaired"),
-    "A_online": ("a_online", "a-online", "typed_workers", "haprf", "srtf", "tiresias", "batch_sche", "dispatch",
-                 "_lanes"),
+    "A_online": ("a_online", "a-online", "typed_workers", "haprf", "srtf", "tiresias", "batch_sche", "dispatch"),
     "Harmony": ("harmony", "colocation", "isolated", "oracle", "group-use", "naive", "_single", "model/speed"),
     "OASiS": ("oasis", "slotted", "_lateness", "training_models"),
 }  # fmt: skip

@@ -41,7 +41,7 @@ STATED = [
     ("architecture.md", f"Beyond {certificate.MAX_LP_JOBS:,} jobs the prices come from a sample"),
     ("architecture.md", f"The search has {counterfactuals.SECONDS:g} s"),
     ("architecture.md", f"at most {thumbnail.ROWS} groups of servers by {thumbnail.COLUMNS} intervals"),
-    ("following.md", f"limits of {trial.LIMIT_S:g} s and {trial_process.MAX_MEMORY // 2**30} GiB"),
+    ("following.md", f"limits of {trial.MAX_S:g} s and {trial_process.MAX_MEMORY // 2**30} GiB"),
     ("following.md", f"of the newest {health.MAX_LAGS:,}"),
     ("following.md", f"`hours` (default {sets.DEFAULT_MS // HOUR_MS}, at most {sets.MAX_MS // HOUR_MS})"),
     ("forecasting.md", f"at most once every {forecast_task.EVERY_S:g} s"),
@@ -57,8 +57,8 @@ STATED = [
     ("operation.md", f"more than {growth.MAX_OPERATORS} accounts"),
     ("operation.md", f"a write takes more than {growth.MAX_WAIT_S:g} s"),
     ("operation.md", f"alerts are kept for {evaluation.KEPT_DAYS} days"),
-    ("operation.md", f"of the demo, {WORDS[demo.KEPT]} ended runs"),
-    ("operation.md", f"The {WORDS[experiment_task.KEPT]} newest results of each experiment are kept"),
+    ("operation.md", f"of the demo, {WORDS[demo.MAX_KEPT]} ended runs"),
+    ("operation.md", f"The {WORDS[experiment_task.MAX_KEPT]} newest results of each experiment are kept"),
     ("decisions/0015-a-fork-of-a-mirror-is-a-cut.md", f"would take more than {cut_jobs.MAX_SLOTS:,} slots"),
 ]
 

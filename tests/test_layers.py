@@ -8,9 +8,12 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from graphlib import TopologicalSorter
+from pathlib import Path, PurePosixPath
 
 import pytest
+
+from dashboard.http.static_storage import ModuleManifestStaticFilesStorage
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = {"numpy", "scipy", "highspy", "scheduling"} | sys.stdlib_module_names
@@ -31,9 +34,17 @@ PRODUCT = ("scheduling", "experiments", "twin", "dashboard")
 BENCHMARKS = ("benchmarks",)  # they measure the twin and are no part of it
 BENCHMARK_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
-LISTS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command
-    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "static/js/gantt/layers",
-    "twin/alerts/rules", "twin/management/commands", "twin/scenarios/edits", "twin/traces/importers",
+LISTS = {  # folders whose files are entries of one list: a scheduler, a format, a rule, a command
+    "benchmarks", "experiments", "scheduling/algorithms", "twin/alerts/rules", "twin/management/commands",
+    "twin/scenarios/edits", "twin/traces/importers",
+}  # fmt: skip
+JS = ROOT / "static/js"
+JS_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']+)["']""")
+SHARED_ROOMS = ("util", "core", "ui", "charts", "gantt", "models")  # of static/js, each above the ones before it
+PAGE_ARROWS = {  # which of the other rooms of static/js imports which
+    ("compare", "run"), ("home", "live"), ("home", "run"), ("home", "settings"), ("live", "compare"),
+    ("live", "settings"), ("new-run", "scenarios"), ("scenarios", "run"), ("sweeps", "compare"),
+    ("sweeps", "scenarios"), ("traces", "scenarios"),
 }  # fmt: skip
 
 
@@ -130,6 +141,30 @@ def test_the_kernel_imports_only_the_model():
     }
 
 
+def imported_when_loaded(node: ast.AST, package: list[str]) -> Iterator[str]:
+    """Full names of what loading a module imports, at any depth, but not in functions and not for types alone."""
+    for child in ast.iter_child_nodes(node):
+        yield from imports_of(child, package)
+        for_types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if not for_types and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imported_when_loaded(child, package)
+
+
+@pytest.mark.parametrize("folder", ["twin", "dashboard", "experiments"])
+def test_no_module_needs_the_file_of_a_scheduler_to_be_loaded(folder):
+    """Schedulers are taken from the registry at the time of use: a missing or broken file disables only itself."""
+    own = {f"scheduling.algorithms.{path.stem}" for path in files("scheduling/algorithms")}
+    found = {
+        (name_of(path), name)
+        for path in files(folder)
+        for name in imported_when_loaded(ast.parse(path.read_text()), list(path.relative_to(ROOT).parent.parts))
+        if within(name, own)
+    }
+    assert found == (
+        {("experiments/_unrepaired.py", "scheduling.algorithms.pd_ors.PdOrs")} if folder == "experiments" else set()
+    )  # which its experiment imports when it is run
+
+
 @pytest.mark.parametrize("model", sorted(EXECUTION_MODELS))
 def test_execution_models_do_not_import_each_other(model):
     assert imports_from(model.replace(".", "/"), EXECUTION_MODELS - {model}) == set()
@@ -151,16 +186,67 @@ def test_their_commands_import_them_when_they_run(command):
     assert {name.split(".")[0] for name in imported(ROOT / command, at_load=True)}.isdisjoint(BENCHMARKS)
 
 
-def test_charts_import_no_panels():
-    """A chart draws what it is given: the rooms of pages import it, and never the other way round."""
-    shared = {"core", "models", "ui", "util", "vendor"}
-    found = {
-        (name_of(path), target)
-        for path in (ROOT / "static/js/charts").glob("*.js")
-        for target in re.findall(r"""(?:from|import) ["'](?:\.\./)+(.*?)["']""", path.read_text())
-        if target.split("/")[0] not in shared
+@cache
+def modules() -> dict[str, frozenset[str]]:
+    """Each module of static/js with those that it imports, also for their types."""
+    return {
+        path.relative_to(JS).as_posix(): frozenset(
+            target.relative_to(JS).as_posix()
+            for name in JS_IMPORT.findall(path.read_text())
+            if (target := (path.parent / name).resolve()).is_relative_to(JS)
+        )
+        for path in JS.rglob("*.js")
     }
-    assert found == set()
+
+
+@cache
+def rooms() -> dict[str, frozenset[str]]:
+    """Each folder of static/js, at any depth, with the other folders that its modules import."""
+    found: dict[str, set[str]] = {}
+    for module, others in modules().items():
+        found.setdefault(folder(module), set()).update(map(folder, others))
+    return {room: frozenset(others - {room}) for room, others in found.items()}
+
+
+def folder(module: str) -> str:
+    return str(PurePosixPath(module).parent)
+
+
+def top(room: str) -> str:
+    return room.split("/")[0]
+
+
+def test_modules_of_the_browser_import_each_other_in_no_circle_and_no_long_chain():
+    """A served module is named by its content, so one that imports itself in a circle, also for a type, has no name."""
+    length: dict[str, int] = {}
+    for module in TopologicalSorter(modules()).static_order():  # raises CycleError, which names the modules of a circle
+        length[module] = 1 + max((length[other] for other in modules()[module]), default=0)
+    assert max(length.values()) < ModuleManifestStaticFilesStorage.max_post_process_passes
+
+
+def test_rooms_of_the_browser_import_each_other_in_no_circle():
+    """Also not a room and a room within it."""
+    order = list(TopologicalSorter(rooms()).static_order())  # raises CycleError, which names the rooms of a circle
+    assert order.index("core/columns") < order.index("core") < order.index("core/ranges")
+
+
+def test_shared_rooms_of_the_browser_import_only_those_below_them():
+    """A chart draws what it is given, and a Gantt asks the execution models that it is given."""
+    for room, others in rooms().items():
+        if top(room) in SHARED_ROOMS:
+            below = SHARED_ROOMS[: SHARED_ROOMS.index(top(room)) + 1]
+            assert {other for other in others if top(other) not in below} == set(), room
+
+
+def test_rooms_of_pages_import_the_shared_ones_and_few_of_each_other():
+    arrows = {
+        (top(room), top(other))
+        for room, others in rooms().items()
+        for other in others
+        if top(room) != top(other) and not {top(room), top(other)} & {*SHARED_ROOMS, "pages"}
+    }
+    assert arrows == PAGE_ARROWS
+    assert not any("pages" in map(top, others) for room, others in rooms().items() if room != "pages")
 
 
 def test_a_folder_holds_no_more_modules_than_can_be_looked_over():

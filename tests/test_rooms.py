@@ -22,9 +22,8 @@ CIRCLES = {
     # live clusters are runs, and runs may be those of live clusters
     "twin": [{"analysis", "connectors", "eventlog", "files", "mirror", "processes", "push", "runs", "samplers",
               "scenarios", "traces"}],
-    "dashboard": [{"auth", "http", "openapi", "readmodels"}],
-    # the model of a run chooses its charts and layers; the schedule and two charts ask the model in charge
-    "static/js": [{"charts", "gantt", "models"}],
+    "dashboard": [{"auth", "openapi", "readmodels"}],
+    "static/js": [],
 }  # fmt: skip
 
 

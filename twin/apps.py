@@ -2,6 +2,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db import connections
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
 
@@ -10,6 +11,9 @@ class TwinConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from twin.infra import database
+
+        connection_created.connect(database.limit_wait)
         post_migrate.connect(_store_default_rules, sender=self)
 
 

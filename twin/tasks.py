@@ -11,10 +11,9 @@ from twin.acting import planning_task
 from twin.alerts import evaluation_task
 from twin.alerts.webhook import delivery_task
 from twin.analysis import certificate_task, closing_metrics, state_task
-from twin.eventlog import packing
 from twin.mirror import drift_task
 from twin.mirror.forecasts import forecast_task
-from twin.operation import retention
+from twin.operation import cleanup_task
 from twin.processes.heartbeat import doing
 from twin.runs import runner
 from twin.studies.experiments import task as experiment_task
@@ -113,8 +112,8 @@ def measure_mirror(run_id: int) -> None:
 
 @shared_task(
     name="twin.tasks.evaluate_alerts",
-    soft_time_limit=evaluation_task.SOFT_LIMIT_S,
-    time_limit=evaluation_task.LIMIT_S,
+    soft_time_limit=evaluation_task.MAX_SOFT_S,
+    time_limit=evaluation_task.MAX_S,
 )
 def evaluate_alerts(_: int) -> None:
     """Evaluation of the rules of alerts."""
@@ -123,12 +122,10 @@ def evaluate_alerts(_: int) -> None:
 
 
 @shared_task(name="twin.tasks.apply_retention")
-def apply_retention(by: int) -> None:
-    """Removal of what is older than its setting allows; packing of the logs that stay. by: who asked, 0 for nobody."""
-    with task("retention"):
-        retention.apply(retention.now(), by)
-    with task("the packing of logs"):
-        packing.pack_ended()
+def apply_retention(_: int) -> None:
+    """Removal of what is older than its setting allows; packing of the logs that stay."""
+    with task("retention and the packing of logs"):
+        cleanup_task.work()
 
 
 @shared_task(name="twin.tasks.deliver_alerts")

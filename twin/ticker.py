@@ -23,8 +23,10 @@ from twin.infra import database, disk, pubsub
 from twin.mirror import drift_task
 from twin.mirror.forecasts import forecast_task
 from twin.models import Run
+from twin.models.run_modes import modes_where
+from twin.operation import cleanup_task
 from twin.processes import vitals
-from twin.processes.dispatch import send
+from twin.processes.progress import Progress
 from twin.push import compaction
 from twin.runs import holds, lease, runner
 from twin.runs.activity import activity
@@ -41,7 +43,7 @@ SLOW_S = 2.0  # between two checks of imports, recorded holds, the disk and the 
 # a loop without an iteration for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
 STUCK_S = 60.0
 LOCK_WAIT_S = 1.0  # the loop repeats, so a write that fails is tried again
-COMPACT_S = 3_600.0  # between two compactions of pushed events, and two applications of retention
+COMPACT_S = 3_600.0  # between two compactions of pushed events
 ANNOUNCE_AGAIN_S = 10.0  # between two announcements of a run that still waits
 QUIET_S = 10.0  # between two log lines about an unavailable database or broker
 
@@ -54,7 +56,7 @@ class Ticker:
         self.asked: dict[int, tuple[float, int]] = {}  # run -> (when, its epoch then)
         self.checked_at = self.complained = float("-inf")
         self.compacted = time.monotonic()
-        self.turned = time.monotonic()  # time of the last iteration of the loop
+        self.progress = Progress("processed runs", STUCK_S)
         self.announced: dict[int, str] = {}  # run -> the activity that its pages know
         self.states = state_task.Requests()
         self.audits = drift_task.Requests()
@@ -65,6 +67,7 @@ class Ticker:
         self.closing = closing_metrics.Requests()
         self.alerts = evaluation_task.Requests()
         self.notices = delivery_task.Requests()
+        self.cleanups = cleanup_task.Requests()
         self.lock_watch = database.LockWatch()
         self.shown = False  # whether the demo was checked since the start
 
@@ -73,7 +76,7 @@ class Ticker:
         self.lock_watch.start()
         begun = False
         while not stop.wait(TICK_S):
-            self.turned = time.monotonic()
+            self.progress.note()
             try:
                 if not begun:
                     self.begin()
@@ -87,8 +90,7 @@ class Ticker:
 
     def fault(self) -> str:
         """Fault of a loop that hangs; empty while it runs."""
-        stood_s = time.monotonic() - self.turned
-        return f"has not processed runs for {stood_s:.0f} s" if stood_s > STUCK_S else ""
+        return self.progress.fault()
 
     def begin(self) -> list[int]:
         """Runs without a worker, which are requested: earlier messages ended with their broker."""
@@ -127,10 +129,10 @@ class Ticker:
         self.closing.refresh()
         self.alerts.refresh()
         self.notices.refresh()
+        self.cleanups.refresh()
         if time.monotonic() - self.compacted > COMPACT_S:
             self.compacted = time.monotonic()
             compaction.compact(time.time_ns() // 1_000_000)
-            send("apply_retention", 0, queue="io", expires=COMPACT_S)
         if self.demo:
             from twin.studies.demo import ensure
 
@@ -156,13 +158,13 @@ class Ticker:
         now, wall = time.monotonic(), timezone.now()
         if lease.held(run):
             return False
-        live = run.mode == Run.LIVE and run.status == run.wanted == Run.RUNNING
-        if live and run.next_event_ms is not None and _clock(run).now_ms(wall) < run.next_event_ms:
+        paced = run.mode_rules.paced and run.status == run.wanted == Run.RUNNING
+        if paced and run.next_event_ms is not None and _clock(run).now_ms(wall) < run.next_event_ms:
             return False
         when, epoch = self.asked.get(run.pk, (None, -1))
         if epoch != run.epoch:  # a slice began since: a live run is due, the message of a batch run is on its way
             self.asked[run.pk] = (now, run.epoch)
-            return live or run.lease_until is not None
+            return paced or run.lease_until is not None
         if when is not None and now - when < REQUEST_AGAIN_S:
             return False
         self.asked[run.pk] = (now, run.epoch)
@@ -171,10 +173,8 @@ class Ticker:
 
 def _waiting() -> QuerySet[Run]:
     """Runs that are not over and not at rest."""
-    active = (
-        Run.objects.filter(status__in=Run.ACTIVE).exclude(mode=Run.MIRROR).exclude(status=Run.PAUSED, wanted=Run.PAUSED)
-    )
-    return active.defer("decision_ms")
+    active = Run.objects.filter(status__in=Run.ACTIVE, mode__in=modes_where(simulated=True))
+    return active.exclude(status=Run.PAUSED, wanted=Run.PAUSED).defer("decision_ms")
 
 
 def _clock(run: Run) -> Clock:

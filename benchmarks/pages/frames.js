@@ -1,4 +1,4 @@
-// What the pages of benchmarks share: frames, each of which moves the picture, and servers.
+// What the pages of benchmarks share: frames, each of which moves the picture, servers, and a log in one batch.
 
 const MAX_MS = 25_000; // a row ends also where a frame takes a second
 
@@ -36,6 +36,17 @@ export function alternating(count) {
     roles: ['worker', 'ps'],
     capacity: [4000, 4000, 4000, 4000, 4000],
   }));
+}
+
+/**
+ * A log in one batch, as a store receives it.
+ *
+ * @param {import('../../static/js/core/columns/frames.js').Line[]} events
+ * @param {import('../../static/js/core/columns/frames.js').FrameColumns} columns
+ * @returns {import('../../static/js/core/columns/frames.js').Frame}
+ */
+export function batchOf(events, columns) {
+  return { type: 'frame', first: 1, last: events.length, sim_ms: 0, events, columns };
 }
 
 export function frame() {

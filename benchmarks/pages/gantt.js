@@ -1,12 +1,13 @@
 // Bench page: the twin's Gantt over synthetic bars, panned and zoomed for a number of frames. `measure` is called by
 // benchmarks/browser_gantt.py.
 
-import { Gantt } from '/static/js/gantt/gantt.js';
-import { Tip } from '/static/js/ui/tooltip.js';
-import { View } from '/static/js/core/ranges/time-range.js';
-import { Playhead } from '/static/js/core/playhead.js';
-import { Store } from '/static/js/core/store.js';
-import { alternating, frame, pannedAndZoomed } from './frames.js';
+import { Gantt } from '../../static/js/gantt/gantt.js';
+import { Tip } from '../../static/js/ui/tooltip.js';
+import { View } from '../../static/js/core/ranges/time-range.js';
+import { modelsOf } from '../../static/js/models/index.js';
+import { Playhead } from '../../static/js/core/playhead.js';
+import { Store } from '../../static/js/core/store.js';
+import { alternating, batchOf, frame, pannedAndZoomed } from './frames.js';
 
 const SERVERS = 100;
 const BAR_MS = 600_000;
@@ -14,6 +15,7 @@ const BAR_MS = 600_000;
 /** A store with `count` bars, one after the other on each server, one plan for those of a server. */
 function filled(count) {
   const each = Math.ceil(count / SERVERS);
+  /** @type {import('../../static/js/core/columns/frames.js').Line[]} */
   const events = Array.from({ length: SERVERS }, () => [0, 'plan_changed', ['job', 1, each, 0]]);
   const servers = Array.from({ length: SERVERS }, (_, i) => i);
   const of = (value) => Float64Array.from({ length: SERVERS * each }, (_, i) => value(Math.floor(i / each), i % each));
@@ -33,7 +35,7 @@ function filled(count) {
     bars_group: none,
   };
   const store = new Store();
-  store.feed({ first: 1, events, columns });
+  store.feed(batchOf(events, columns));
   return store;
 }
 
@@ -53,13 +55,15 @@ function info() {
  * order: of the rows. {pan, zoom}: ms between the frames while every frame moves the picture;
  * {paint}: ms of the page's own drawing in each.
  */
-globalThis.measure = async (count, frames, order) => {
+async function measure(count, frames, order) {
   const store = filled(count);
+  const about = info();
   const view = new View();
   const playhead = new Playhead();
   const gantt = new Gantt(document.getElementById('gantt'), {
     store,
-    info: info(),
+    info: about,
+    models: modelsOf(about),
     view,
     playhead,
     order,
@@ -80,6 +84,6 @@ globalThis.measure = async (count, frames, order) => {
   const extent = store.horizonMs;
   const { pan, zoom } = await pannedAndZoomed(frames, view, extent);
   return { pan, zoom, paint, bars: store.bars.length };
-};
+}
 
-globalThis.ready = true;
+Object.assign(globalThis, { measure, ready: true });

@@ -1,10 +1,10 @@
 // Bench page: sixteen synthetic price curves in the twin's panel, panned and zoomed for a number of frames.
 // `measure` is called by benchmarks/browser_prices.py.
 
-import { Curves } from '/static/js/charts/line-panel.js';
-import { LongCurve } from '/static/js/util/step-series.js';
-import { View } from '/static/js/core/ranges/time-range.js';
-import { Playhead } from '/static/js/core/playhead.js';
+import { Curves } from '../../static/js/charts/parts/line-panel.js';
+import { LongCurve } from '../../static/js/util/step-series.js';
+import { View } from '../../static/js/core/ranges/time-range.js';
+import { Playhead } from '../../static/js/core/playhead.js';
 import { frame, pannedAndZoomed } from './frames.js';
 
 const CURVES = 16;
@@ -23,7 +23,7 @@ function series(x, which) {
  * {pan, zoom}: ms between the frames while every frame moves the picture;
  * {paint}: ms of the page's own drawing in each.
  */
-globalThis.measure = async (count, frames) => {
+async function measure(count, frames) {
   const x = Float64Array.from({ length: count }, (_, slot) => slot * SLOT_MS);
   const all = Array.from({ length: CURVES }, (_, i) => series(x, i));
   const view = new View();
@@ -60,6 +60,6 @@ globalThis.measure = async (count, frames) => {
   await frame();
   const { pan, zoom } = await pannedAndZoomed(frames, view, extent);
   return { pan, zoom, paint };
-};
+}
 
-globalThis.ready = true;
+Object.assign(globalThis, { measure, ready: true });

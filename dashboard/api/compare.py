@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import viewsets
+from rest_framework import status, viewsets
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,6 +49,12 @@ class CompareViewSet(viewsets.ViewSet):
         """Metrics with differences and direction, distributions, counts of differences, divergence, breakdowns."""
         found = _listed(request)
         return Response(payload(found.runs, found.lost))
+
+    @extend_schema(operation_id="compare_open", parameters=[RUNS], responses={204: None})
+    def open(self, request: Request) -> Response:
+        """Keeps the compared runs from automatic deletion for another hour; an open page repeats it."""
+        _listed(request)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
         operation_id="compare_jobs",

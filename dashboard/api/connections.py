@@ -12,7 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dashboard.api.serializers import TeamField
+from dashboard.api.serializers.team import TeamField
 from dashboard.auth.visible import OfTeams, source_refused
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
@@ -125,8 +125,8 @@ def _audit(connection: Connection) -> dict[str, Any]:
     drift = connection.drift
     if not drift or drift["run"] != connection.run_id or not (drift["checked_at"] or drift["error"]):
         return {}
-    figures = {name: drift[name] for name in ("checked_at", "compared", "count", "differences", "error")}
-    return {**figures, "accounted": drift.get("accounted", True)}
+    newest = {name: drift[name] for name in ("checked_at", "compared", "count", "differences", "error")}
+    return {**newest, "accounted": drift.get("accounted", True)}
 
 
 class SettingsSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,9 @@ from scheduling.reporting.metric_table import METRICS
 
 
 class MetricSerializer(serializers.Serializer[Any]):
-    """A metric. direction: that of better values; scope: the execution models that have it."""
+    """A metric. direction: that of better values. scope: `run` and `comparison` metrics are of runs, the latter only in
+    comparisons and sweeps; `job` metrics are of one job.
+    """
 
     key = serializers.CharField()
     title = serializers.CharField()

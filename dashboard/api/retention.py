@@ -16,15 +16,11 @@ from rest_framework.views import APIView
 from dashboard.auth.roles import AdminsOnly
 from dashboard.http.known_query import KnownQuery
 from dashboard.readmodels.operation import database_bytes
-from twin.infra.errors import Refused
-from twin.models import AuditEntry
-from twin.operation import retention
+from twin.operation import cleanup_task, retention
 from twin.operation.usage import usage
-from twin.processes.dispatch import send
 from twin.runs.commands import audit
 
-SHOWN = 20  # numbers of objects that an answer lists
-EXPIRES_S = 600.0  # a clean-up that no worker has begun by then is not done any more
+MAX_SHOWN = 20  # numbers of objects that an answer lists
 
 
 class UsageSerializer(serializers.Serializer[Any]):
@@ -49,11 +45,12 @@ class DueSerializer(serializers.Serializer[Any]):
 
 
 class CleanUpSerializer(serializers.Serializer[Any]):
-    """A clean-up that somebody has started. removed: {rule: number}."""
+    """A clean-up that somebody has started. removed: {rule: number}; error: why it has not removed everything."""
 
     at = serializers.DateTimeField()
     user = serializers.CharField(allow_blank=True)
     removed = serializers.DictField(child=serializers.IntegerField())
+    error = serializers.CharField(allow_blank=True)
 
 
 class RetentionSerializer(serializers.Serializer[Any]):
@@ -74,18 +71,16 @@ class RetentionView(APIView):
     @extend_schema(responses=RetentionSerializer)
     def get(self, request: Request) -> Response:
         """What is kept and for how long; what a clean-up would remove now."""
-        return Response(_figures())
+        return Response(_summary())
 
     @extend_schema(request=None, responses={202: RetentionSerializer})
     def post(self, request: Request) -> Response:
-        """Starts a clean-up in a background worker; its result becomes `last`. The answer is from before it."""
-        if not send("apply_retention", request.user.pk, queue="io", expires=EXPIRES_S):
-            raise Refused("The broker does not accept the clean-up; try again, or run manage.py prune.")
-        audit(request.user, "retention.request", "retention", {})
-        return Response(_figures(), status=status.HTTP_202_ACCEPTED)
+        """Requests a clean-up, which a background worker begins within seconds; its result becomes `last`."""
+        audit(request.user, cleanup_task.REQUEST, "retention", {})
+        return Response(_summary(), status=status.HTTP_202_ACCEPTED)
 
 
-def _figures() -> dict[str, Any]:
+def _summary() -> dict[str, Any]:
     disk = os.statvfs(settings.VAR_DIR)
     found = {
         "kinds": [asdict(one) for one in usage()],
@@ -98,14 +93,15 @@ def _figures() -> dict[str, Any]:
 
 
 def _due(row: retention.Due) -> dict[str, Any]:
-    numbers = list(row.subjects[:SHOWN]) if row.named else []
+    numbers = list(row.subjects[:MAX_SHOWN]) if row.named else []
     return {
         "rule": row.rule, "setting": row.setting, "rows": len(row.subjects), "size": row.size, "numbers": numbers,
     }  # fmt: skip
 
 
 def _last() -> dict[str, Any] | None:
-    entry = AuditEntry.objects.filter(action=retention.RUN).select_related("user").order_by("-at").first()
+    entry = cleanup_task.ended().select_related("user").first()
     if entry is None:
         return None
-    return {"at": entry.at, "user": entry.user.username if entry.user else "", "removed": entry.detail["removed"]}
+    user = entry.user.username if entry.user else ""
+    return {"at": entry.at, "user": user, "removed": entry.detail["removed"], "error": entry.detail.get("error", "")}

@@ -17,12 +17,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from dashboard.api.serializers import RunSerializer, SpeedSerializer, StartRunSerializer
-from dashboard.auth.visible import OfTeams, what_was
+from dashboard.api.serializers.runs import RunSerializer, SpeedSerializer, StartRunSerializer
+from dashboard.auth.visible import OfTeams, visible, what_was
 from dashboard.http.body import body
 from dashboard.http.compressed import compressed
 from dashboard.http.streamed import streamed
 from dashboard.openapi.answers import answer
+from dashboard.query import number
 from dashboard.readmodels import (
     downloads,
     event_table,
@@ -33,15 +34,15 @@ from dashboard.readmodels import (
     situation,
 )
 from dashboard.readmodels.large import levels
-from dashboard.readmodels.query import number
 from scheduling.kernel.parameters import UnknownName
-from scheduling.kernel.registry import ELSEWHERE, schedulers
+from scheduling.kernel.registry import recorders, schedulers
 from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError
 from twin.analysis.thumbnail import thumbnail
 from twin.eventlog import event_log
 from twin.eventlog.large_runs import is_large
-from twin.models import Run
+from twin.models import Alert, Run
+from twin.models.run_modes import MODES
 from twin.runs import commands, scheduler_history
 
 MAX_EVENTS = 5_000
@@ -118,7 +119,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
 
     @cached_property
     def _with_scheduler(self) -> Q:
-        name = _chosen(self.request, "scheduler", (*schedulers(), *ELSEWHERE))
+        name = _chosen(self.request, "scheduler", (*schedulers(), *recorders()))
         return scheduler_history.under(name, scheduler_history.handed_over(self.get_queryset())) if name else Q()
 
     def _asked(self, found: QuerySet[Run]) -> QuerySet[Run]:
@@ -138,7 +139,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         form: BaseSerializer[Any] = self.get_serializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
-        if "speed" in given and given["mode"] != Run.LIVE:
+        if "speed" in given and not MODES[given["mode"]].paced:
             raise ValidationError({"speed": ["This field is only for live runs; omit it, or set mode to live."]})
         run = commands.start_run(given["scenario"], given["mode"], given.get("speed", 3600.0), request.user)
         return Response(self.get_serializer(run).data, status=status.HTTP_201_CREATED)
@@ -195,7 +196,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @action(detail=True)
     def situation(self, request: Request, pk: str) -> Response:
         """Situation at the newest time: load of each server, queue, next starts and finishes, points of attention."""
-        return Response(situation.situation(self.get_object()))
+        return Response(situation.situation(self.get_object(), visible(Alert.objects.all(), request.user)))
 
     @extend_schema(responses={200: answer("RunThumbnail")})
     @action(detail=True)
@@ -293,6 +294,16 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     def schedule(self, request: Request, pk: str) -> StreamingHttpResponse:
         """All bars as CSV."""
         return streamed(*downloads.schedule(self.get_object()))
+
+    @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
+    def job_lines(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Jobs after the edits of the run as jobs.jsonl; events identify a job by its index here."""
+        return streamed(*downloads.run_jobs(self.get_object()))
+
+    @extend_schema(responses={(200, "application/json"): OpenApiTypes.BINARY})
+    def cluster(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Cluster after the edits of the run as cluster.json; events identify a server by its index here."""
+        return streamed(*downloads.run_cluster(self.get_object()))
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, 404: answer("Refusal")})
     def groups(self, request: Request, pk: str) -> StreamingHttpResponse:

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from dashboard.auth.visible import visible
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.query import number
+from dashboard.query import number
 from dashboard.readmodels.search import MAX_TEXT, search
 from scheduling.model.values import ModelError
 from twin.models import Run

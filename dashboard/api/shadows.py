@@ -17,11 +17,11 @@ from dashboard.http.known_fields import KnownFields
 from dashboard.http.number_field import NumberField
 from dashboard.openapi.answers import answer
 from dashboard.readmodels import replays, shadows
-from scheduling.model.values import MAX_INT
+from scheduling.model.limits import MAX_INT
 from twin.models import Connection, ShadowSet
 from twin.studies.shadows import sets
 
-DAY_H = 24.0  # longest window of a replay
+MAX_WINDOW_H = 24.0  # of a replay
 
 
 class WindowSerializer(KnownFields):
@@ -44,7 +44,7 @@ class ShadowsView(APIView):
 
     @extend_schema(operation_id="live_shadows", responses={200: answer("LiveShadows")})
     def get(self, request: Request, name: str) -> Response:
-        """Newest finished set of shadows: figures beside those of the real cluster, differences, verdicts, progress."""
+        """Newest finished set of shadows: metrics beside those of the real cluster, differences, verdicts, progress."""
         return Response(shadows.payload(connection_of(name, request.user)))
 
     @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: answer("LiveShadows")})
@@ -70,12 +70,12 @@ class CancelShadowsView(APIView):
 class LengthSerializer(KnownFields):
     """Length of the window, which ends now."""
 
-    hours = NumberField(default=DAY_H)
+    hours = NumberField(default=MAX_WINDOW_H)
 
     def validate_hours(self, value: float) -> float:
         """A number from a second to a day."""
-        if not 1 / 3_600 <= value <= DAY_H:
-            raise serializers.ValidationError(f"must be from 0.0003 to {DAY_H:g} hours, got {value:g}")
+        if not 1 / 3_600 <= value <= MAX_WINDOW_H:
+            raise serializers.ValidationError(f"must be from 0.0003 to {MAX_WINDOW_H:g} hours, got {value:g}")
         return value
 
 

@@ -17,12 +17,12 @@ from dashboard.auth.visible import VisibleRelated, visible
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import AxisField
-from scheduling.model.values import MAX_INT
+from scheduling.model.limits import MAX_INT
 from twin.analysis.speed_origins import note_of_jobs
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.runs import scheduler_history
 from twin.scenarios import store
-from twin.studies import axis_titles, sweeps
+from twin.studies import axis_titles, sweep_results, sweeps
 
 
 class SweepSerializer(KnownFields, serializers.ModelSerializer):
@@ -109,9 +109,9 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         sweep = self.get_object()
         charges = scheduler_history.in_order(sweep.scenario.scheduler, sweep.scenario.edits)
         return Response({
-            **self._plain(sweep), "figures": sweeps.FIGURES,
-            "scheduler": scheduler_history.words(charges), "points": sweeps.points_of(sweep),
-            "unranked": sweeps.unranked(sweep), "edited": sweeps.edited(sweep),
+            **self._plain(sweep), "figures": sweep_results.METRICS,
+            "scheduler": scheduler_history.words(charges), "points": sweep_results.points_of(sweep),
+            "unranked": sweep_results.unranked(sweep), "edited": sweeps.edited(sweep),
             "speeds": note_of_jobs(store.jobs_of(sweep.scenario.trace_id)),
         })  # fmt: skip
 
@@ -132,7 +132,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         """Points as CSV, one row each."""
         self.kwargs["pk"] = pk
         sweep = self.get_object()
-        answer = HttpResponse("".join(sweeps.as_csv(sweep)), content_type="text/csv; charset=utf-8")
+        answer = HttpResponse("".join(sweep_results.as_csv(sweep)), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="sweep-{sweep.pk}.csv"'
         return answer
 

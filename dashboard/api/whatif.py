@@ -11,13 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dashboard.api.serializers import RunSerializer, ScenarioSerializer
+from dashboard.api.serializers.runs import RunSerializer
+from dashboard.api.serializers.scenarios import ScenarioSerializer
 from dashboard.auth.visible import one, visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
-from scheduling.model.values import MAX_INT
+from scheduling.model.limits import MAX_INT
 from twin.models import Run, Scenario
 from twin.runs import commands
 from twin.scenarios import forks, store
@@ -102,7 +103,7 @@ class AskView(APIView):
         """Outcome of the job, and of other jobs, if it were submitted now; nothing is stored."""
         given = body(AskSerializer, request)
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
-        if run.mode == Run.MIRROR:
+        if run.mode_rules.forked_by_cut:
             return Response(ask_mirror.ask(run, **given))
         if given["scheduler"]:
             why = f"This field is only for runs that mirror a real cluster; omit it: run {pk} has its own scheduler."

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
+from dashboard.auth import moved_entries
 from scheduling.model.values import ModelError, shorten
 from twin.infra.counts import counted
 from twin.infra.errors import Refused
@@ -24,6 +25,7 @@ from twin.models import (
     Team,
     Trace,
 )
+from twin.models.run_modes import modes_where
 from twin.scenarios import listed
 
 MAX_NAME = 80
@@ -70,7 +72,8 @@ def remove(team: Team, by: Any) -> None:
         raise Refused(f"team {team.name} owns {', '.join(texts)}; move them to another team first")
     if any(model.objects.filter(team=team).exists() for model in MOVED_TYPES.values()):
         raise Refused(f"team {team.name} has records of live clusters, which are kept; remove its members instead")
-    if any(model.objects.filter(team=team).exists() for model in (AuditEntry, Alert, AlertRule)):
+    entries = AuditEntry.objects.filter(Q(team=team) | Q(kept_by=team))
+    if entries.exists() or any(model.objects.filter(team=team).exists() for model in (Alert, AlertRule)):
         raise Refused(f"team {team.name} has entries in the audit list, which are kept; remove its members instead")
     with transaction.atomic():
         _record(by, "team.delete", team, {})
@@ -104,9 +107,10 @@ def move(kind: str, key: str, team: Team | None, by: Any) -> str:
         if found is None:
             raise ModelError(f"{kind} {shorten(key)} does not exist")
         _check(kind, found, team)
-        for rows in _dependent(kind, found):
+        moved = [*_dependent(kind, found), MOVED_TYPES[kind].objects.filter(pk=found.pk)]
+        for rows in moved:
             rows.update(team=team)
-        MOVED_TYPES[kind].objects.filter(pk=found.pk).update(team=team)
+        moved_entries.move(moved, team)
         AuditEntry.objects.create(
             user=by, action="team.move", subject=f"{kind} {key}",
             detail={"name": found.name, "team": team.name if team else "everybody"},
@@ -142,7 +146,9 @@ def _dependent(kind: str, found: Any) -> list[QuerySet[Any]]:
         own = {found.run.scenario_id} if found.run else set()
         own |= set(shadows.values_list("shadows__run__scenario", flat=True))
         own |= set(Scenario.objects.filter(trace__in=shadows.values("trace")).values_list("pk", flat=True))
-        before = Run.objects.filter(mode=Run.MIRROR, created_by=found.created_by, scenario__name=found.name)
+        before = Run.objects.filter(
+            mode__in=modes_where(simulated=False), created_by=found.created_by, scenario__name=found.name
+        )
         own |= set(before.values_list("scenario", flat=True))
         scenarios = Scenario.objects.filter(pk__in=own - {None})
         return [

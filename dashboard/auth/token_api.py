@@ -1,4 +1,4 @@
-"""Tokens for machines: list, create, revoke. For operators in a session; others' tokens for admins."""
+"""Tokens: list, create, revoke. For operators in a session; others' tokens for admins."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MadeTokenSerializer(TokenSerializer):
 
 
 class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
-    """Tokens for machines."""
+    """Tokens with which scripts and clusters use the API."""
 
     queryset = ApiToken.objects.select_related("created_by")
     serializer_class = TokenSerializer

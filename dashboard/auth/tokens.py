@@ -1,4 +1,4 @@
-"""Tokens for machines: made once, known by their hash, with scopes, an end and a revocation.
+"""Tokens: made once, known by their hash, with scopes, an end and a revocation.
 
 A token acts for the account that created it, and never has more rights than that account.
 """

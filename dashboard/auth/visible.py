@@ -62,10 +62,12 @@ def visible(rows: QuerySet[AnyModel], user: Any) -> QuerySet[AnyModel]:
     if teams is None:
         return rows
     path = PATHS[rows.model]
-    found = rows.filter(Q(**{f"{path}__isnull": True}) | Q(**{f"{path}__in": teams}))
-    if rows.model is AuditEntry:
-        for start in PEOPLE:
-            found = found.exclude(action__startswith=start)
+    own = Q(**{f"{path}__isnull": True}) | Q(**{f"{path}__in": teams})
+    if rows.model is not AuditEntry:
+        return rows.filter(own)
+    found = rows.filter(own | Q(kept_by__in=teams))
+    for start in PEOPLE:
+        found = found.exclude(action__startswith=start)
     return found
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.relations import PrimaryKeyRelatedField
 
+MAX_ID = 2**63 - 1  # of an integer column
+
 
 class NumberField(serializers.FloatField):
     """Finite number; true is not one, though Python treats it as 1, nor is the text "nan", which passes every bound."""

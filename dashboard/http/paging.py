@@ -7,7 +7,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 
-from dashboard.readmodels.query import number
+from dashboard.query import number
 
 
 class Paging(PageNumberPagination):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
-PIECE_BYTES = 256 * 1024
+PART_BYTES = 256 * 1024
 
 
 def streamed(lines: Iterable[bytes], filename: str, kind: str) -> StreamingHttpResponse:
@@ -22,15 +22,15 @@ def streamed(lines: Iterable[bytes], filename: str, kind: str) -> StreamingHttpR
 
 async def _pieces(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
     """Response generated in the request's thread; Django would collect a plain iterator in memory first."""
-    while piece := await sync_to_async(_piece)(lines):
-        yield piece
+    while part := await sync_to_async(_part)(lines):
+        yield part
 
 
-def _piece(lines: Iterator[bytes]) -> bytes:
+def _part(lines: Iterator[bytes]) -> bytes:
     found, size = [], 0
     for line in lines:
         found.append(line)
         size += len(line)
-        if size >= PIECE_BYTES:
+        if size >= PART_BYTES:
             break
     return b"".join(found)

@@ -21,7 +21,7 @@ from dashboard.live.outbox import Outbox
 
 log = logging.getLogger(__name__)
 RECONNECT_S = 0.5
-PATIENCE_S = 2.0  # maximum wait of a new client for its subscription
+MAX_WAIT_S = 2.0  # of a new client for its subscription
 
 
 class Hub:
@@ -41,7 +41,7 @@ class Hub:
         """Addition of `box` as a listener of the channels.
 
         Returns when the server has confirmed that, so that a later read of the log leaves no gap; without a bus it
-        returns after PATIENCE_S and the box is notified later.
+        returns after MAX_WAIT_S and the box is notified later.
         """
         for channel in channels:
             self.boxes.setdefault(channel, set()).add(box)
@@ -49,7 +49,7 @@ class Hub:
             self.task = asyncio.create_task(self._listen())
         await self._reconcile()
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(MAX_WAIT_S):
                 for channel in channels:
                     await self.standing.setdefault(channel, asyncio.Event()).wait()
         except TimeoutError:

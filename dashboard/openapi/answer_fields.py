@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from dashboard.openapi.answers.notation import one_of, schema
-from twin.models import Run
+from twin.models.run_modes import MODES
 
 
 @extend_schema_field(schema("Metrics"))
@@ -54,6 +54,6 @@ class ActorField(serializers.DictField):
     """State of the acting process."""
 
 
-@extend_schema_field(schema(one_of(Run.BATCH, Run.LIVE, Run.MIRROR)))
+@extend_schema_field(schema(one_of(*MODES)))
 class ModeField(serializers.ChoiceField):
     """Mode of a run; the mode of a mirrored run cannot be chosen."""

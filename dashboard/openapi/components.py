@@ -46,7 +46,7 @@ PARAMETERS = {  # name -> (type, description)
 ENUMS = {  # component -> description of its values
     "DirectionEnum": "Which of two values is better",
     "MoveKindEnum": "What goes to another team",
-    "ProfileEnum": "Paper whose job types and sizes are drawn",
+    "ProfileEnum": "Paper whose job types and sizes are sampled",
     "ProposeKindEnum": "What the plan sets: nice values for the order of waiting jobs, or begin times and nodes",
     "RoleEnum": "Role of the account; each may do all that the ones before it may",
     "RunModeEnum": "Pace of the run: as fast as possible, with the clock, or with the real cluster that it mirrors",

@@ -1,7 +1,7 @@
 """GET /healthz: status of all parts of the twin, without login.
 
-The database, by a write; the broker and the bus of frames; the processes, and what they are busy with; runs that wait
-or stall; a full disk.
+The database, by a write; the broker and the bus of frames; the processes, and what they are busy with; runs and imports
+that stall; a full disk.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import redis
@@ -25,12 +26,14 @@ from dashboard.auth.roles import is_viewer
 from dashboard.auth.visible import visible
 from dashboard.readmodels.alerts import open_counts
 from twin.infra import database, disk
-from twin.models import Alert, Run
+from twin.models import Alert, Run, Trace
 from twin.models import Connection as Followed
+from twin.moments import moment_utc, unix_ms
 from twin.processes import heartbeat, vitals
 from twin.processes.hang_detection import BEGIN_S
 from twin.processes.vitals import Vitals
 from twin.runs.activity import activity
+from twin.traces.import_state import stalled
 
 WORKERS = heartbeat.WORKERS.values()
 SHARED_S = 2.0
@@ -76,8 +79,11 @@ def _check() -> tuple[dict[str, Any], int]:
     known = vitals.take() if parts["broker"] else Vitals(None)
     if fault is not None:
         parts["database_fault"] = _database_fault(fault, known)
-    if fault is None or database.is_lock(fault):  # a locked database can be read
+    if fault is None:
         parts["stalled"] = _stalled(known)
+    elif database.is_lock(fault):  # a locked database can be read; a locked table of PostgreSQL perhaps not
+        with suppress(DatabaseError):
+            parts["stalled"] = _stalled(known)
     if known.processes is not None:
         parts["processes"] = [_row(process) for process in known.processes]
         needed = NEEDED + ((heartbeat.FOLLOWER,) if fault is None and _follows() else ())
@@ -120,17 +126,19 @@ def _row(process: heartbeat.Process) -> dict[str, Any]:
 
 
 def _stalled(known: Vitals) -> list[str]:
-    """Sentence for each active run that does not progress."""
+    """Text for each active run and each import that does not progress."""
     active = Run.objects.filter(status__in=Run.ACTIVE).defer("metrics", "certificate", "certificate_prices")
     found = [(run, activity(run, known)) for run in active]
-    return [f"run {run.pk}: {what['text']}" for run, what in found if what is not None]
+    runs = [f"run {run.pk}: {what['text']}" for run, what in found if what is not None]
+    imports = Trace.objects.filter(status=Trace.PARSING).only("status", "progressed_at")
+    return runs + [f"import of trace {trace.pk}: {text}" for trace in imports if (text := stalled(trace))]
 
 
 def _database_fault(error: Exception, known: Vitals) -> str:
     """Reason why the database takes no writes, with the start time if known, which stays valid while a page shows
     it."""
     since = known.locked_since
-    locked = f"; locked since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
+    locked = f"; locked since {moment_utc(unix_ms(since))}" if since else ""
     return " ".join(str(error).split()) + locked
 
 

@@ -18,13 +18,16 @@ from dashboard.auth.roles import ADMIN, is_operator, is_viewer, require
 from dashboard.auth.visible import visible, what_was
 from dashboard.pages import style_guide
 from dashboard.readmodels import downloads
+from dashboard.readmodels.left_out import left_out
 from dashboard.readmodels.studies import gallery
+from twin.acting import gates
+from twin.connectors.facts import DRAINING
 from twin.eventlog.large_runs import is_large
 from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.operation import growth
-from twin.runs import readers
+from twin.runs import readers, scheduler_history
 from twin.scenarios import listed
 from twin.scenarios import store as scenarios_of
 from twin.traces.importers import formats
@@ -138,15 +141,19 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> HttpResponse:
     """Response of the run page; connection: that of the mirrored cluster, if any."""
     readers.mark(run.pk)
-    history = borders.history(run) if run.mode == Run.MIRROR else None
+    history = borders.history(run) if run.mode_rules.continued else None
+    missing = scheduler_history.missing(run)
+    parent = visible(Run.objects.filter(children=run), request.user).values_list("pk", flat=True).first()
+    fork = {"parent": parent, "forked_at": "" if run.fork_ms is None else run.moment(run.fork_ms)}
     if is_large(run):
         return _page(
-            request, "run_large.html", run=run, events=f"{run.last_seq:,}", limit=f"{settings.LARGE_RUN_EVENTS:,}"
-        )
+            request, "run_large.html", run=run, events=f"{run.last_seq:,}", limit=f"{settings.LARGE_RUN_EVENTS:,}",
+            missing=missing, **fork,
+        )  # fmt: skip
     kept, files = arrangement_of(request.user), downloads.titles_of(downloads.model_files(run))
     return _page(
         request, "run.html", run=run, model_files=files, connection=connection, history=history,
-        arrangement=json.dumps(kept),
+        arrangement=json.dumps(kept), missing=missing, **fork,
     )  # fmt: skip
 
 
@@ -181,7 +188,11 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
 def plans(request: HttpRequest, name: str) -> HttpResponse:
     """Plans for the waiting jobs of a live cluster, and their permissions."""
     connection = visible(Connection.objects.all(), request.user).filter(name=name).first()
-    return _no_cluster(request, name) if connection is None else _page(request, "plans.html", connection=connection)
+    if connection is None:
+        return _no_cluster(request, name)
+    # plans that were made before the connector was changed are still shown
+    unsupported = "" if connection.proposals.exists() else gates.why_no_plans(connection)
+    return _page(request, "plans.html", connection=connection, unsupported=unsupported)
 
 
 @_looked_at
@@ -222,7 +233,19 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
         raise Http404(f"Run {run_id} has {counted(len(servers), 'server')}; none has the index {server}.")
     readers.mark(run.pk)
     connection = run.connections.first()
-    return _page(request, "server.html", run=run, server=servers[server], index=server, connection=connection)
+    state = "" if connection is None else _node_state(connection, servers[server].name)
+    return _page(
+        request, "server.html", run=run, server=servers[server], index=server, connection=connection, state=state
+    )
+
+
+def _node_state(connection: Connection, name: str) -> str:
+    """State and reason of a node that is not up at the newest poll; empty for one that is."""
+    for node in (connection.health.get("not_up") or {}).get("nodes", ()):
+        if node["name"] == name:
+            state = "draining, takes no new jobs" if node["state"] == DRAINING else "unavailable"
+            return f"{state}: {node['reason']}" if node["reason"] else state
+    return ""
 
 
 @_looked_at
@@ -266,7 +289,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 
 @_looked_at
 def tokens(request: HttpRequest) -> HttpResponse:
-    """Tokens for machines: list, create, revoke."""
+    """Tokens: list, create, revoke."""
     if is_viewer(request.user) and not is_operator(request.user):
         raise PermissionDenied("Tokens are for operators; you are logged in as a viewer.")
     return _page(request, "tokens.html")
@@ -306,4 +329,4 @@ def _gone(request: HttpRequest, noun: str, number: int | str) -> HttpResponse:
 def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
     if not is_viewer(request.user):
         raise PermissionDenied("Your account has no role yet; ask an admin to give it one on the page Accounts.")
-    return render(request, template, context)
+    return render(request, template, {"left_out": left_out(template), **context})

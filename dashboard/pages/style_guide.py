@@ -9,7 +9,7 @@ STATES = (
     "running", "queued", "planned", "suspended", "profiling", "moving", "completed", "rejected", "failed", "following",
     "stale", "learning", "serious", "notable",
 )  # fmt: skip
-# Machado, Oliveira and Fernandes, 2009, at full severity, in linear RGB; as in tests/js/theme.test.js
+# Machado, Oliveira and Fernandes, 2009, at full severity, in linear RGB; as in tests/js/ui/theme.test.js
 _SEEN = {
     "protanopia": (
         (0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998),

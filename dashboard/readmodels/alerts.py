@@ -11,6 +11,8 @@ from twin.alerts.base import BATCH, SERIOUS, Finding, names, rule_class, sentenc
 from twin.alerts.seeing import Sight
 from twin.models import Alert, AlertRule, Run
 
+CLUSTER = "connection "  # before the name of a live cluster in the target of an alert
+
 
 def title(rule: str) -> str:
     """Title of a rule; its name where this version has none of that name."""
@@ -60,13 +62,27 @@ def attention(run: Run) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["level"] != SERIOUS)
 
 
+def elsewhere(run: Run, among: QuerySet[Alert]) -> list[dict[str, Any]]:
+    """The same of the open alerts among these about other live clusters, without those that were acknowledged.
+
+    cluster: its name. The sentence states the last values that were found.
+    """
+    others = among.filter(ended_at=None, acknowledged_at=None, target__startswith=CLUSTER)
+    rows = []
+    for alert in others.exclude(target=targets.of_run(run).name).order_by("id"):
+        finding = Finding(alert.code, alert.values)
+        point = _point(alert.rule, alert.target, alert.level, alert.run_id, finding, alert, alert.absent_at is None)
+        rows.append(point | {"cluster": alert.target.removeprefix(CLUSTER)})
+    return sorted(rows, key=lambda row: row["level"] != SERIOUS)
+
+
 def _is_stored(rule: AlertRule) -> bool:
     """The rule is also checked for batch runs in the background."""
     return BATCH in rule_class(rule.rule).about
 
 
 def _point(
-    rule: str, target: str, level: str, run_id: int, finding: Finding, alert: Alert | None, found: bool = True
+    rule: str, target: str, level: str, run_id: int | None, finding: Finding, alert: Alert | None, found: bool = True
 ) -> dict[str, Any]:
     return {
         "alert": None if alert is None else alert.pk,

@@ -1,25 +1,20 @@
-"""Jobs in co-location groups: the activity of each at a time, and all its intervals, from `grouped` events."""
+"""Jobs in co-location groups: the group of each at a time, and the intervals of a job, from its memberships."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from twin.eventlog.fold import NEVER, RunState
-
-RUNNING, PROFILING, MOVING = "running", "profiling", "moving"
+from twin.eventlog.memberships import memberships, present
 
 
 def members(state: RunState, at_ms: int) -> dict[int, dict[str, Any]]:
     """Jobs in a group at a given time, as {job: `here` of its group}."""
-    found = {}
-    for from_ms, until_ms, data in state.groups:
-        if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms):
-            for place, job in enumerate(data["jobs"]):
-                found[job] = here(data, place)
-    return found
+    return {one.job: here(one.data, one.place) for one in present(state, at_ms)}
 
 
-def here(data: dict[str, Any], place: int) -> dict[str, Any]:
+def here(data: Mapping[str, Any], place: int) -> dict[str, Any]:
     """Part of a `grouped` event about one job, and the properties of its group."""
     own = {"disk_ratio": "disk_ratios", "model_disk_ratio": "model_disk_ratios", "memory_gb": "memory_gb",
            "comp_ms": "comp_ms", "comm_ms": "comm_ms", "pace_ms": "pace_ms"}  # fmt: skip
@@ -32,30 +27,22 @@ def here(data: dict[str, Any], place: int) -> dict[str, Any]:
 
 
 def stretches(state: RunState, job: int, at_ms: int) -> list[dict[str, Any]]:
-    """[{state, from_ms, until_ms (None = not ended), ...`here`}]: intervals in groups, and suspended ones.
+    """[{state, from_ms, until_ms (None = not ended), ...`here`}]: states in groups, and suspended intervals.
 
-    As known at at_ms: None also if the interval ends later. Adjacent intervals that differ only in ratios are merged,
-    with the ratios of the last.
+    As known at at_ms: None also if the interval ends later. Finer than a stay: an interval has one number of jobs and
+    of machines; adjacent ones that differ only in ratios are merged, with the ratios of the last.
     """
     found: list[dict[str, Any]] = []
-    known = (row for row in state.groups if job in row[2]["jobs"] and row[0] <= at_ms)
-    for from_ms, until_ms, data in sorted(known, key=lambda row: row[0]):
-        place = data["jobs"].index(job)
-        end_ms = None if until_ms == NEVER or until_ms > at_ms else until_ms
-        ready_ms = data["ready_ms"][place]
-        parts = [(PROFILING if data["profiling"][place] else RUNNING, from_ms, end_ms)]
-        if ready_ms > from_ms:
-            cut = ready_ms if end_ms is None else min(ready_ms, end_ms)
-            parts = [(MOVING, from_ms, cut), *((name, cut, end_ms) for name, _, _ in parts if cut != end_ms)]
-        for name, begin, until in parts:
+    for one in memberships(state, at_ms, job):
+        for name, begin, until in one.states:
             if begin > at_ms:
                 continue
-            end = None if until is not None and until > at_ms else until
+            end = None if until == NEVER or until > at_ms else until
             last = found[-1] if found else None
             if last and last["until_ms"] != begin:
                 found.append({"state": "suspended", "from_ms": last["until_ms"], "until_ms": begin})
                 last = None
-            now = {"state": name, **here(data, place)}
+            now = {"state": name, **here(one.data, one.place)}
             if last and all(last[key] == now[key] for key in ("state", "group", "machines", "jobs")):
                 found[-1] = {"from_ms": last["from_ms"], "until_ms": end, **now}
             else:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.quotes import ADMITTED
-from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.bars import END
-from scheduling.model.values import ModelError, Reason
+from scheduling.model.decision import Reason
+from scheduling.model.values import ModelError
 from scheduling.slotted.counterfactuals import counterfactuals, sentence
 from twin.eventlog import event_log, remaining_work
 from twin.eventlog.fold import BORN, DIED, NEVER
@@ -21,6 +21,7 @@ from twin.eventlog.stored_states import at
 from twin.infra.kept import KEPT
 from twin.models import Run
 from twin.scenarios import beliefs, store
+from twin.scenarios.phase_rules import scheduler_of
 
 SECONDS = 0.13  # of a whole answer, unless more are given
 MAX_SECONDS = 30.0
@@ -69,27 +70,23 @@ def _edits_before(run: Run, decided: tuple[int, int, Reason, np.ndarray] | None)
     if decided is None or len(store.stages_of(run.scenario, run.edits)) < 2:
         return []
     seq, at_ms, _, _ = decided
-    return [line[1] for line in event_log.lines_of(run.pk, ("edited",), up_to_ms=at_ms) if line[0] < seq]
+    edited = event_log.lines_of(run.pk, ("edited",), up_to_ms=at_ms)
+    return [edited_ms for edited_seq, edited_ms, _, _ in edited if edited_seq < seq]
 
 
 def _scheduler(run: Run, phase: int, arrived: int) -> BaseScheduler:
-    """Scheduler of the run in a phase, counted from 0, as at its start.
-
-    In a run on beliefs, it knows the beliefs about the first `arrived` jobs.
-    """
+    """Scheduler of the run in a phase, counted from 0, with nothing planned, when `arrived` jobs have arrived."""
     stages = store.stages_of(run.scenario, run.edits)
-    state, key = stages[phase].state, ("started", run.pk, phase)
+    state = stages[phase].state
 
     def started() -> BaseScheduler:
-        scheduler = build(state.scheduler, state.parameters)
+        scheduler = scheduler_of(state)
         if scheduler.quotes:
             jobs = remaining_work.of_phases(run.pk, [stage.state.jobs for stage in stages[: phase + 1]])[phase]
             beliefs.start(scheduler, state.cluster, jobs, run.scenario, arrived)
         return scheduler
 
-    if run.scenario.beliefs is not None:
-        return started()
-    return KEPT.get(key, started)
+    return KEPT.get(("started", run.pk, phase, arrived), started)
 
 
 def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None:

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dashboard.readmodels.run_summary import metrics_so_far
-from scheduling.kernel.registry import build, schedulers
-from scheduling.model.bars import END, JOB, START
-from scheduling.model.values import ModelError, Placement
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.bars import END, JOB, START, WIDTH, Placement
+from scheduling.model.values import ModelError
 from scheduling.verification.families import files_of
 from twin.eventlog import event_log
 from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.state_cache import Newest
+from twin.files.cluster_json import dump_cluster
 from twin.files.groups_csv import NAME as GROUPS
-from twin.files.groups_csv import group_lines
+from twin.files.groups_csv import Span, group_lines
 from twin.files.jobs_csv import columns_of, csv_lines
 from twin.files.jobs_jsonl import job_lines
 from twin.files.jobs_parquet import parquet_pieces
@@ -28,7 +29,8 @@ from twin.files.perfetto import trace_lines
 from twin.files.swf import swf_lines
 from twin.models import Run, Trace
 from twin.runs import scheduler_history
-from twin.scenarios import beliefs, store
+from twin.scenarios import beliefs, phase_rules, store
+from twin.scenarios.phase_rules import scheduler_of
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
 SLICE_EVENTS = 5_000
@@ -55,6 +57,18 @@ def schedule(run: Run) -> Download:
     return Download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
 
 
+def run_jobs(run: Run) -> Download:
+    """jobs.jsonl of the run after its edits: its events identify jobs by their index here."""
+    _, found = store.of_run(run)
+    return Download(job_lines(found), f"run-{run.pk}-jobs.jsonl", MEDIA_TYPES["jsonl"])
+
+
+def run_cluster(run: Run) -> Download:
+    """cluster.json of the run after its edits: its events identify servers by their index here."""
+    found, _ = store.of_run(run)
+    return Download([dump_cluster(found)], f"run-{run.pk}-cluster.json", "application/json")
+
+
 def groups(run: Run) -> Download:
     """groups.csv as far as the log reaches now; ModelError for a run that has none."""
     if GROUPS not in model_files(run):
@@ -62,7 +76,8 @@ def groups(run: Run) -> Download:
     with Newest(run) as state:
         cluster, jobs = store.of_run(run)
         spans = [
-            (from_ms, state.sim_ms if until_ms == NEVER else until_ms, data) for from_ms, until_ms, data in state.groups
+            Span(from_ms, state.sim_ms if until_ms == NEVER else until_ms, data)
+            for from_ms, until_ms, data in state.groups
         ]
     lines = (text.encode() for text in group_lines(cluster, jobs, spans))
     return Download(lines, f"run-{run.pk}-{GROUPS}", "text/csv; charset=utf-8")
@@ -70,8 +85,7 @@ def groups(run: Run) -> Download:
 
 def model_files(run: Run) -> list[str]:
     """Names of the files that the run has from the execution models of its schedulers, besides those of all runs."""
-    known = schedulers()
-    models = [known[one.name].model.name for one in scheduler_history.of_run(run) if one.name in known]
+    models = {one.rules.model.name for one in scheduler_history.in_charge(run)}
     return sorted({name for model in models for name in files_of({"model": model})})
 
 
@@ -90,24 +104,34 @@ def perfetto(run: Run) -> Download:
 def summary(run: Run) -> dict[str, Any]:
     """The content of summary.json; of a run that was handed over also its schedulers over time."""
     scenario = run.scenario
-    scheduler = build(scenario.scheduler, scenario.parameters)
+    begun = _begun(run)
     charges = scheduler_history.of_run(run)
     handed_over = {"schedulers": [one._asdict() for one in charges]} if len(charges) > 1 else {}
-    so_far = run.mode == Run.MIRROR and not run.metrics
+    so_far = run.mode_rules.recorded and not run.metrics
     proved = run.whole_certificate  # one of an earlier part of the run would contradict the metrics
     wall = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
     return {
         "scheduler": scenario.scheduler,
         **handed_over,
-        "parameters": asdict(scheduler.parameters),
+        "parameters": begun["parameters"],
         "seed": scenario.seed,
-        "execution": scheduler.execution_on(store.clusters(run)[0][1]),
+        **({"execution": begun["execution"]} if "execution" in begun else {}),
         **beliefs.stated(scenario),
         "metrics": metrics_so_far(run) if so_far else run.metrics,
         "certificate": {name: proved[name] for name in CERTIFICATE} if "bound" in proved else None,
         "decision_ms": run.decision_ms,
         "wall_s": wall,
     }
+
+
+def _begun(run: Run) -> dict[str, Any]:
+    """{parameters, execution} of the first scheduler; as the log states them where it cannot be used any more."""
+    scenario, cluster = run.scenario, store.clusters(run)[0][1]
+    try:
+        scheduler = scheduler_of(store.base(scenario))
+    except (UnknownName, ModelError):
+        return {"parameters": scenario.parameters} | phase_rules.stated(run, 0)
+    return {"parameters": asdict(scheduler.parameters), "execution": scheduler.execution_on(cluster)}
 
 
 def trace_jobs(trace: Trace, kind: str) -> Download:
@@ -149,11 +173,11 @@ def _true_bars(run: Run) -> Iterator[Placement]:
     with Newest(run) as state:
         rows = state.bars.rows
         rows = rows[rows[:, DIED] < 0]
-        if run.mode == Run.MIRROR:  # a job that runs has no end yet
+        if not run.mode_rules.looks_ahead:  # a job that runs has no end yet
             rows = rows[rows[:, START] < state.sim_ms].copy()
             rows[:, END] = np.minimum(rows[:, END], state.sim_ms)
     rows = rows[rows[:, JOB].argsort(kind="stable")]
-    return (Placement._make(row[:9]) for part in _parts(rows) for row in part.tolist())
+    return (Placement._make(row[:WIDTH]) for part in _parts(rows) for row in part.tolist())
 
 
 def _parts(rows: Any) -> Iterator[Any]:

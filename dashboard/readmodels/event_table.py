@@ -6,19 +6,20 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from dashboard.readmodels.query import number
+from dashboard.query import number
+from scheduling.kernel.plan_scopes import scope_of
 from scheduling.model.values import Job, ModelError, shorten
 from scheduling.reporting.quantities import duration
 from scheduling.reporting.reasons import readable
 from scheduling.verification.schema import VERDICTS
 from twin.eventlog import event_log
-from twin.eventlog.batch_codec import may_hold, read
+from twin.eventlog.batch_codec import log_of, may_hold, read
 from twin.eventlog.fold import SUSPENDED, WAITS
 from twin.files.stored_jobs import some_of
 from twin.infra.counts import counted
 from twin.models import Run
+from twin.moments import moment
 from twin.scenarios import store
-from twin.scenarios.edits.moments import moment
 
 EVENT_TYPES = (
     "run_started",
@@ -103,7 +104,8 @@ def _backwards(
         oldest = first_seq
         if not may_hold(payload, words, job):
             continue
-        lines, _ = read(payload)
+        with log_of(run.pk):
+            lines, _ = read(payload)
         for seq, at_ms, kind, data in reversed(lines):
             if seq < before and (until_ms is None or at_ms <= until_ms):
                 yield seq, at_ms, kind, data
@@ -125,7 +127,7 @@ def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: in
     if (
         job is not None
         and data.get("job") != job
-        and not (kind == "plan_changed" and job in (row[0] for row in data["jobs"]))
+        and not (kind == "plan_changed" and job in (planned for planned, _, _ in data["jobs"]))
     ):
         return False
     if "kind" in wanted and kind != wanted["kind"]:
@@ -224,8 +226,9 @@ def _suspensions_text(spans: list[list[int]]) -> str:
     """Suspensions that a live cluster states, the latest in full."""
     if not spans:
         return "never suspended"
-    since, until = (moment(ms // 1_000 * 1_000) for ms in spans[-1])
-    latest = f"suspended since {since}" if spans[-1][1] < 0 else f"suspended from {since} to {until}"
+    from_ms, until_ms = spans[-1]
+    since, until = (moment(ms // 1_000 * 1_000) for ms in (from_ms, until_ms))
+    latest = f"suspended since {since}" if until_ms < 0 else f"suspended from {since} to {until}"
     return latest if len(spans) == 1 else f"{latest}; suspended {len(spans):,} times in all"
 
 
@@ -237,10 +240,11 @@ def _reservation_text(data: Mapping[str, Any]) -> str:
 
 
 def _plan_text(data: Mapping[str, Any]) -> str:
-    bars = data["bars"][1]
-    if data["scope"] == "worker":
+    bars = data["bars"].length
+    scope = scope_of(data)
+    if scope.of_workers:
         return f"planned {counted(len(data['keys']), 'worker')} with {counted(bars, 'bar')}"
-    if data["scope"] == "observed":
+    if scope.restates:
         return f"executions known so far: {counted(bars, 'bar')}"
     return f"planned with {counted(bars, 'bar')}" if bars else "plan removed"
 
@@ -248,5 +252,5 @@ def _plan_text(data: Mapping[str, Any]) -> str:
 def _about(kind: str, data: Mapping[str, Any]) -> int | None:
     """Job of the event."""
     if kind == "plan_changed":
-        return data["keys"][0] if data["scope"] != "worker" and len(data["keys"]) == 1 else None
+        return data["keys"][0] if not scope_of(data).of_workers and len(data["keys"]) == 1 else None
     return data.get("job")

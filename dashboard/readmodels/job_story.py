@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboard.readmodels.colocation import stretches
-from dashboard.readmodels.job_table import known_at, row_of, true_at
+from dashboard.readmodels.job_table import known_at, row_of
 from scheduling.model.bars import JOB
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import Job
 from scheduling.reporting.reasons import readable
 from twin.eventlog import event_log
-from twin.eventlog.fold import ARRIVED, BAR_FIELDS, COMPLETED_AT, DIED, NEVER
-from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.fold import ARRIVED, BAR_FIELDS, COMPLETED_AT, DIED, NEVER, valid_at
+from twin.eventlog.job_states import job_states, state_name
 from twin.eventlog.state_cache import Newest
 from twin.files.jobs_jsonl import job_to_dict
 from twin.models import Run
@@ -33,8 +33,8 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         newest_ms = max(state.sim_ms, run.sim_ms)
         then = newest_ms if at_ms is None else min(at_ms, newest_ms)
         known = state.jobs.rows if at_ms is None else known_at(state, then)
-        arrived = index < len(known) and 0 <= known[index, 0] <= then
-        code = STATES[job_states(state, then)[index]] if arrived else "not arrived"
+        arrived = index < len(known) and 0 <= known[index, ARRIVED] <= then
+        code = state_name(job_states(state, then)[index]) if arrived else "not arrived"
         verdict = state.verdicts[index] if arrived else None
         row = (
             row_of(index, job, known[index], verdict, code)
@@ -43,7 +43,7 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         )
         bars = state.bars.rows[state.bars.rows[:, JOB] == index]
         if at_ms is not None:
-            bars = bars[true_at(bars, then)]
+            bars = bars[valid_at(bars, then)]
             bars[:, DIED] = NEVER  # their outcome was not known yet
         spent = stretches(state, index, then) if state.groups else None
         times = state.jobs.rows[index] if arrived else None
@@ -51,8 +51,8 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         until = None if times is None or times[COMPLETED_AT] < 0 else int(times[COMPLETED_AT])
     fields = job_to_dict(job)
     provenance = fields.pop("provenance", {})
-    if run.mode == Run.MIRROR:
-        until = None  # a real cluster's decisions become known after the job has ended
+    if run.mode_rules.polled:
+        until = None  # decisions may become known after the job has ended
     until = until if at_ms is None else min(then, then if until is None else until)
     decisions = _decisions(run, index, since, until, [server.name for server in cluster.servers]) if arrived else []
     if arrived and at_ms is not None and decisions:

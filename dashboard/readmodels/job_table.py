@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dashboard.query import moment_of, number, page_of, sort_of
 from dashboard.readmodels.colocation import members
-from dashboard.readmodels.query import moment_of, number, page_of, sort_of
 from scheduling.model.values import Job, ModelError
+from scheduling.reporting.metric_table import BY_KEY
 from twin.analysis import stored_levels
 from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
 from twin.eventlog import large_runs
 from twin.eventlog.fold import (
-    BORN,
+    AT,
     COMPLETED_AT,
     DECIDED_AT,
-    DIED,
     FINISH_AT,
+    FINISH_MS,
     JOB_FIELDS,
+    JOB_OF,
+    LATEST_CODE,
+    LATEST_KIND,
     NEVER,
-    PLANNED_FIELDS,
     REJECTED_AT,
     START_AT,
+    START_MS,
     UTILITY,
     RunState,
 )
-from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.job_states import STATES, job_states, state_name
 from twin.eventlog.large_runs import is_large
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import field_of, some_of
@@ -36,27 +40,39 @@ from twin.scenarios import store
 
 
 class Column(NamedTuple):
-    """Column of the table: its key in rows and in the query, its title, and the format of its values."""
+    """Column of the table: its key in rows and in the query, its title, and the format of its values.
+
+    The value is a field of the job's record (`field`), or computed from its times (`value`), or the time with this key.
+    """
 
     key: str
     title: str
-    format: str  # text | clock | duration | number
-    field: str | None = None  # of Job, where the value is a field of the job's record
+    format: str  # text | clock | duration | number | utility: a number, shown once the job has completed
+    field: str | None = None  # of Job
+    value: Callable[[Mapping[str, Any]], Any] | None = None  # of {name in JOB_FIELDS: times}; NEVER where there is none
+    ahead: bool = False  # only of runs whose log states what is to come (RunMode.looks_ahead)
+
+    @property
+    def declared(self) -> dict[str, str]:
+        """The column as answers declare it, from which pages make their table."""
+        return {"key": self.key, "title": self.title, "format": self.format}
 
 
-COLUMNS = (  # from left to right; a new column is one line here
+def _jct_ms(times: Mapping[str, Any]) -> Any:
+    return np.where(times["completed_ms"] >= 0, times["completed_ms"] - times["arrived_ms"], NEVER)
+
+
+COLUMNS: tuple[Column, ...] = (  # from left to right; a new column is one line here
     Column("model", "Model", "text", field="model"),
     Column("arrived_ms", "Arrived", "clock"),
     Column("start_ms", "Start", "clock"),
-    Column("finish_ms", "Planned finish", "clock"),
+    Column("finish_ms", "Planned finish", "clock", ahead=True),
     Column("completed_ms", "Completed", "clock"),
-    Column("jct_ms", "JCT", "duration"),
+    Column("jct_ms", BY_KEY["jct_ms"].title, "duration", value=_jct_ms),
     Column("limit_ms", "Time limit", "duration", field="limit_ms"),
+    Column("utility", BY_KEY["utility"].title, "utility"),
 )
-FIELDS = {column.key: column.field for column in COLUMNS if column.field}
-SORTS = ("index", "id", *(column.key for column in COLUMNS), "decided_ms", "utility")
 MAX_ROWS = 500
-PLANNED_START = PLANNED_FIELDS.index("start_ms")  # and the finish after it
 
 
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -65,7 +81,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     """
     size = number(asked, "size", 50, 1, MAX_ROWS)
     wanted = asked.get("state", "")
-    sort, falling = sort_of(asked, SORTS)
+    sort, falling = sort_of(asked, ("index", "id", *(column.key for column in COLUMNS), "decided_ms"))
     if wanted and wanted not in STATES:
         raise ModelError(f"state must be one of {', '.join(STATES)}, got {wanted!r}")
     if is_large(run):
@@ -80,17 +96,17 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         at = page_of(asked, len(chosen), size)
         shown = chosen[(at - 1) * size : at * size].tolist()
         rows = [
-            row_of(i, job, known[i], state.verdicts[i], STATES[codes[i]])
+            row_of(i, job, known[i], state.verdicts[i], state_name(codes[i]))
             | ({"here": grouped[i]} if i in grouped else {})
             for i, job in zip(shown, some_of(jobs, shown), strict=True)
         ]
         past = at_ms < state.sim_ms
-        decisions = newest_decisions(state, shown, at_ms) if past or run.mode == Run.MIRROR else {}
+        decisions = newest_decisions(state, shown, at_ms) if past or run.mode_rules.gives_reasons else {}
     if past:  # what was decided by then, not what was decided last
         decided = verdicts(run, decisions)
         for row in rows:
             row["verdict"], row["code"] = decided.get(row["index"], (None, None))
-    reasons = sentences(run, decisions) if run.mode == Run.MIRROR else {}
+    reasons = sentences(run, decisions) if run.mode_rules.gives_reasons else {}
     for row in rows:
         if row["index"] in reasons:
             row["reason"] = reasons[row["index"]]
@@ -121,19 +137,14 @@ def _of_large_run(
     return {"at_ms": at_ms, "count": len(chosen), "total": total, "page": at, "size": size, "rows": rows}
 
 
-def true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
-    """Mask [bar] of the bars that are visible at a time."""
-    return (bars[:, BORN] <= at_ms) & ((bars[:, DIED] < 0) | (bars[:, DIED] > at_ms))
-
-
 def known_at(state: RunState, at_ms: int) -> np.ndarray:
     """Rows of jobs as known at a time: start and finish from the plan of that time, nothing that happened later."""
     rows = state.jobs.rows.copy()
     rows[:, [START_AT, FINISH_AT]] = NEVER
     plans = state.planned.rows
-    plans = plans[plans[:, PLANNED_FIELDS.index("at_ms")] <= at_ms]
+    plans = plans[plans[:, AT] <= at_ms]
     # of several plans of a job the last one is written last
-    rows[plans[:, PLANNED_FIELDS.index("job")], START_AT : FINISH_AT + 1] = plans[:, PLANNED_START : PLANNED_START + 2]
+    rows[plans[:, JOB_OF, None], [START_AT, FINISH_AT]] = plans[:, [START_MS, FINISH_MS]]
     for column in (DECIDED_AT, COMPLETED_AT, REJECTED_AT):
         rows[rows[:, column] > at_ms, column] = NEVER
     rows[rows[:, COMPLETED_AT] < 0, UTILITY] = 0.0
@@ -150,14 +161,15 @@ def _chosen(jobs: Sequence[Job], codes: np.ndarray, wanted: str, query: str) -> 
 
 
 def _sorted(chosen: np.ndarray, jobs: Sequence[Job], rows: np.ndarray, name: str, falling: bool) -> np.ndarray:
+    column = next((column for column in COLUMNS if column.key == name), None)
+    field = "id" if name == "id" else column and column.field
     if name == "index":
         keys: Any = chosen
-    elif name == "id" or name in FIELDS:
-        keys = _comparable(field_of(jobs, FIELDS.get(name, name)))[chosen]
+    elif field:
+        keys = _comparable(field_of(jobs, field))[chosen]
     else:
-        columns = dict(zip(JOB_FIELDS, rows.T, strict=True))
-        columns["jct_ms"] = np.where(columns["completed_ms"] >= 0, columns["completed_ms"] - columns["arrived_ms"], -1)
-        keys = columns[name][chosen]
+        times = dict(zip(JOB_FIELDS, rows.T, strict=True))
+        keys = (column.value(times) if column and column.value else times[name])[chosen]
     order = np.argsort(keys, kind="stable")
     return chosen[order[::-1] if falling else order]
 
@@ -169,19 +181,19 @@ def _comparable(values: Sequence[Any]) -> np.ndarray:
     return np.array([places.get(value, -1) for value in values], dtype=np.int64)
 
 
-def row_of(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, code: str) -> dict[str, Any]:
+def row_of(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, code: str | None) -> dict[str, Any]:
     times = dict(zip(JOB_FIELDS, times_of.tolist(), strict=True))
-    utility, arrived, completed = times.pop("utility"), times["arrived_ms"], times["completed_ms"]
+    computed = {column.key: column.value(times) for column in COLUMNS if column.value}
+    utility = times.pop("utility")
     verdict = verdict if times["decided_ms"] >= 0 else None
     return {
         "index": index,
         "id": job.id,
-        **{key: getattr(job, field) for key, field in FIELDS.items()},
+        **{column.key: getattr(job, column.field) for column in COLUMNS if column.field},
         "state": code,
-        **{name: None if value < 0 else int(value) for name, value in times.items()},
-        "jct_ms": int(completed - arrived) if completed >= 0 else None,
+        **{name: None if value < 0 else int(value) for name, value in (times | computed).items()},
         "utility": utility if job.utility is not None else None,
         "requested_workers": job.requested_workers,
-        "verdict": verdict[1] if verdict else None,
-        "code": verdict[2] if verdict else None,
+        "verdict": verdict[LATEST_KIND] if verdict else None,
+        "code": verdict[LATEST_CODE] if verdict else None,
     }

@@ -41,7 +41,7 @@ class Twin(Collector):
         yield from _runs()
         yield _queues()
         yield _labelled("imports", "Traces by status of their import.", ("status",), _by("status", Trace))
-        yield _labelled("alerts_open", "Open alerts by level.", ("level",), _alerts(self.alerts))
+        yield _labelled("alerts_open", "Open alerts by urgency.", ("level",), _alerts(self.alerts))
         yield from _connections(self.connections)
         yield from _stores()
         processes = heartbeat.processes() or []

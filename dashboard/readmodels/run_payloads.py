@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from dashboard.readmodels.job_table import COLUMNS
-from scheduling.kernel.registry import scheduler_class
-from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Demand, Job, Server
+from dashboard.readmodels import job_table
+from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Cluster, Demand, Job, Server
 from scheduling.typed_workers import workers as typed
-from twin.eventlog import frames, large_runs
+from twin.eventlog import additions, frames, large_runs
 from twin.eventlog.fold import snapshot as columns_of
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import StoredJobs, any_utility, field_of
@@ -23,8 +21,8 @@ from twin.infra.columns import pack
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run
 from twin.runs import scheduler_history
+from twin.runs.scheduler_history import InCharge
 from twin.scenarios import store
-from twin.scenarios.edits import Stage
 
 MAX_SPAN = 1 << 24  # between the least and the largest number, up to which the distinct ones are found without sorting
 
@@ -35,30 +33,31 @@ def static(run: Run) -> bytes:
     its id, model, arrival and demands (flat, thousandths, five per job).
     """
     large_runs.check(run)
-    cluster, jobs = store.of_run(run)
-    stages = store.stages_of(run.scenario, run.edits)
-    charges = scheduler_history.of_run(run)
-    in_charge = [scheduler_class(one.name) for one in charges]  # the first one, and those set by edits
-    cls = scheduler_class(scheduler_history.present(run).name)
-    models = {one.model for one in in_charge}
+    _, jobs = store.of_run(run)
+    clusters = store.clusters(run)
+    cluster = clusters[-1][1]
+    was, away_was = _earlier(clusters, "capacity"), _earlier(clusters, "away")
+    states = additions.node_states(run) if run.mode_rules.inputs_in_log else []
+    in_charge = scheduler_history.in_charge(run)  # the first one, and those set by edits
+    priced = _priced(run, in_charge)
+    present = next(one for one in in_charge if one.charge == scheduler_history.present(run))
+    models = {one.rules.model for one in in_charge}
     counted = typed.counted(cluster)
     body: dict[str, Any] = {
         "run": {
             "id": run.pk,
             "mode": run.mode,
+            "began_at": run.began_at,
             "scenario": run.scenario.name,
             "seed": run.scenario.seed,
-            "parameters": run.scenario.parameters,
+            "parameters": scheduler_history.present_parameters(run),
         },
-        "scheduler": {
-            "name": cls.name,
-            "title": cls.title,
-            "model": cls.model.name,
-            "quotes": any(one.quotes for one in in_charge),
-            "paper": cls.paper,
-            "summary": cls.summary,
+        "scheduler": _described(present, priced)
+        | {
+            "quotes": any(_described(one, priced)["quotes"] for one in in_charge),
+            "paper": present.scheduler.paper if present.scheduler else "",
         },
-        "phases": [_phase(one, each) for one, each in zip(charges, in_charge, strict=True)],
+        "phases": [{"from_ms": one.charge.from_ms, **_described(one, priced)} for one in in_charge],
         "resources": RESOURCES,
         "limits": store.packed_where_any(run),
         "units": RESOURCE_UNITS,
@@ -69,15 +68,18 @@ def static(run: Run) -> bytes:
             "horizon_slots": cluster.horizon_slots,
             "cloud": cluster.unlimited_cloud,
             "servers": [
-                _server(server, _earlier(stages, i, "capacity"), counted)
-                | _unless_empty("away_was", _earlier(stages, i, "away"))
+                _server(server, was[i], counted)
+                | _unless_empty("away_was", away_was[i])
+                | _added(clusters, i)
+                | _unless_empty("states", [tuple(one) for one in states[i]] if i < len(states) else ())
                 for i, server in enumerate(cluster.servers)
             ],
         },
         "job_columns": [
-            {"key": one.key, "title": one.title, "format": one.format}
-            for one in COLUMNS
-            if one.field is None or any(value is not None for value in field_of(jobs, one.field))
+            one.declared
+            for one in job_table.COLUMNS
+            if (run.mode_rules.looks_ahead or not one.ahead)
+            and (one.field is None or any(value is not None for value in field_of(jobs, one.field)))
         ],
         "worth": any_utility(jobs),
         "ids": field_of(jobs, "id"),
@@ -95,9 +97,28 @@ def static(run: Run) -> bytes:
     return orjson.dumps(body)
 
 
-def _phase(one: scheduler_history.Charge, cls: type[BaseScheduler]) -> dict[str, Any]:
-    """Scheduler and execution model from a given time on."""
-    return {**one._asdict(), "model": cls.model.name, "quotes": cls.quotes, "summary": cls.summary}
+def _described(one: InCharge, priced: bool) -> dict[str, Any]:
+    """Scheduler and execution model; of a scheduler that cannot be used any more, what the log states.
+
+    priced: whether its log has prices.
+    """
+    cls, rules = one.scheduler, one.rules
+    return {
+        "name": one.charge.name,
+        "title": one.charge.title,
+        "model": rules.model.name,
+        "quotes": priced if cls is None else cls.quotes,
+        "summary": "" if cls is None else cls.summary,
+        **({"unavailable": rules.missing} if rules.missing else {}),
+    }
+
+
+def _priced(run: Run, in_charge: Sequence[InCharge]) -> bool:
+    """True if the log has prices; it is read only where a scheduler does not say whether it sets any."""
+    if all(one.scheduler is not None for one in in_charge):
+        return False
+    with Newest(run) as state:
+        return bool(state.prices or state.default_prices or state.earlier_prices)
 
 
 def _coded(texts: list[str | None]) -> dict[str, Any] | None:
@@ -107,14 +128,20 @@ def _coded(texts: list[str | None]) -> dict[str, Any] | None:
     return {"words": list(words), "codes": codes} if words else None
 
 
-def _earlier(stages: Sequence[Stage], index: int, field: str) -> list[tuple[int, Any]]:
-    """Earlier values of a server's field that edits have changed, as [(until_ms, value)]."""
-    found: list[tuple[int, Any]] = []
-    for stage, after in pairwise(stages):
-        before, now = stage.state.cluster.servers, after.state.cluster.servers
-        if index < len(before) and (value := getattr(before[index], field)) != getattr(now[index], field):
-            found.append((after.at_ms, value))
+def _earlier(clusters: Sequence[tuple[int, Cluster]], field: str) -> list[list[tuple[int, Any]]]:
+    """[server] earlier values of a field that edits, or a real cluster, have changed, as [(until_ms, value)]."""
+    found: list[list[tuple[int, Any]]] = [[] for _ in clusters[-1][1].servers]
+    for (_, before), (until_ms, after) in pairwise(clusters):
+        for own, old, new in zip(found, before.servers, after.servers, strict=False):  # servers are added at the end
+            if old is not new and (value := getattr(old, field)) != getattr(new, field):
+                own.append((until_ms, value))
     return found
+
+
+def _added(clusters: Sequence[tuple[int, Cluster]], index: int) -> dict[str, int]:
+    """Time of the edit that added the server; empty for one of the first cluster."""
+    from_ms = next(from_ms for from_ms, cluster in clusters if index < len(cluster.servers))
+    return {"added_ms": from_ms} if from_ms else {}
 
 
 def _unless_empty(key: str, value: Sequence[Any]) -> dict[str, Any]:
@@ -124,18 +151,18 @@ def _unless_empty(key: str, value: Sequence[Any]) -> dict[str, Any]:
 def _server(server: Server, was: Sequence[tuple[int, Demand]], counted: int | None) -> dict[str, Any]:
     plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
     plain |= _unless_empty("was", was)
-    lanes = _lanes(server, counted)
-    # where no lanes are declared they follow from the capacity
-    before = [(until_ms, _lanes(replace(server, capacity=then), counted)) for until_ms, then in was]
-    if any(counts != lanes for _, counts in before):
+    worker_slots = _worker_slots(server, counted)
+    # where no workers are declared they follow from the capacity
+    before = [(until_ms, _worker_slots(replace(server, capacity=then), counted)) for until_ms, then in was]
+    if any(counts != worker_slots for _, counts in before):
         plain |= {"lanes_was": before}
-    some = any(lanes) or any(any(counts) for _, counts in before)
-    return plain | _unless_empty("away", server.away) | ({"lanes": lanes} if some else {})
+    some = any(worker_slots) or any(any(counts) for _, counts in before)
+    return plain | _unless_empty("away", server.away) | ({"lanes": worker_slots} if some else {})
 
 
-def _lanes(server: Server, counted: int | None) -> list[int]:
+def _worker_slots(server: Server, counted: int | None) -> list[int]:
     """Number of typed workers and of typed parameter servers."""
-    return [sum(typed.lane_counts(server, role, counted).values()) for role in (0, 1)]
+    return [sum(typed.slot_counts(server, role, counted).values()) for role in (0, 1)]
 
 
 def snapshot(run: Run) -> bytes:

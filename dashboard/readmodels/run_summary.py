@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES, SITES, Server
 from twin.analysis.comparison import side_of
-from twin.analysis.comparison.metrics import figures, slowdown, unknown
+from twin.analysis.comparison.metrics import metrics_of, slowdown, unknown
 from twin.analysis.situation import load, present_ms
-from twin.eventlog.fold import DIED, NEVER, UTILITY
+from twin.eventlog.fold import UTILITY
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
-from twin.files.stored_jobs import any_utility, demands_by_role, some_of
+from twin.files.stored_jobs import any_utility
 from twin.models import Run
 from twin.scenarios import store
 
@@ -39,37 +38,26 @@ def now(run: Run) -> dict[str, Any]:
         counts = np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist()
         done = codes == STATES.index("completed")
         utility = float(state.jobs.rows[done, UTILITY].sum()) if any_utility(jobs) else None
-        bars = state.bars.rows
-        bars = bars[
-            (bars[:, START] <= at_ms) & (bars[:, END] > at_ms) & (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0)
-        ]
-    servers = [one for begin, one in store.clusters(run) if begin <= at_ms][-1].servers
-    there = np.array([not server.is_away(at_ms) for server in servers], dtype=bool)
-    available = there[bars[:, SERVER]]
-    unavailable_jobs = len(np.unique(bars[~available, JOB]))
-    bars = bars[available]
-    placed = some_of(jobs, bars[:, JOB].tolist())
-    demand = demands_by_role(placed)[bars[:, ROLE], np.arange(len(bars))]
-    packed = store.packed(run, at_ms)
-    site = np.array([SITES.index(server.site) for server in cluster.servers], dtype=np.int64)
-    used = np.zeros((len(SITES), len(RESOURCES)))
-    if len(bars):
-        np.add.at(used, site[bars[:, SERVER]], demand * bars[:, COUNT, None])
+        present = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]
+        held = load.held(run, state, present, jobs, at_ms, at_ms)
+    servers, used = present.servers, load.in_use(held, at_ms)
+    capacity = load.capacity_of(run, present, load.RESOURCE, RESOURCES, at_ms)
+    site = np.array([server.site for server in servers])
     kept = [server for server, left in zip(servers, load.gone(run, servers, at_ms), strict=True) if not left]
-    mirrored = ("worker",)  # a real cluster reports no parameter servers
 
     def roles_of(server: Server) -> Sequence[str]:
-        return mirrored if run.mode == Run.MIRROR else server.roles
+        return server.roles if run.mode_rules.parameter_servers else ("worker",)
 
-    capacity = np.zeros_like(used)
-    for server, is_there in zip(servers, there.tolist(), strict=True):
-        if is_there:
-            capacity[SITES.index(server.site)] += server.capacity
+    def allocated(own: np.ndarray) -> dict[str, float]:
+        """Share of each resource on some of the servers."""
+        amounts = zip(held.scale, used[own].sum(axis=0).tolist(), held.capacity[own].sum(axis=0).tolist(), strict=True)
+        return {name: u / c for name, u, c in amounts if c} if held.measure == load.RESOURCE else {}
+
     return {
         "sim_ms": at_ms,
         "jobs": dict(zip(STATES, counts, strict=True)),
         "utility": utility,
-        "unavailable_jobs": unavailable_jobs,
+        "unavailable_jobs": load.unavailable_jobs(held, at_ms),
         "sites": [
             {
                 "site": name,
@@ -77,15 +65,12 @@ def now(run: Run) -> dict[str, Any]:
                 "roles": {
                     role: sum(server.site == name and role in roles_of(server) for server in kept) for role in ROLES
                 },
-                "capacity": dict(zip(RESOURCES, (capacity[i] / THOUSAND).tolist(), strict=True)),
-                "allocated": {
-                    r: float(u / c)
-                    for r, u, c in zip(RESOURCES, used[i], capacity[i], strict=True)
-                    if c and r in packed
-                },
+                "capacity": dict(zip(RESOURCES, (capacity[own].sum(axis=0) / THOUSAND).tolist(), strict=True)),
+                "allocated": allocated(own),
             }
-            for i, name in enumerate(SITES)
-            if (site == i).any()
+            for name in SITES
+            if any(server.site == name for server in cluster.servers)
+            for own in [(site == name) & held.offered]
         ],
     }
 
@@ -95,7 +80,7 @@ def metrics_so_far(run: Run) -> dict[str, Any]:
     with Newest(run) as state:
         side = side_of(run, state, run.sim_ms)
     none_in_common = np.empty(0, dtype=np.int64)
-    found = figures(side.outcomes, side.bars, side.clusters, side.jobs, run.sim_ms, none_in_common, side.packed)
+    found = metrics_of(side.outcomes, side.bars, side.clusters, side.jobs, run.sim_ms, none_in_common, side.packed)
     found |= slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models) | unknown(side.basis.models)
     nested: dict[str, Any] = {}
     for key, value in found.items():

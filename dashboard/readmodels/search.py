@@ -15,7 +15,7 @@ from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import scheduler_history
 from twin.scenarios import listed, store
 
-SHOWN = 6  # of each kind
+MAX_SHOWN = 6  # of each kind
 MAX_TEXT = 200  # characters, as of the longest names
 
 
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
 
 def search(text: str, run: Run | None, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> list[dict[str, Any]]:
-    """[{kind, title, count, hits: [{title, detail, href}]}] of the kinds that have a match, at most SHOWN hits of each.
+    """[{kind, title, count, hits: [{title, detail, href}]}] of the kinds that have a match, at most MAX_SHOWN of each.
 
     text: part of a name, of a scheduler or of a trace, or the number of a run; "" finds the newest runs and the
     live clusters. run: the one whose jobs and servers are searched too. seen: leaves the rows that the reader sees.
@@ -70,7 +70,7 @@ def _runs(text: str, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> Found:
         if numbered:  # first, whatever else has these digits in its name
             found = found.order_by(Case(When(numbered, then=0), default=1), "-pk")
     hits = []
-    for run in found[:SHOWN]:
+    for run in found[:MAX_SHOWN]:
         title = scheduler_history.present(run).title
         hits.append(Hit(f"{run.pk} · {run.scenario.name}", f"{title}, {run.status}", f"/runs/{run.pk}/"))
     return Found(found.count(), hits)
@@ -78,7 +78,7 @@ def _runs(text: str, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> Found:
 
 def _named(rows: QuerySet[Any], text: str, hit: Callable[[Any], Hit]) -> Found:
     found = rows.filter(name__icontains=text)
-    return Found(found.count(), [hit(row) for row in found[:SHOWN]])
+    return Found(found.count(), [hit(row) for row in found[:MAX_SHOWN]])
 
 
 def _live(connection: Connection) -> Hit:
@@ -106,12 +106,12 @@ def _experiments(text: str) -> Found:
         module = experiments.experiment(name)
         if any(text.lower() in words.lower() for words in (name, module.PAPER, module.TITLE)):
             found.append(Hit(f"{module.PAPER}: {module.TITLE}", "experiment", f"/experiments/{name}/"))
-    return Found(len(found), found[:SHOWN])
+    return Found(len(found), found[:MAX_SHOWN])
 
 
 def _jobs(text: str, run: Run) -> Found:
     """Jobs by part of the id or model, as in the table of jobs."""
-    found = job_table.page(run, {"q": text, "size": str(SHOWN)})
+    found = job_table.page(run, {"q": text, "size": str(MAX_SHOWN)})
     hits = [
         Hit(row["id"], ", ".join(filter(None, (row["model"], row["state"]))), f"/runs/{run.pk}/?job={row['index']}")
         for row in found["rows"]
@@ -123,6 +123,6 @@ def _servers(text: str, run: Run) -> Found:
     cluster, _ = store.of_run(run)
     asked = text.lower()
     found = [place for place, server in enumerate(cluster.servers) if asked in server.name.lower()]
-    servers = [(place, cluster.servers[place]) for place in found[:SHOWN]]
+    servers = [(place, cluster.servers[place]) for place in found[:MAX_SHOWN]]
     hits = [Hit(server.name, server.site, f"/runs/{run.pk}/servers/{place}/") for place, server in servers]
     return Found(len(found), hits)

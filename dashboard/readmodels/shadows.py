@@ -14,13 +14,13 @@ from scheduling.model.training_models import training_model_of
 from scheduling.model.values import ModelError
 from scheduling.reporting.metric_table import BY_KEY
 from scheduling.run_times import predictors
-from twin.analysis.comparability import BY_TRAINING, model_of
+from twin.analysis.comparability import BY_TRAINING, REAL, comparable, model_of, named
 from twin.analysis.comparison.metrics import against
 from twin.models import Connection, Shadow, ShadowSet
 from twin.scenarios import store
 from twin.studies.races import trained_by
 from twin.studies.shadows import sets
-from twin.studies.shadows.figures import PAIRED, SHOWN
+from twin.studies.shadows.metrics import PAIRED, SHOWN
 
 WEEK = timedelta(days=7)
 TITLES = {
@@ -57,16 +57,18 @@ def _plain(of: ShadowSet) -> dict[str, Any]:
     facts = {key: value for key, value in of.facts.items() if key not in ("unplaced", "beliefs", "cannot_believe")}
     predictor = predictors().get(of.facts.get("beliefs", {}).get("name"))
     unplaced = of.facts.get("unplaced", [])
+    groups = [
+        {"durations": durations, "title": title, "rows": _rows(own, of)}
+        | ({"predictor": predictor.title if predictor else "", "cannot": _named(of.facts.get("cannot_believe", []))}
+           if durations == sets.BELIEVED else {"cannot": []})
+        for durations, title in TITLES.items() if (own := [one for one in shadows if one.durations == durations])
+    ]  # fmt: skip
     return facts | {
         "id": of.pk, "run": of.run_id, "from_ms": of.from_ms, "until_ms": of.until_ms, "at": of.created_at,
+        "began_at": None if of.run is None else of.run.began_at,
         "cannot": _named(of.facts.get("cannot", [])),
         "unplaced": unplaced[:5], "unplaced_count": len(unplaced), "trace": of.trace_id,
-        "groups": [
-            {"durations": durations, "title": title, "rows": _rows(own, of)}
-            | ({"predictor": predictor.title if predictor else "", "cannot": _named(of.facts.get("cannot_believe", []))}
-               if durations == sets.BELIEVED else {"cannot": []})
-            for durations, title in TITLES.items() if (own := [one for one in shadows if one.durations == durations])
-        ],
+        "groups": groups, "unranked": _unranked(groups),
     }  # fmt: skip
 
 
@@ -74,11 +76,27 @@ def _named(left_out: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return [one | {"title": _title(one["scheduler"])} for one in left_out]
 
 
-def _rows(shadows: Sequence[Shadow], of: ShadowSet) -> list[dict[str, Any]]:
-    """One row a shadow; `cells` has value, delta and verdict against the real cluster, and the best of its kind.
+def _unranked(groups: Sequence[dict[str, Any]]) -> str:
+    """Sentence on the execution models for which differences from the real cluster are not ranked; empty without any.
 
-    The best is chosen among schedulers whose jobs train by the same model (analysis/comparability.py), and for times
-    among those that completed every job that the real cluster completed.
+    The rule is that of comparisons (analysis/comparability.py).
+    """
+    trainings = dict.fromkeys(row["training"] for group in groups for row in group["rows"])
+    unlike = [named([training]) for training in trainings if not comparable([training], REAL)]
+    if not unlike:
+        return ""
+    return (
+        f"The shadows and the real cluster have different execution models: {', '.join(unlike)}; and {named(REAL)}. "
+        "The same job has different durations, so differences from the real cluster are not ranked."
+    )
+
+
+def _rows(shadows: Sequence[Shadow], of: ShadowSet) -> list[dict[str, Any]]:
+    """One row a shadow; `cells` has value and delta against the real cluster, and the best of its kind.
+
+    A verdict is given only where the real cluster and the shadow can be ranked; otherwise the delta is a fact. The best
+    is chosen among schedulers whose jobs train by the same model (analysis/comparability.py), and for times among those
+    that completed every job that the real cluster completed.
     """
     trainings = {shadow.scheduler: _training(shadow.scheduler, of) for shadow in shadows}
     rows: list[dict[str, Any]] = [
@@ -100,7 +118,8 @@ def _rows(shadows: Sequence[Shadow], of: ShadowSet) -> list[dict[str, Any]]:
             for (row, shadow), ranked in zip(own, best, strict=True):
                 delta = shadow.deltas.get(key)
                 base = None if delta is None else shadow.figures[key] - delta
-                cell = against([base, shadow.figures.get(key)], metric.direction, metric.unit)[1]
+                direction = metric.direction if comparable([row["training"]], REAL) else None
+                cell = against([base, shadow.figures.get(key)], direction, metric.unit)[1]
                 row["cells"][key] = {
                     "value": shadow.figures.get(key), "delta": delta, "relative": cell["relative"],
                     "verdict": cell["verdict"], "best": ranked["best"] and len(own) > 1,

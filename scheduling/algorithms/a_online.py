@@ -30,21 +30,10 @@ import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import (
-    CLOUD,
-    MAX_INT,
-    NONE,
-    NOTHING,
-    Cluster,
-    Decision,
-    Job,
-    ModelError,
-    Placement,
-    Reason,
-    Role,
-    Verdict,
-    WorkerPlan,
-)
+from scheduling.model.bars import CLOUD, NONE, Placement, Role
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict, WorkerPlan
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, Job, ModelError
 from scheduling.reporting.quantities import count
 from scheduling.typed_workers import workers as typed
 from scheduling.typed_workers.a_online import dispatch, plans
@@ -70,11 +59,11 @@ class AOnlineParameters(Parameters):
     )  # fmt: skip
 
 
-class TypeLanes(NamedTuple):
+class SlotsOfType(NamedTuple):
     """The workers of one type."""
 
     server: np.ndarray  # [row]
-    number: np.ndarray  # [row] lane on its server
+    number: np.ndarray  # [row] worker on its server
     shard: Shard
 
 
@@ -111,11 +100,9 @@ class AOnline(BaseScheduler):
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.check(cluster)
-        if (wrong := typed.check_uploads(cluster, jobs)) is not None:
-            raise ModelError(wrong)
         self.speed = 1.0 + self.parameters.speed_augmentation
         self.workers = _lasting(cluster)
-        self.shards: dict[str | None, TypeLanes] = {}
+        self.shards: dict[str | None, SlotsOfType] = {}
         self.assignment = Assignment(_steady(cluster), jobs, int(rng.integers(1 << 62)))
         self.storage = Storage(cluster, jobs, self.parameters.storage)
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else NEVER
@@ -170,7 +157,7 @@ class AOnline(BaseScheduler):
         times = typed.chunk_times(row, self.speed)
         cloud = (row.num_chunks or 0) - edge
         each_ms = times.remote if edge else times.local
-        future = self._lane(row.worker_type).shard.future(now_ms, np.array([job]))
+        future = self._slots(row.worker_type).shard.future(now_ms, np.array([job]))
         left_ms = int((future.end_ms - future.start_ms).sum())
         if cloud:
             ends_ms = self.assignment.cloud_spans[job][1] if edge else self.assignment.planned[job][1]
@@ -184,8 +171,8 @@ class AOnline(BaseScheduler):
             for job, (start_ms, _) in sorted(self.assignment.planned.items())
         ]
         named = [
-            np.stack([np.full(len(lanes.server), role), lanes.server, lanes.number], axis=1)
-            for role, lanes in ((_WORKER, self.workers), (_PS, self.assignment.ps))
+            np.stack([np.full(len(worker_slots.server), role), worker_slots.server, worker_slots.number], axis=1)
+            for role, worker_slots in ((_WORKER, self.workers), (_PS, self.assignment.ps))
         ]
         in_cloud = [(role, CLOUD, job) for job, *_ in jobs for role in (_WORKER, _PS)]
         rows = plans.table([], len(Placement._fields))
@@ -204,7 +191,7 @@ class AOnline(BaseScheduler):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         for name, saved in zip(state["names"], state["shards"], strict=True):
-            self._lane(name).shard.restore(saved)
+            self._slots(name).shard.restore(saved)
         self.dispatched = state["dispatched"]
         self.assignment.restore(state)
         self.at_edge = {int(job): int(count) for job, count in state["at_edge"]}
@@ -212,20 +199,20 @@ class AOnline(BaseScheduler):
         self.storage.restore(state["stored"])
         self.due_ms = state["due_ms"]
 
-    def _lane(self, kind: str | None) -> TypeLanes:
+    def _slots(self, kind: str | None) -> SlotsOfType:
         """Workers that serve jobs of that type."""
         name = self.workers.name(kind)
         if name not in self.shards:
             chosen = self.workers.of(kind)
             server = self.workers.server[chosen]
             away = [self.cluster.servers[s].away for s in server.tolist()]
-            self.shards[name] = TypeLanes(
+            self.shards[name] = SlotsOfType(
                 server, self.workers.number[chosen], Shard(len(chosen), away if any(away) else None)
             )
         return self.shards[name]
 
-    def _lanes(self) -> Iterator[tuple[np.ndarray, Shard]]:
-        return ((lane.server, lane.shard) for lane in self.shards.values())
+    def _servers_and_shards(self) -> Iterator[tuple[np.ndarray, Shard]]:
+        return ((slots.server, slots.shard) for slots in self.shards.values())
 
     def _uses_cloud(self, row: Job) -> bool:
         return self.model.cloud and self.cluster.unlimited_cloud and row.cloud_upload_ms is not None
@@ -234,10 +221,10 @@ class AOnline(BaseScheduler):
         """Reason why the job could never be dispatched, even to the empty cluster."""
         if self._uses_cloud(row):
             return None
-        lane = self._lane(row.worker_type)
-        if not len(lane.server):
+        slots = self._slots(row.worker_type)
+        if not len(slots.server):
             return Reason("no_worker_of_type", {"type": row.worker_type or "", "types": list(self.workers.kinds)})
-        most = self.storage.most(row, lane.server)
+        most = self.storage.most(row, slots.server)
         if most is not None and most < (row.num_chunks or 0):
             return Reason("storage_too_small", {"chunks": row.num_chunks, "chunk_mb": row.chunk_mb, "most": most})
         return None
@@ -246,40 +233,40 @@ class AOnline(BaseScheduler):
         """Dispatch of one job by A_greedy (Algorithm 2); None if storage keeps it out."""
         row = self.jobs[job]
         assert row.num_chunks is not None
-        lane, times, chunks = self._lane(row.worker_type), typed.chunk_times(row, self.speed), row.num_chunks
+        slots, times, chunks = self._slots(row.worker_type), typed.chunk_times(row, self.speed), row.num_chunks
         key = chunks * times.remote
-        upload = typed.uploads(row, lane.server)
-        quotes = lane.shard.quote(now_ms + upload, upload, key, times.remote)
+        upload = typed.uploads(row, slots.server)
+        quotes = slots.shard.quote(now_ms + upload, upload, key, times.remote)
         costs = dispatch.cloud_costs(row, times) if self._uses_cloud(row) else dispatch.NO_CLOUD
-        room = self.storage.room(now_ms, row, self._lanes())
-        chosen = dispatch.chosen(quotes, times.remote, chunks, costs, lane.server, room)
+        room = self.storage.room(now_ms, row, self._servers_and_shards())
+        chosen = dispatch.chosen(quotes, times.remote, chunks, costs, slots.server, room)
         if len(chosen) < chunks and not self._uses_cloud(row):
             return None
         order = self.dispatched
         self.dispatched += 1
         self.at_edge[job] = len(chosen)
-        self.storage.keep(job, lane.server[chosen])
+        self.storage.keep(job, slots.server[chosen])
         bars: Bars | None = None
         displaced: list[tuple[int, int]] = []
         if len(chosen):
-            bars, displaced = lane.shard.insert(
+            bars, displaced = slots.shard.insert(
                 now_ms, chosen, np.arange(len(chosen)), now_ms + upload[chosen], job=job, order=order, key=key,
                 work_ms=times.remote, weight=1.0 / chunks,
             )  # fmt: skip
         cloud = dispatch.cloud_part(now_ms, row, chunks - len(chosen), times)
         cost = dispatch.cost(row, quotes, upload, chosen, times, cloud)
         values = {
-            "edge": len(chosen), "servers": len(np.unique(lane.server[chosen])), "cloud": cloud.chunks, **cost,
+            "edge": len(chosen), "servers": len(np.unique(slots.server[chosen])), "cloud": cloud.chunks, **cost,
             "displaced": [other for other, _ in displaced],
         }  # fmt: skip
         verdicts = [Verdict(job, "admitted", Reason("dispatched", values))]
         for other, chunks in displaced:
             values = {"by": job, "by_id": row.id, "chunks": chunks, **cost}
             verdicts.append(Verdict(other, "preempted", Reason("displaced", values)))
-        plan = self._planned(now_ms, job, lane, bars, cloud)
+        plan = self._planned(now_ms, job, slots, bars, cloud)
         return Decision(verdicts=tuple(verdicts), workers=plan, alarm_ms=self._next_alarm(now_ms))
 
-    def _planned(self, now_ms: int, job: int, lane: TypeLanes, bars: Bars | None, cloud: CloudPart) -> WorkerPlan:
+    def _planned(self, now_ms: int, job: int, slots: SlotsOfType, bars: Bars | None, cloud: CloudPart) -> WorkerPlan:
         """New plans of the workers that got a chunk, and of the jobs on them."""
         parts, named, changes = [], [], []
         if cloud.chunks:
@@ -296,15 +283,15 @@ class AOnline(BaseScheduler):
             named.append(np.array([(_PS, CLOUD, job)]))
             changes = self.assignment.whole_in_cloud(job, cloud.start_ms, cloud.end_ms)
         else:
-            server, number = lane.server[bars.row], lane.number[bars.row]
+            server, number = slots.server[bars.row], slots.number[bars.row]
             parts.insert(0, plans.bars(bars.job, _WORKER, server, bars.start_ms, bars.end_ms, number, bars.chunk))
             touched = np.unique(bars.row)
             named.insert(
-                0, np.stack([np.full(len(touched), _WORKER), lane.server[touched], lane.number[touched]], axis=1)
+                0, np.stack([np.full(len(touched), _WORKER), slots.server[touched], slots.number[touched]], axis=1)
             )
             if cloud.chunks:
                 self.assignment.partly_in_cloud(job, cloud.start_ms, cloud.end_ms)
-            future = lane.shard.future(now_ms, np.unique(bars.job))
+            future = slots.shard.future(now_ms, np.unique(bars.job))
             changes = self.assignment.follow(now_ms, future.job, future.start_ms, future.end_ms)
         return plans.clipped(self.horizon_ms, np.concatenate(named), np.concatenate(parts), changes)
 
@@ -318,7 +305,7 @@ class AOnline(BaseScheduler):
             return now_ms
         times = [start_ms] if (start_ms := self.assignment.next_start(now_ms)) is not None else []
         if self.waiting and self.storage.kind == "chunk":
-            for _, shard in self._lanes():
+            for _, shard in self._servers_and_shards():
                 _, _, ends = shard.unfinished(now_ms)
                 if len(ends):
                     times.append(int(ends.min()))
@@ -326,15 +313,15 @@ class AOnline(BaseScheduler):
         return self.due_ms
 
 
-def _lasting(cluster: Cluster) -> typed.Lanes:
+def _lasting(cluster: Cluster) -> typed.WorkerSlots:
     """Workers on servers that return: on a server that leaves for good a chunk might wait for ever."""
-    return typed.lanes(
+    return typed.worker_slots(
         cluster,
         _WORKER,
         [i for i, server in enumerate(cluster.servers) if not any(end >= MAX_INT for _, end in server.away)],
     )
 
 
-def _steady(cluster: Cluster) -> typed.Lanes:
+def _steady(cluster: Cluster) -> typed.WorkerSlots:
     """Parameter servers on servers without outages."""
-    return typed.lanes(cluster, _PS, [i for i, server in enumerate(cluster.servers) if not server.away])
+    return typed.worker_slots(cluster, _PS, [i for i, server in enumerate(cluster.servers) if not server.away])

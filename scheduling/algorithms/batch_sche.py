@@ -24,19 +24,9 @@ import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import (
-    CLOUD,
-    NONE,
-    NOTHING,
-    Cluster,
-    Decision,
-    Job,
-    ModelError,
-    Placement,
-    Reason,
-    Role,
-    Verdict,
-)
+from scheduling.model.bars import CLOUD, NONE, Placement, Role
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.typed_workers import workers as typed
 from scheduling.typed_workers.execution import TypedWorkers
 
@@ -58,13 +48,13 @@ class BatchParameters(Parameters):
 
 
 class Choice(NamedTuple):
-    """Option for a job; without `lanes` it is in the cloud."""
+    """Option for a job; without `worker_slots` it is in the cloud."""
 
     cost: float  # worker-ms in cloud prices
     end_ms: int
     start_ms: int
     workers: int
-    lanes: np.ndarray | None
+    worker_slots: np.ndarray | None
 
 
 class BatchSche(BaseScheduler):
@@ -85,14 +75,12 @@ class BatchSche(BaseScheduler):
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        if (wrong := typed.check_uploads(cluster, jobs)) is not None:
-            raise ModelError(wrong)
-        self.workers = typed.lanes(cluster, _WORKER)
+        self.workers = typed.worker_slots(cluster, _WORKER)
         self.free = np.ones(len(self.workers.server), dtype=bool)
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else 1 << 60
         self.period_ms = max(1, round(self.parameters.period_hours * _HOUR_MS))
         self.waiting: list[int] = []
-        self.running: dict[int, np.ndarray] = {}  # lanes that each job holds
+        self.running: dict[int, np.ndarray] = {}  # workers that each job holds
         self.ends: dict[int, int] = {}  # completion time, whatever the horizon
         self.batch = 0
         self.leaves = np.array([bool(server.away) for server in cluster.servers], dtype=bool)
@@ -138,7 +126,8 @@ class BatchSche(BaseScheduler):
             if best.end_ms <= self.horizon_ms:
                 finishes[job] = best.end_ms
             values = {
-                "batch": self.batch, "cloud": best.lanes is None, "workers": best.workers, "choices": len(choices),
+                "batch": self.batch, "cloud": best.worker_slots is None, "workers": best.workers,
+                "choices": len(choices),
                 "price": best.cost / _HOUR_MS,
             }  # fmt: skip
             verdicts.append(Verdict(job, "started", Reason("batched", values)))
@@ -159,7 +148,7 @@ class BatchSche(BaseScheduler):
         }
         for job, bars in kept.items():
             assert isinstance(before, BatchSche)
-            held = {place[bar.server, bar.lane] for bar in bars if bar.server != CLOUD}
+            held = {place[bar.server, bar.worker_slot] for bar in bars if bar.server != CLOUD}
             self.running[job], self.ends[job] = np.array(sorted(held), dtype=np.int64), before.ends[job]
             self.free[self.running[job]] = False
         if isinstance(before, BatchSche):
@@ -210,7 +199,7 @@ class BatchSche(BaseScheduler):
             if not 1 <= workers <= len(near):
                 continue
             work_ms = -(-chunks * times.remote // workers)
-            lanes, load_ms = near[:workers], int(loads[workers - 1])
+            worker_slots, load_ms = near[:workers], int(loads[workers - 1])
             if self.leaves.any():
                 staying = [
                     at
@@ -219,34 +208,38 @@ class BatchSche(BaseScheduler):
                 ]
                 if len(staying) < workers:
                     continue
-                lanes = np.array(staying[:workers], dtype=np.int64)
-                load_ms = int(typed.uploads(row, self.workers.server[lanes]).max())
-                if not all(self._stays(at, now_ms, load_ms + work_ms) for at in lanes.tolist()):
+                worker_slots = np.array(staying[:workers], dtype=np.int64)
+                load_ms = int(typed.uploads(row, self.workers.server[worker_slots]).max())
+                if not all(self._stays(at, now_ms, load_ms + work_ms) for at in worker_slots.tolist()):
                     continue
             used = (busy + workers) / len(own)
             start_ms = now_ms + load_ms
             found.append(
-                Choice(EDGE_PRICE * BASE**used * chunks * times.remote, start_ms + work_ms, start_ms, workers, lanes)
+                Choice(
+                    EDGE_PRICE * BASE**used * chunks * times.remote, start_ms + work_ms, start_ms, workers, worker_slots
+                )
             )
         return found
 
-    def _stays(self, lane: int, now_ms: int, for_ms: int) -> bool:
-        away = self.cluster.servers[self.workers.server[lane]].away
+    def _stays(self, worker_slot: int, now_ms: int, for_ms: int) -> bool:
+        away = self.cluster.servers[self.workers.server[worker_slot]].away
         return not any(begin < now_ms + for_ms and end > now_ms for begin, end in away)
 
     def _bars(self, now_ms: int, job: int, choice: Choice) -> list[Placement]:
         start_ms, end_ms = (min(ms, self.horizon_ms) for ms in (choice.start_ms, choice.end_ms))
-        if choice.lanes is None:
+        if choice.worker_slots is None:
             self.running[job] = np.arange(0)
             return [Placement(job, _WORKER, CLOUD, start_ms, end_ms, choice.workers, NONE)] if start_ms < end_ms else []
-        self.running[job] = choice.lanes
-        self.free[choice.lanes] = False
+        self.running[job] = choice.worker_slots
+        self.free[choice.worker_slots] = False
         bars = []
-        for server, lane in zip(
-            self.workers.server[choice.lanes].tolist(), self.workers.number[choice.lanes].tolist(), strict=True
+        for server, worker_slot in zip(
+            self.workers.server[choice.worker_slots].tolist(),
+            self.workers.number[choice.worker_slots].tolist(),
+            strict=True,
         ):
             if now_ms < start_ms:
-                bars.append(Placement(job, _TRANSFER, server, now_ms, start_ms, 1, lane))
+                bars.append(Placement(job, _TRANSFER, server, now_ms, start_ms, 1, worker_slot))
             if start_ms < end_ms:
-                bars.append(Placement(job, _WORKER, server, start_ms, end_ms, 1, lane))
+                bars.append(Placement(job, _WORKER, server, start_ms, end_ms, 1, worker_slot))
         return bars

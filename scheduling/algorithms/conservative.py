@@ -23,7 +23,9 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.availability import Availability, Demands
 from scheduling.slotted.backfill_lines import Starts
 from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, sentences

@@ -39,11 +39,11 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.parameters import parameter
-from scheduling.model.training_models import BANDWIDTH
-from scheduling.model.values import Cluster, Job, Reason, Verdict
+from scheduling.model.decision import Reason, Verdict
+from scheduling.model.values import BANDWIDTH, GPU, Cluster, Job
 from scheduling.slotted.gangs.packing import PS, WORKER, Packing, Units, workers_of
 from scheduling.slotted.gangs.rates import GangParameters
-from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler
+from scheduling.slotted.reallocation import MAX_WORKERS, ReallocatingScheduler
 from scheduling.slotted.solvers.dorm_program import Answer, Demands, Pool, share_out
 
 MAX_TYPES = 12
@@ -79,7 +79,7 @@ class DormParameters(GangParameters):
     )  # fmt: skip
 
 
-class Dorm(GangScheduler):
+class Dorm(ReallocatingScheduler):
     """Dorm: numbers of workers from the program, placement round robin."""
 
     name = "dorm"
@@ -190,7 +190,7 @@ class Dorm(GangScheduler):
         servers = self.servers
         here = [i for i, there in enumerate(servers.open) if there]
         groups: dict[Any, list[int]] = {}
-        for key in (lambda amounts: amounts[:BANDWIDTH], lambda amounts: amounts[0], lambda amounts: None):
+        for key in (lambda amounts: amounts[:BANDWIDTH], lambda amounts: amounts[GPU], lambda amounts: None):
             groups = defaultdict(list)
             for i in here:
                 groups[(servers.roles[0][i], servers.roles[1][i]), key(servers.amounts[i])].append(i)
@@ -201,17 +201,17 @@ class Dorm(GangScheduler):
     def _pack(self, before: Mapping[int, int]) -> dict[int, Units]:
         """Jobs that keep their number stay; the others are placed in order, with as many workers as fit."""
         packing = Packing(self.servers, self.pointers)
-        gangs = {
+        allocations = {
             job: units for job, units in self.held.items()
             if self.wanted[job] == before[job] and all(self.servers.open[server] for _, server, _ in units)
         }  # fmt: skip
-        for job, units in gangs.items():
+        for job, units in allocations.items():
             packing.take(self.shapes[job], units)
         for job, workers in self.wanted.items():
-            for fewer in range(0 if job in gangs else workers, 0, -1):
+            for fewer in range(0 if job in allocations else workers, 0, -1):
                 placed = packing.gang(self.shapes[job], fewer)
                 if placed is not None:
-                    gangs[job] = placed
+                    allocations[job] = placed
                     break
         self.pointers = packing.pointers
-        return gangs
+        return allocations

@@ -16,13 +16,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 
-from scheduling.model.values import RESOURCES, Reason, Verdict
+from scheduling.model.decision import Reason, Verdict
+from scheduling.model.values import RESOURCES
 from scheduling.slotted.gangs.packing import WORKER, Packing, Units, as_units, workers_of
 from scheduling.slotted.gangs.rates import Shape
-from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler
+from scheduling.slotted.reallocation import MAX_WORKERS, ReallocatingScheduler
 
 
-class Drf(GangScheduler):
+class Drf(ReallocatingScheduler):
     """DRF with a heap of dominant shares."""
 
     name = "drf"

@@ -22,7 +22,8 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, lesser
-from scheduling.model.values import Cluster, Decision, Job
+from scheduling.model.decision import Decision
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.backfill_lines import Candidates, Starts, Walk
 from scheduling.slotted.backfilling import FAIR_SHARE, BackfillParameters, BackfillScheduler, sentences
 from scheduling.slotted.gang_queue import Units

@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.parameters import parameter
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.gang_queue import Gang, GangQueue, Kind
 from scheduling.slotted.gangs.rates import GangParameters
 

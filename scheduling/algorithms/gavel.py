@@ -32,7 +32,9 @@ from scheduling.colocation.rounds.standings import RECEIVED, TARGET, Standings
 from scheduling.colocation.scheduler_base import GroupedScheduler, cloud_pool
 from scheduling.colocation.site_pool import DONE, Change, Group, Pool
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.model.values import NONE, Cluster, Job, Reason
+from scheduling.model.bars import NONE
+from scheduling.model.decision import Reason
+from scheduling.model.values import Cluster, Job
 from scheduling.reporting.quantities import count, duration
 
 EQUAL, PRIORITY = "equal", "priority"
@@ -158,10 +160,7 @@ class Gavel(GroupedScheduler):
         known, row = self.facts(job), self.jobs[job]
         return any(fit(one, row, known, len(one.servers)).machines for one in site.types)
 
-    def _impossible(self, job: int) -> Reason | None:
-        found = super()._impossible(job)
-        if found is None or found.code != "memory_too_small":
-            return found
+    def _too_small(self, job: int) -> Reason:
         # memory of all machines of a type without what the runtime keeps, and what the job needs on them
         most, need = max(
             (len(one.servers) * one.usable_gb, least_machines(one, self.facts(job)) * one.usable_gb)

@@ -13,15 +13,17 @@ The paper reports the mean over all cases and the best and the worst; here a cas
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from scheduling.colocation.contention import CONTENTION, paces_ms
-from scheduling.colocation.memory.usage import GC_FROM, GC_FULL, OUT_OF_MEMORY, usage
+from scheduling.colocation.memory.usage import GC_FROM, GC_FULL, OUT_OF_MEMORY, USABLE, usage
 from scheduling.colocation.scheduler_base import GroupedScheduler, GroupParameters
 from scheduling.colocation.site_pool import Change, Group, Pool
 from scheduling.kernel.parameters import parameter
+from scheduling.model.decision import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class NaiveColocation(GroupedScheduler):
     summary = "Divides the cluster into equal partitions in which a few jobs contend for CPU and network."
     Parameters = NaiveParameters
     spill = False
+    reasons = {
+        "naive_colocation.partition_too_small": lambda v: (
+            f"Rejected: needs {v['need']:.4g} GB of memory, and spilling to disk is disabled; the largest partition "
+            f"has {v['most']:.4g} GB."
+        ),
+    }
 
     def start(self, cluster: Any, jobs: Any, rng: Any) -> None:
         super().start(cluster, jobs, rng)
@@ -124,10 +132,20 @@ class NaiveColocation(GroupedScheduler):
         return best
 
     def _fits(self, pool: Pool, job: int) -> bool:
-        widest = max(self.parts[self.pools.index(pool)], key=len)
+        """True if the partition with the most memory holds the job alone."""
+        largest = self._largest(pool)
         if self.parameters.forced:
-            return self._usage(pool, widest, [job]) <= OUT_OF_MEMORY
-        return self._holds(pool, widest, [job])
+            return self._usage(pool, largest, [job]) <= OUT_OF_MEMORY
+        return self._holds(pool, largest, [job])
+
+    def _too_small(self, job: int) -> Reason:
+        most = max(_usable_gb(pool, self._largest(pool)) for pool in self.pools)
+        need = sum(self._needs(job, 1.0)) * USABLE
+        return Reason("naive_colocation.partition_too_small", {"need": need, "most": most})
+
+    def _largest(self, pool: Pool) -> list[int]:
+        """Machines of the site's partition with the most memory; of equal ones the first."""
+        return max(self.parts[self.pools.index(pool)], key=lambda servers: _usable_gb(pool, servers))
 
     def _slowdown(self, pool: Pool, servers: list[int], jobs: list[int]) -> float:
         """Slowdown by garbage collection where memory is short."""
@@ -152,3 +170,8 @@ class NaiveColocation(GroupedScheduler):
                 pool.set_back(change, job)
             pool.leave(change, jobs[-1])
             pool.place(change, id_, servers, jobs[:-1], moving=False)
+
+
+def _usable_gb(pool: Pool, servers: Sequence[int]) -> float:
+    """Memory that groups can use on these machines: their number x that of the smallest."""
+    return len(servers) * pool.ground(servers).memory_gb * USABLE

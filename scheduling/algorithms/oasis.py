@@ -33,7 +33,8 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.quotes import Deadline, PriceQuote
 from scheduling.model.admission import Room, impossible, missing_part
-from scheduling.model.bars import COUNT, JOB, ROLE, SERVER
+from scheduling.model.bars import COUNT, JOB, ROLE, SERVER, Placement, Role
+from scheduling.model.decision import Decision, Reason, Verdict
 from scheduling.model.training_models import (
     LIMITS,
     NEEDS,
@@ -44,7 +45,7 @@ from scheduling.model.training_models import (
     oasis_worker_slots,
 )
 from scheduling.model.utility import arrival_slot, utility_at
-from scheduling.model.values import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Verdict
+from scheduling.model.values import RESOURCES, Cluster, Demand, Job
 from scheduling.slotted.execution import Slotted
 from scheduling.slotted.oasis.provable import PROVABLE, provable_bounds
 from scheduling.slotted.oasis.quote import Quote, Units, most_at_once, no_capacity
@@ -124,12 +125,21 @@ class Oasis(PriceBased):
         workers, ps = (capacity[members] for members in self.members)
         away = away_slots(divided, self.horizon, cluster.slot_ms)
         self.bounds = self._estimate(workers, ps)
-        self.books = (
-            PriceBook(
-                workers, self.horizon, self.bounds.worker_floor, self.bounds.worker_ceiling, away[:, self.members[0]]
-            ),
-            PriceBook(ps, self.horizon, self.bounds.ps_floor, self.bounds.ps_ceiling, away[:, self.members[1]]),
+        self.books = self._empty_books(workers, ps, away)
+
+    def _empty_books(self, workers: np.ndarray, ps: np.ndarray, away: np.ndarray) -> tuple[PriceBook, PriceBook]:
+        """Books of the slots of `away` [slot, server], at the current bounds. Capacities: [server, resource]."""
+        bounds, slots, (hosts, ps_hosts) = self.bounds, len(away), self.members
+        return (
+            PriceBook(workers, slots, bounds.worker_floor, bounds.worker_ceiling, away[:, hosts]),
+            PriceBook(ps, slots, bounds.ps_floor, bounds.ps_ceiling, away[:, ps_hosts]),
         )
+
+    def _grow(self, horizon: int) -> None:
+        away = away_slots(self.cluster.servers, horizon, self.cluster.slot_ms, self.horizon)
+        workers, ps = (book.capacity.T for book in self.books)
+        for book, more in zip(self.books, self._empty_books(workers, ps, away), strict=True):
+            book.append(more)
 
     def _estimate(self, workers: np.ndarray, ps: np.ndarray) -> PriceParams:
         """Bounds from the sample. Capacities: thousandths, [server, resource]."""
@@ -149,6 +159,10 @@ class Oasis(PriceBased):
         self.bounds = bounds
         self.books[0].set_bounds(self.bounds.worker_floor, self.bounds.worker_ceiling)
         self.books[1].set_bounds(self.bounds.ps_floor, self.bounds.ps_ceiling)
+
+    def _learn(self, arrived: int) -> bool:
+        self.rows += [self._converted(job) for job in self.jobs[len(self.rows) : arrived]]
+        return super()._learn(arrived)
 
     def record_changed(self, job: int) -> None:
         self.rows[job] = self._converted(self.jobs[job])
@@ -232,7 +246,7 @@ class Oasis(PriceBased):
 
     def _inspect(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
         """Quote for a job that arrives now, or the reason why it cannot run."""
-        first = arrival_slot(now_ms, self.cluster.slot_ms)
+        first = self._submitted(now_ms)
         reason = impossible(job, self.needed, self.fits, self.training)
         row = self._converted(job)
         reason = reason or self._hopeless(row, first, most_workers)
@@ -254,10 +268,12 @@ class Oasis(PriceBased):
         return shown
 
     def state(self) -> dict[str, Any]:
-        return {"workers": self.books[0].state(), "ps": self.books[1].state(), "arrived": self.arrived}
+        books = {"workers": self.books[0].state(), "ps": self.books[1].state()}
+        return books | {"arrived": self.arrived, "horizon": self.horizon}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self._learn(state["arrived"])
+        self._reach_saved(state, state["workers"], state["ps"])
         self.books[0].restore(state["workers"])
         self.books[1].restore(state["ps"])
 

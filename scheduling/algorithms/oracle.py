@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from scheduling.algorithms.harmony import Found, Harmony
 from scheduling.colocation.harmony_parameters import RegroupingParameters
-from scheduling.colocation.selection.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
+from scheduling.colocation.selection.exhaustive import MAX_EXACT_JOBS, MAX_EXACT_MACHINES, all_pairs, exact
 from scheduling.colocation.selection.grouping import Work
 from scheduling.colocation.selection.regrouping import Side
 
@@ -31,7 +31,7 @@ class Oracle(Harmony):
     Parameters: ClassVar[type] = RegroupingParameters
 
     def _found(self, work: Work) -> Found | None:
-        tiny = len(work.comp) <= EXACT_JOBS and work.machines <= EXACT_MACHINES
+        tiny = len(work.comp) <= MAX_EXACT_JOBS and work.machines <= MAX_EXACT_MACHINES
         groups = (exact if tiny else all_pairs)(work, self.parameters.cpu_weight)
         return None if groups is None else Found(groups.score, lambda: groups)
 

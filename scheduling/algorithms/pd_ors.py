@@ -40,13 +40,14 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.quotes import Deadline, PriceQuote
 from scheduling.model.admission import Room, impossible, missing_part
-from scheduling.model.bars import COUNT, JOB, ROLE, SERVER
+from scheduling.model.bars import COUNT, JOB, ROLE, SERVER, Placement, Role
+from scheduling.model.decision import Decision, Reason, Verdict
 from scheduling.model.training_models import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.model.utility import arrival_slot, utility_at
-from scheduling.model.values import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
+from scheduling.model.values import RESOURCES, Cluster, Job
 from scheduling.slotted.execution import Slotted
 from scheduling.slotted.pd_ors.job_view import COUNTED, counted
-from scheduling.slotted.pd_ors.locality import Manner
+from scheduling.slotted.pd_ors.locality import PlacementSearch
 from scheduling.slotted.pd_ors.prices import SharedPrices, estimate_shared
 from scheduling.slotted.pd_ors.quote import Quote, Schedule
 from scheduling.slotted.pricing.price_based import PriceBased
@@ -135,8 +136,14 @@ class PdOrs(PriceBased):
         self._sort(np.arange(self.horizon))
         self.hosts = [np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps")]
         paper = (p.rounding_gain, p.failure_probability, p.tries, p.first_feasible) if p.mode == "paper" else None
-        self.manner = Manner(p.refine, p.solver_seconds, paper, self.deadline)
+        self.search = PlacementSearch(p.refine, p.solver_seconds, paper, self.deadline)
         self.seed = int(rng.integers(2**63))  # of the random draws for a job, so that a decision can be repeated
+
+    def _grow(self, horizon: int) -> None:
+        away = away_slots(self.cluster.servers, horizon, self.cluster.slot_ms, self.horizon)
+        self.book.append(PriceBook(self.book.capacity.T, len(away), self.bounds.floor, self.bounds.ceiling, away))
+        self.kinds = np.concatenate([self.kinds, np.zeros(len(away), dtype=np.int64)])
+        self._sort(np.arange(self.horizon, horizon))
 
     def _estimate(self, capacity: np.ndarray) -> SharedPrices:
         """Bounds from the sample. capacity: thousandths, [server, resource]."""
@@ -201,7 +208,7 @@ class PdOrs(PriceBased):
         new = copy(self)
         new.book, new.kinds, new.known_kinds = self.book.copy(), self.kinds.copy(), self.known_kinds.copy()
         new.deadline = Deadline()
-        new.manner = replace(self.manner, deadline=new.deadline, known={})
+        new.search = replace(self.search, deadline=new.deadline, known={})
         return new
 
     def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
@@ -251,10 +258,11 @@ class PdOrs(PriceBased):
         return shown
 
     def state(self) -> dict[str, Any]:
-        return {"book": self.book.state(), "arrived": self.arrived}
+        return {"book": self.book.state(), "arrived": self.arrived, "horizon": self.horizon}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self._learn(state["arrived"])
+        self._reach_saved(state, state["book"])
         self.book.restore(state["book"])
         self._sort(np.arange(self.horizon))
 
@@ -266,13 +274,13 @@ class PdOrs(PriceBased):
 
     def _inspect(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
         """Options of a job that arrives now, or the reason why it has none."""
-        first = arrival_slot(now_ms, self.cluster.slot_ms)
+        first = self._submitted(now_ms)
         reason = impossible(job, self.needs, self.fits, "pd-ors") or self._hopeless(job, first, most_workers)
         if reason is not None:
             return reason
         seed = (self.seed, *job.id.encode())
         kinds = self.kinds[: self._end(first)]
-        return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, kinds, self.manner, seed, most_workers)
+        return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, kinds, self.search, seed, most_workers)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""

@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.parameters import parameter
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Reason, Verdict
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.reporting.quantities import count
 from scheduling.slotted.backfill_lines import Key, Starts, has_room
 from scheduling.slotted.gang_queue import Gang, GangQueue, Kind, Units

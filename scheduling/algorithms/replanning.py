@@ -13,7 +13,9 @@ until it pays, and plans change:
   candidate is dropped. Without a promise a job can lose its plan; it keeps its work, and waits.
 - A waiting job is rejected when it would not pay on an empty cluster: by today's price bounds it never will.
 
-The scheduler knows no job before its arrival. Utility against OASiS, limits: docs/papers/replanning.md.
+The scheduler knows no job before its arrival. A cluster without a horizon gets that of pricing/price_based.py: jobs
+wait at most until the end of the last window that an arrival has opened so far. Utility against OASiS, limits:
+docs/papers/replanning.md.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ import numpy as np
 from scheduling.algorithms.oasis import Oasis, OasisParameters
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.bars import Placement, Role
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.utility import arrival_slot
-from scheduling.model.values import NOTHING, Cluster, Decision, Placement, Reason, Role, Verdict
+from scheduling.model.values import Cluster
 from scheduling.slotted.oasis.quote import most_at_once
 from scheduling.slotted.replanning.lead_quote import LeadQuote
 from scheduling.slotted.replanning.plans import OpenJob, Plan, jobs_of, rows_of, state_of
@@ -86,13 +90,13 @@ class Replanning(Oasis):
         self.fresh: list[int] = []  # arrived since the last slot
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
-        repriced = self._learn(job + 1)
+        repriced, horizon = self._learn(job + 1), self.horizon
         found = self._inspect(now_ms, self.jobs[job], None)
         if isinstance(found, Reason):
             return Decision(verdicts=(Verdict(job, "rejected", found),), repriced=repriced)
         self.open[job] = OpenJob(found.worker_slots)
         self.fresh.append(job)
-        return Decision(repriced=True) if repriced else NOTHING
+        return Decision(repriced=repriced) if repriced or self.horizon > horizon else NOTHING
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
         self.open.pop(job, None)

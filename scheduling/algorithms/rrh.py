@@ -28,12 +28,14 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.bars import Placement
+from scheduling.model.decision import Decision, Reason, Verdict
 from scheduling.model.training_models import EPSILON, gang_size
 from scheduling.model.utility import OVERFLOW, arrival_slot
-from scheduling.model.values import Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.gangs.packing import Packing, Units
 from scheduling.slotted.gangs.rates import GangParameters, Shape
-from scheduling.slotted.reallocation import GangScheduler
+from scheduling.slotted.reallocation import ReallocatingScheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class RrhParameters(GangParameters):
     )
 
 
-class Rrh(GangScheduler):
+class Rrh(ReallocatingScheduler):
     """RRH: fixed gangs in the order of reward."""
 
     name = "rrh"
@@ -60,7 +62,7 @@ class Rrh(GangScheduler):
         "Admits a job if its utility exceeds the loss of the other jobs, and runs the "
         "jobs with the highest utility per slot."
     )
-    needs = (*GangScheduler.needs, "requested_workers", "utility")
+    needs = (*ReallocatingScheduler.needs, "requested_workers", "utility")
     Parameters = RrhParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:

@@ -23,7 +23,8 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, pack
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Reason, Verdict
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.backfill_lines import Candidates, Starts, Walk
 from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, LineName, sentences
 from scheduling.slotted.gang_queue import Units
@@ -90,7 +91,7 @@ class Slurm(BackfillScheduler):
     """The queue, and what the next passes have to do. Reservations last for one pass."""
 
     name = "slurm"
-    title = "Slurm's main and backfill schedulers"
+    title = "Slurm’s main and backfill schedulers"
     paper = "Jette and Wickberg: Architecture of the Slurm Workload Manager, JSSPP 2023"
     summary = "Starts jobs in order, queue by queue; at intervals it backfills around reservations of whole servers."
     reasons = sentences("slurm")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.model.values import Reason
+from scheduling.model.decision import Reason
 from scheduling.typed_workers.gang_pool import Gang, Key
 from scheduling.typed_workers.gang_scheduler import TypedGangScheduler
 
@@ -47,6 +47,6 @@ class Srtf(TypedGangScheduler):
         return gang.left_ms - gang.ran_ms(now_ms), gang.job
 
     def started(self, now_ms: int, gang: Gang, again: bool, load_ms: int) -> Reason:
-        servers = len({server for server, _ in gang.lanes})
+        servers = len({server for server, _ in gang.worker_slots})
         values = {"workers": gang.size, "servers": servers, "load_ms": load_ms, "again": again, "left_ms": gang.left_ms}
         return Reason("shortest_first", values)

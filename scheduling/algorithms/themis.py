@@ -30,13 +30,15 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.model.bars import Placement
+from scheduling.model.decision import Decision, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.reporting.quantities import count
 from scheduling.slotted.auction.partial_allocation import Auction, Bidder, share_left
 from scheduling.slotted.auction.places import Places
 from scheduling.slotted.gangs.packing import Packing, Units, workers_of
 from scheduling.slotted.gangs.rates import GangParameters
-from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler
+from scheduling.slotted.reallocation import MAX_WORKERS, ReallocatingScheduler
 
 REQUESTED, USABLE = "requested", "usable"
 EPSILON = 1e-9  # bidders
@@ -53,7 +55,7 @@ class ThemisParameters(GangParameters):
         title="Fairness knob f",
     )
     lease_slots: int = parameter(
-        1, "Time for which a job keeps the workers that it got", low=1, high=10_000, unit="slots", title="Lease"
+        1, "Time for which a job keeps the workers that it got", low=1, high=10_000, unit="slots", title="Worker lease"
     )
     demand: str = parameter(
         REQUESTED,
@@ -88,8 +90,8 @@ def _won(values: Any) -> str:
     )
 
 
-class Themis(GangScheduler):
-    """Themis over gangs, which are allocated again when leases end."""
+class Themis(ReallocatingScheduler):
+    """Themis over workers, which are allocated again when leases end."""
 
     name = "themis"
     title = "Themis"

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, ModelError, Reason, Verdict, shorten
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.values import Cluster, Job, ModelError, shorten
 from scheduling.typed_workers.gang_pool import Gang, Key
 from scheduling.typed_workers.gang_scheduler import TypedGangScheduler
 
@@ -36,7 +37,7 @@ _NEVER = 1 << 60  # ms
 class TiresiasParameters(Parameters):
     limits: str = parameter(
         "500",
-        "One for each queue except the last, ascending, for example 500,2000",
+        "Limits of attained service, one for each queue except the last, ascending, for example 500,2000",
         unit="worker-hours",
         title="Service limits",
     )
@@ -96,7 +97,7 @@ class TiresiasL(TypedGangScheduler):
 
     def started(self, now_ms: int, gang: Gang, again: bool, load_ms: int) -> Reason:
         self._expect(gang)
-        servers = len({server for server, _ in gang.lanes})
+        servers = len({server for server, _ in gang.worker_slots})
         values = {"workers": gang.size, "servers": servers, "load_ms": load_ms, "again": again}
         return Reason("least_served", {**values, "queue": gang.queue, "served_ms": gang.executed_ms * gang.size})
 
@@ -121,7 +122,7 @@ class TiresiasL(TypedGangScheduler):
             at_ms, job = self.moves[0]
             gang = self.gangs.get(job)
             if gang is not None and self._move_ms(gang) == at_ms:
-                return at_ms
+                return max(at_ms, now_ms)  # a job that another scheduler has left may be due since before
             heapq.heappop(self.moves)
         return None
 
@@ -147,7 +148,7 @@ class TiresiasL(TypedGangScheduler):
             heapq.heappush(self.moves, (at_ms, gang.job))
 
     def _move_ms(self, gang: Gang) -> int | None:
-        if gang.lanes:
+        if gang.worker_slots:
             if gang.queue == len(self.limits_ms):
                 return None
             at_ms = gang.work_ms + max(0, -(-self.limits_ms[gang.queue] // gang.size) - gang.executed_ms)
@@ -158,7 +159,7 @@ class TiresiasL(TypedGangScheduler):
 
     def _moved(self, now_ms: int, gang: Gang) -> Reason:
         """Queue change: to the next queue while the job runs, to the first one while it waits."""
-        if gang.lanes:
+        if gang.worker_slots:
             running = gang.pool.running
             del running[bisect_left(running, (self.running_key(gang), gang.job))]
             gang.queue += 1

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.colocation.job_mapping import REFERENCE_NIC, facts, workers_on
-from scheduling.model.training_models import BANDWIDTH
-from scheduling.model.values import Certificate, Cluster, Demand, Job, Server
+from scheduling.model.values import BANDWIDTH, Certificate, Cluster, Demand, Job, Server
 
 BOUND_TYPES = ("machine_work", "longest_job")
 SAFE = 1 - 1e-9  # sums in floating point: rounded down by this

@@ -47,7 +47,7 @@ class RegroupingParameters(GroupParameters):
         0.3, "For fixed spilling: share of each input on disk", low=0.0, high=1.0, title="Share on disk"
     )
     sites: str = parameter(
-        "edge_first", "Site of a job that fits at both", choices=("edge_first", "balanced"), title="Choice of site"
+        "edge_first", "Site of a job that fits on either", choices=("edge_first", "balanced"), title="Choice of site"
     )
 
 

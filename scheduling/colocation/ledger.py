@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduling.kernel.ledger import Ledger
-from scheduling.model.values import Placement
+from scheduling.model.bars import Placement
 
 
 class MachineLedger(Ledger):

@@ -46,7 +46,7 @@ class Groups(Part):
         elif event.kind == "decided" and event.data["kind"] == "moved":
             self.moves += 1
 
-    def figures(self, run: Played) -> dict[str, Any] | None:
+    def metrics(self, run: Played) -> dict[str, Any] | None:
         """Metrics from the first arrival to the last completion, in the phases of this model: shares and means."""
         if not self.any:
             return None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from scheduling.colocation.job_mapping import facts
 from scheduling.colocation.memory.usage import machines_needed
-from scheduling.colocation.selection.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
+from scheduling.colocation.selection.exhaustive import MAX_EXACT_JOBS, MAX_EXACT_MACHINES, all_pairs, exact
 from scheduling.colocation.site_pool import Group, Pool
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Job
@@ -23,7 +23,7 @@ MAX_JOBS = 100  # all pairs of 80 jobs on 100 machines take about a second
 # of the numbers of compared regroupings: the first, then growing by this factor, and the newest
 GROWTH = 4
 
-Segment = Sequence[Any]  # (from_ms, until_ms or -1, data of `grouped`)
+Segment = Sequence[Any]  # (from_ms, until_ms or -1, data of `grouped`), in the order of the log
 
 
 class Moment(NamedTuple):
@@ -38,10 +38,15 @@ class Moment(NamedTuple):
     best_groups: int
 
 
+def applies(scheduler: BaseScheduler) -> bool:
+    """True for a scheduler that searches for groups."""
+    return hasattr(scheduler.parameters, "regroup_gain")
+
+
 def why_not(scheduler: BaseScheduler, cluster: Cluster) -> str | None:
     """Obstacle to a comparison; None where there is none."""
     chosen = scheduler.parameters
-    if not hasattr(chosen, "regroup_gain"):
+    if not applies(scheduler):
         return "this scheduler does not search for groups"
     sites = {server.site for server in cluster.servers if "worker" in server.roles}
     if len(sites) != 1:
@@ -104,7 +109,7 @@ def compare(
         pool.work([job for job in order if job in known], machines, known.__getitem__, needs),
         scheduler.parameters.cpu_weight,
     )
-    tiny = len(work.comp) <= EXACT_JOBS and machines <= EXACT_MACHINES
+    tiny = len(work.comp) <= MAX_EXACT_JOBS and machines <= MAX_EXACT_MACHINES
     best = (exact if tiny else all_pairs)(work, weight)
     if best is None:
         return None
@@ -119,7 +124,9 @@ def compare(
 def _order(open_jobs: Sequence[int], segments: Sequence[Segment], at_ms: int) -> list[int]:
     """Order of Algorithm 1: running jobs by start, paused jobs by the time of their pause, the others by arrival."""
     stretches: dict[int, tuple[int, int]] = {}  # job -> (begin, end or -1) of its last stretch in groups
-    for from_ms, until_ms, data in sorted((s for s in segments if s[0] <= at_ms), key=lambda s: s[0]):
+    for from_ms, until_ms, data in segments:
+        if from_ms > at_ms:
+            break
         until_ms = -1 if until_ms > at_ms else until_ms
         for job in data["jobs"]:
             begin, end = stretches.get(job, (from_ms, from_ms))

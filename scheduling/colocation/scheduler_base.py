@@ -19,7 +19,9 @@ from scheduling.colocation.memory.usage import USABLE, held_gb, machines_needed,
 from scheduling.colocation.site_pool import Change, Group, Pool, Record
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import NONE, NOTHING, SITES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
+from scheduling.model.bars import NONE, Placement, Role
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.values import SITES, Cluster, Job
 
 _WORKER = int(Role.WORKER)
 
@@ -31,7 +33,7 @@ def cloud_pool() -> Any:
         "Maximum number of machines of the cloud site; the first ones are used",
         low=0,
         high=100_000,
-        title="Machines of the cloud",
+        title="Cloud machines",
     )
 
 
@@ -42,7 +44,7 @@ class GroupParameters(Parameters):
     quantise: bool = parameter(
         False,
         "Decide only at the start of slots, as slotted schedulers do, instead of immediately",
-        title="Decisions at slots only",
+        title="Decisions only at slot starts",
     )
     cloud_pool: int = cloud_pool()
 
@@ -247,6 +249,10 @@ class GroupedScheduler(BaseScheduler, ABC):
         self.known[job] = known
         if any(self._fits(pool, job) for pool in self.pools):
             return None
+        return self._too_small(job)
+
+    def _too_small(self, job: int) -> Reason:
+        """Reason to reject a job that no site can hold; it states the machines that `_fits` tests."""
         pool = max(self.pools, key=lambda p: len(p.servers) * p.least_memory)
         need = sum(self._needs(job, pool.least_memory)) * pool.least_memory * USABLE
         return Reason(

@@ -20,7 +20,8 @@ from scheduling.colocation.job_mapping import REFERENCE_DISK, REFERENCE_NIC, Fac
 from scheduling.colocation.memory.hill_climbing import Climb
 from scheduling.colocation.memory.usage import Ground
 from scheduling.colocation.selection.grouping import Work
-from scheduling.model.values import NONE, Cluster, Server
+from scheduling.model.bars import NONE
+from scheduling.model.values import BANDWIDTH, MEMORY, Cluster, Server
 
 DONE = 1e-9  # iterations; less than that is left of a job that is done
 EARLY_MS = 1e-6  # a product that is a whole ms up to rounding is that ms
@@ -134,9 +135,9 @@ class Pool:
         self.slowest = min(server.speed for server in self.examples)
         self.shares = [sum(kind == k for kind in self.kind.values()) / len(servers) for k in kinds.values()]
         self.present = {s for s in servers if not self.rows[s].is_away(0)}
-        self.nic = {s: row.nic_gbps or row.capacity[4] / 1000 or REFERENCE_NIC for s, row in self.rows.items()}
+        self.nic = {s: row.nic_gbps or row.capacity[BANDWIDTH] / 1000 or REFERENCE_NIC for s, row in self.rows.items()}
         self.disk = {s: (row.disk_gbps or REFERENCE_DISK) * GB_PER_MS for s, row in self.rows.items()}
-        self.memory = {s: row.capacity[2] / 1000 for s, row in self.rows.items()}
+        self.memory = {s: row.capacity[MEMORY] / 1000 for s, row in self.rows.items()}
         self.least_memory = min(self.memory.values())
         self.slowest_nic = min(self.nic.values())
         self.groups: dict[int, Group] = {}

@@ -47,7 +47,7 @@ class Subtask(NamedTuple):
 class Idle(NamedTuple):
     """Idle interval of a track; the cause is the term of Eq. (1) that binds the iteration."""
 
-    lane: str
+    track: str
     start_ms: float
     end_ms: float
     cause: str
@@ -103,14 +103,14 @@ def of_group(
 def idle(bars: Sequence[Subtask], from_ms: float, to_ms: float, cause: str) -> list[Idle]:
     """Idle intervals of the resource tracks in a window."""
     out = []
-    for lane, kinds in zip(TRACKS, ((COMP,), (PULL, PUSH)), strict=True):
+    for track, kinds in zip(TRACKS, ((COMP,), (PULL, PUSH)), strict=True):
         reached = from_ms
         for bar in (bar for bar in bars if bar.kind in kinds):
             if bar.start_ms > reached + 1e-3:
-                out.append(Idle(lane, reached, min(bar.start_ms, to_ms), cause))
+                out.append(Idle(track, reached, min(bar.start_ms, to_ms), cause))
             reached = max(reached, bar.end_ms)
         if reached < to_ms - 1e-3:
-            out.append(Idle(lane, reached, to_ms, cause))
+            out.append(Idle(track, reached, to_ms, cause))
     return out
 
 
@@ -177,11 +177,11 @@ class _Tracks:
 
     def step(self) -> Iterator[Subtask]:
         """Start of all subtasks that can start, then advance to the next end."""
-        for lane in (0, 1):
-            if self.busy[lane] is None and self.queues[lane]:
-                job = self.queues[lane].pop(0)
+        for track in (0, 1):
+            if self.busy[track] is None and self.queues[track]:
+                job = self.queues[track].pop(0)
                 end = self.now + self.lengths[job][self.phase[job]]
-                self.busy[lane] = (end, job)
+                self.busy[track] = (end, job)
                 yield Subtask(job, self.phase[job], self.finished[job] + 1, self.now, end)
         primary = self.busy[1]
         if self.spare and primary is not None and self.busy[2] is None and self.queues[1]:
@@ -189,12 +189,12 @@ class _Tracks:
             end = self._beside(primary[0], self.lengths[job][self.phase[job]])
             self.busy[2] = (end, job)
             yield Subtask(job, self.phase[job], self.finished[job] + 1, self.now, end, secondary=True)
-        ends = [(busy[0], lane, busy[1]) for lane, busy in enumerate(self.busy) if busy is not None]
+        ends = [(busy[0], track, busy[1]) for track, busy in enumerate(self.busy) if busy is not None]
         heapq.heapify(ends)
         self.now = ends[0][0]
         while ends and ends[0][0] == self.now:
-            _, lane, job = heapq.heappop(ends)
-            self.busy[lane] = None
+            _, track, job = heapq.heappop(ends)
+            self.busy[track] = None
             self._done(job)
         if self.busy[1] is None:  # the secondary subtask becomes the primary one; its end is as planned
             self.busy[1], self.busy[2] = self.busy[2], None

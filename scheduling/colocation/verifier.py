@@ -14,7 +14,7 @@ from scheduling.colocation.verification.groups_csv import check_rows
 from scheduling.colocation.verification.metrics import metrics_of
 from scheduling.verification.replay import NOWHERE
 from scheduling.verification.rules import Output, Row, Rules, Stage
-from scheduling.verification.schema import boolean
+from scheduling.verification.value_checks import boolean
 
 
 class ColocationRules(Rules):
@@ -30,7 +30,7 @@ class ColocationRules(Rules):
             rows, parameters = given.more.get("groups"), given.summary["parameters"]
             _check_groups(given.cluster, given.jobs, given.log, parameters, given.execution["fills"], rows, problems)
 
-    def figures(self, given: Output) -> dict[str, Any] | None:
+    def metrics(self, given: Output) -> dict[str, Any] | None:
         return metrics_of(given.cluster, given.jobs, given.log, given.done)
 
     def check_stage(

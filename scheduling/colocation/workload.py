@@ -1,7 +1,7 @@
 """The workload of the Harmony paper (Section V-B): 4 applications x 2 data sets x 10 settings on 100 m4.2xlarge.
 
 Table I (sizes of inputs and models) is the paper's; Fig. 9, which gives the times, was not available. Times of
-communication, shares of computation and lengths are **calibrated** so that the figures in the paper's text are met:
+communication, shares of computation and lengths are **calibrated** so that the numbers in the paper's text are met:
 mean degree of parallelism 15, 44 s for an iteration of the eight combinations on 32 machines, jobs long enough that
 arrivals 8 minutes apart hardly matter. Hence no `literal` variant. A worker of the other schedulers fills a machine.
 
@@ -53,7 +53,7 @@ SUBSETS = ("all", "comp60", "comm60")
 ARRIVALS = ("all_at_once", "poisson", "bursty", "timestamps")
 BURST_RATES, BURST_LENGTH = (0.3, 3.0), 10
 PRIORITY, SENSITIVITY, TARGET_SLOTS = (1.0, 100.0), (0.01, 1.0), (1.0, 15.0)
-DRAWN = ("arrival_ms", "comp_machine_ms", "comm_ms", "iterations", "utility")
+SAMPLED = ("arrival_ms", "comp_machine_ms", "comm_ms", "iterations", "utility")
 DERIVED = ("iterations_per_epoch", "worker", "ps", "requested_workers", "chunk_mb")
 FROM_PAPER = ("model", "input_gb", "model_gb")
 
@@ -159,7 +159,7 @@ def _window(rng: np.random.Generator, count: int, mean_ms: float, timestamps: Se
 
 def _job(rng: np.random.Generator, id_: str, at_ms: int, row: Row, slot_ms: int) -> Job:
     made = {
-        **dict.fromkeys(FROM_PAPER, "trace"), **dict.fromkeys(DRAWN, "drawn"), **dict.fromkeys(DERIVED, "derived")
+        **dict.fromkeys(FROM_PAPER, "trace"), **dict.fromkeys(SAMPLED, "drawn"), **dict.fromkeys(DERIVED, "derived")
     }  # fmt: skip
     utility = Utility(
         float(rng.uniform(*PRIORITY)), float(rng.uniform(*SENSITIVITY)), float(rng.uniform(*TARGET_SLOTS))

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Agreement(NamedTuple):
-    """Figures over the jobs that completed in both; differences are simulated minus real.
+    """Agreement over the jobs that completed in both; differences are simulated minus real.
 
     makespan_error  relative difference of the makespans; None where the real one is 0
     within          share of the starts that differ by at most the tolerance
@@ -30,7 +30,7 @@ class Agreement(NamedTuple):
 def agreement(
     arrived: np.ndarray, real: tuple[np.ndarray, np.ndarray], simulated: tuple[np.ndarray, np.ndarray], within_ms: int
 ) -> Agreement:
-    """Figures of [job] arrivals and (starts, ends) in ms, -1 where they did not happen."""
+    """Agreement from [job] arrivals and (starts, ends) in ms, -1 where they did not happen."""
     from scipy import stats  # when it is used: 45 MB of memory, which the processes that import this file do not need
 
     known = np.flatnonzero((np.minimum(*real) >= 0) & (np.minimum(*simulated) >= 0))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 COVERAGE_PERCENT = 80
@@ -30,13 +31,20 @@ class Band(NamedTuple):
         return max(0, least_ms, min(wait_ms, round(low))), max(wait_ms, round(high))
 
 
+class PastError(NamedTuple):
+    """The error of a forecast that came true."""
+
+    size: float  # of the forecast wait
+    error: float
+
+
 class Bands:
     """Bands of new forecasts by the last ones that came true: (forecast wait, real wait) in ms, the newest last."""
 
     def __init__(self, past: Sequence[tuple[int, int]]) -> None:
-        newest_first = [(_size(forecast), error(real, forecast)) for forecast, real in reversed(past[-LAST:])]
-        rows = sorted(newest_first, key=lambda row: row[0])  # of equal waits the newest come first
-        self.sizes, self.errors = [size for size, _ in rows], [one for _, one in rows]
+        newest_first = [PastError(_size(forecast), error(real, forecast)) for forecast, real in reversed(past[-LAST:])]
+        rows = sorted(newest_first, key=attrgetter("size"))  # of equal waits the newest come first
+        self.sizes, self.errors = [row.size for row in rows], [row.error for row in rows]
         self.known: dict[int, Band] = {}  # by the first of the nearest forecasts
 
     def around(self, wait_ms: int, least_ms: int = 0) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Figures of forecasts that have come true: error by lead, coverage of the band, bias, and the state of calibration."""
+"""Accuracy of past forecasts: error by lead, coverage of the band, bias, and the state of calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAND = (0.75, 0.85)  # coverage of a calibrated 80 % band
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Errors:
     """Errors of starts in ms. bias: mean of real minus forecast, above 0 where jobs start later than forecast."""
 
     count: int
@@ -43,15 +43,15 @@ def lead(wait_ms: int) -> int:
     return int(np.searchsorted(LEAD_EDGES_MS, wait_ms, side="right"))
 
 
-def figures(real_ms: np.ndarray, predicted_ms: np.ndarray) -> Figures:
-    """Figures of forecast against real starts, as waits or as times."""
+def errors(real_ms: np.ndarray, predicted_ms: np.ndarray) -> Errors:
+    """Errors of forecasts of starts, as waits or as times."""
     if not len(real_ms):
-        return Figures(0)
+        return Errors(0)
     difference = np.asarray(real_ms, dtype=float) - np.asarray(predicted_ms, dtype=float)
     errors = np.sort(np.abs(difference))
     p90 = errors[math.ceil(0.9 * len(errors)) - 1]
     within = tuple(float((errors <= minutes * MINUTE_MS).mean()) for minutes in WITHIN_MIN)
-    return Figures(
+    return Errors(
         len(errors), float(errors.mean()), float(np.median(errors)), float(p90), float(difference.mean()), within
     )
 

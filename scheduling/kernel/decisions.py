@@ -7,7 +7,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scheduling.kernel.agenda import Priority
-from scheduling.model.values import NOTHING, Decision, ModelError, Placement
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision
+from scheduling.model.values import ModelError
 
 if TYPE_CHECKING:
     from scheduling.kernel.simulation import Simulation
@@ -53,7 +55,7 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
         sim.schedule(decision.alarm_ms, Priority.ALARM)
     if decision.repriced:
         emit_all_prices(sim, at_ms)
-    elif plan and sim.prices:
+    elif sim.prices:
         emit_prices_of(sim, at_ms, [*dropped, *(bar for bars in plan.values() for bar in bars)])
 
 
@@ -64,14 +66,17 @@ def emit_all_prices(sim: Simulation, at_ms: int) -> None:
 
 
 def emit_prices_of(sim: Simulation, at_ms: int, bars: Sequence[Placement]) -> None:
-    """Log of the prices of the slots that these bars touch, if the scheduler has any."""
+    """Log of the prices of the slots that these bars touch, and of those that are new, if the scheduler has any."""
     if sim.prices:
-        _emit_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
+        touched = sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms)
+        new = range(sim.priced_slots, sim.scheduler.horizon or 0)
+        _emit_prices(sim, at_ms, sorted({*touched, *new}) if new else touched)
 
 
 def _emit_prices(sim: Simulation, at_ms: int, slots: Sequence[int]) -> None:
-    data = sim.scheduler.model.price_event(sim.scheduler, slots)
+    data = sim.scheduler.model.price_event(sim.scheduler, slots) if slots else None
     if data is not None:
+        sim.priced_slots = sim.scheduler.horizon or 0
         sim.emit(at_ms, "priced", data)
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from scheduling.kernel.beliefs.belief import Pace
 from scheduling.kernel.ledger import Ledger
-from scheduling.model.values import Certificate, Cluster, Job, Placement
+from scheduling.model.bars import Placement
+from scheduling.model.values import Certificate, Cluster, Job
 
 if TYPE_CHECKING:
     from scheduling.kernel.scheduler import BaseScheduler
@@ -64,6 +65,9 @@ class ExecutionModel(ABC):
         """Pace of the true work of this scheduler's jobs; None where plans of jobs do not determine it."""
         return None
 
+    def check_jobs(self, cluster: Cluster, jobs: Sequence[Job]) -> None:  # noqa: B027 (an optional hook)
+        """Check of all jobs of a scenario before it begins; ModelError if they do not suit the cluster."""
+
     def as_used(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """The jobs with every field that this model derives from others."""
         return jobs
@@ -72,7 +76,7 @@ class ExecutionModel(ABC):
         """Data of the model's charts besides the events, as plain data. worker_types: of each job."""
         return {}
 
-    def lanes(self, cluster: Cluster) -> np.ndarray | None:
+    def worker_slots(self, cluster: Cluster) -> np.ndarray | None:
         """[server] typed workers and parameter servers; None where the model does not count them."""
         return None
 

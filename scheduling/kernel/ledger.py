@@ -10,7 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
-from scheduling.model.values import CLOUD, NONE, Cluster, Job, Placement, Role, WorkerPlan
+from scheduling.model.bars import CLOUD, NONE, Placement, Role
+from scheduling.model.decision import WorkerPlan
+from scheduling.model.values import Cluster, Job
 
 _TRANSFER = int(Role.TRANSFER)
 _INTEGERS = {int}

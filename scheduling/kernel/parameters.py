@@ -46,7 +46,7 @@ def describe(declared: type) -> list[dict[str, Any]]:
                 "name": f.name,
                 "title": title_of(f.name, f.metadata),
                 "default": default,
-                **{k: v for k, v in f.metadata.items() if k not in ("type", "choice_titles")},
+                **{k: v for k, v in f.metadata.items() if k not in ("type", "choice_titles", "left_out")},
                 "type": f.metadata["type"].__name__,
                 **({"titles": dict(f.metadata["choice_titles"])} if f.metadata["choices"] else {}),
             }
@@ -67,17 +67,18 @@ def _named(name: str, metadata: Mapping[str, Any]) -> str:
 
 
 def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
-              choices: Sequence[str] | Mapping[str, str] | None = None, unit: str = "",
+              choices: Sequence[str] | Mapping[str, str] | None = None, left_out: str = "", unit: str = "",
               title: str = "") -> Any:  # fmt: skip
     """Declaration of a parameter: type, default, range or choices, unit, help, and title if its name is not a label.
 
-    choices: {value: title}, or the values where these in words are titles.
+    choices: {value: title}, or the values where these in words are titles. left_out: the end of a sentence about
+    choices that are not available here (`Menu.notice`).
     """
     kind = type or default.__class__
     titles = choices if isinstance(choices, Mapping) else {value: _words(value) for value in choices or ()}
     metadata: dict[str, Any] = {
-        "type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None,
-        "unit": unit, "optional": default is None, "choice_titles": titles,
+        "type": kind, "help": help + left_out, "low": low, "high": high, "choices": list(choices) if choices else None,
+        "unit": unit, "optional": default is None, "choice_titles": titles, "left_out": left_out,
     }  # fmt: skip
     if title:
         metadata["title"] = title
@@ -101,7 +102,8 @@ def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
         return
     choices, low, high = metadata["choices"], metadata["low"], metadata["high"]
     if choices and value not in choices:
-        raise ModelError(f"parameter {_named(name, metadata)} must be one of {', '.join(choices)}, got {value!r}")
+        listed = f"{', '.join(choices)}, got {value!r}{metadata['left_out']}"
+        raise ModelError(f"parameter {_named(name, metadata)} must be one of {listed}")
     if low is not None and not value >= low:
         raise ModelError(f"parameter {_named(name, metadata)} must be at least {_amount(low, metadata)}, got {value!r}")
     if high is not None and not value <= high:

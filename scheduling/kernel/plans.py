@@ -10,8 +10,10 @@ import numpy as np
 from scheduling.kernel.agenda import Agenda, Priority
 from scheduling.kernel.beliefs.knowledge import Knowledge
 from scheduling.kernel.ledger import Ledger, Overbooked
-from scheduling.model.bars import END, JOB
-from scheduling.model.values import NONE, Decision, Job, Placement, Role, WorkerPlan
+from scheduling.kernel.plan_scopes import OF_JOBS, OF_WORKERS, PlanScope
+from scheduling.model.bars import END, JOB, NONE, Placement, Role
+from scheduling.model.decision import Decision, WorkerPlan
+from scheduling.model.values import Job
 
 _WORKER = int(Role.WORKER)
 Emit = Callable[[int, str, Mapping[str, Any]], None]  # (at_ms, kind, data) of an event
@@ -49,12 +51,12 @@ class Plans:
 
     def end(self, at_ms: int, job: int) -> None:
         """End of the plan of the job now, before its work is done."""
-        self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), NONE]], [])
+        self._change(at_ms, OF_JOBS, [job], [[job, self._start_ms(at_ms, job, ()), NONE]], [])
 
     def cut(self, at_ms: int, job: int) -> list[Placement]:
         """End of the plan of a job whose work is done now; the bars that it had left, which may have begun."""
         dropped = self.ledger.replace(at_ms, {job: []})
-        self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), at_ms]], [])
+        self._change(at_ms, OF_JOBS, [job], [[job, self._start_ms(at_ms, job, ()), at_ms]], [])
         return dropped
 
     def commit(self, at_ms: int, decision: Decision) -> None:
@@ -62,7 +64,7 @@ class Plans:
         for job, bars in decision.plan.items():
             start_ms, finish_ms = self._start_ms(at_ms, job, bars), decision.finishes.get(job)
             self._promise(at_ms, job, finish_ms, bars)
-            self._change(at_ms, "job", [job], [[job, start_ms, NONE if finish_ms is None else finish_ms]], bars)
+            self._change(at_ms, OF_JOBS, [job], [[job, start_ms, NONE if finish_ms is None else finish_ms]], bars)
         if decision.workers is not None:
             self._commit_workers(at_ms, decision.workers)
 
@@ -84,7 +86,7 @@ class Plans:
                     f"job {self.jobs[job].id}: must not hold resources after its work is done at {finishes[job]} ms; "
                     f"its plan ends at {end_ms} ms"
                 )
-        self._change(at_ms, "worker", plan.workers.tolist(), jobs, plan.bars)
+        self._change(at_ms, OF_WORKERS, plan.workers.tolist(), jobs, plan.bars)
 
     def _start_ms(self, at_ms: int, job: int, bars: Sequence[Placement]) -> int:
         """Start of the job under its new plan, past or planned; NONE without workers."""
@@ -117,6 +119,6 @@ class Plans:
         else:
             self.agenda.schedule(finish_ms, Priority.COMPLETION, job)
 
-    def _change(self, at_ms: int, scope: str, keys: list[Any], jobs: list[list[int]], bars: Any) -> None:
+    def _change(self, at_ms: int, scope: PlanScope, keys: list[Any], jobs: list[list[int]], bars: Any) -> None:
         """jobs: [job, start_ms, finish_ms] of each whose times change."""
-        self.emit(at_ms, "plan_changed", {"scope": scope, "keys": keys, "jobs": jobs, "bars": bars})
+        self.emit(at_ms, "plan_changed", {"scope": scope.name, "keys": keys, "jobs": jobs, "bars": bars})

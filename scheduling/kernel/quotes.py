@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from scheduling.model.values import Reason
+from scheduling.model.decision import Reason
 
 ADMITTED = "payoff_positive"
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import CHUNK, COUNT, END, GROUP, JOB, ROLE, SERVER, START, WIDTH, WORKER_SLOT
-from scheduling.model.values import CLOUD, Event, Role
+from scheduling.kernel.plan_scopes import scope_of
+from scheduling.model.bars import CHUNK, CLOUD, COUNT, END, GROUP, JOB, ROLE, SERVER, START, WIDTH, WORKER_SLOT, Role
+from scheduling.model.values import Event
 
 _PS = int(Role.PS)
 _Plan = tuple[int, Any, Any]  # at_ms, keys, bars
@@ -22,20 +23,22 @@ class Futures:
     """Collector of planning events that gives the realized bars."""
 
     def __init__(self) -> None:
-        self.plans: dict[str, list[_Plan]] = {"job": [], "worker": []}  # by scope
+        self.of_jobs: list[_Plan] = []
+        self.of_workers: list[_Plan] = []
 
     def feed(self, event: Event) -> None:
         """Addition of an event; events without plans change nothing."""
         if event.kind == "plan_changed":
             data = event.data
-            self.plans[data["scope"]].append((event.at_ms, data["keys"], data["bars"]))
+            plans = self.of_workers if scope_of(data).of_workers else self.of_jobs
+            plans.append((event.at_ms, data["keys"], data["bars"]))
 
     def matrix(self) -> np.ndarray:
         """int64 [bar, 9], the columns of Placement: by job, and by time within a job where workers were planned."""
-        bars = _held_by_jobs(self.plans["job"])
-        if not self.plans["worker"]:
+        bars = _held_by_jobs(self.of_jobs)
+        if not self.of_workers:
             return bars
-        both = np.concatenate([bars, _held_by_workers(self.plans["worker"])])
+        both = np.concatenate([bars, _held_by_workers(self.of_workers)])
         order = (WORKER_SLOT, SERVER, CHUNK, ROLE, START, JOB)  # the last one first
         return both[np.lexsort(both[:, order].T)]
 
@@ -53,7 +56,8 @@ def _held_by_workers(plans: Sequence[_Plan]) -> np.ndarray:
     """The bars of plans of workers; those that continue each other without a change become one."""
     named = np.concatenate([np.asarray(keys, dtype=np.int64).reshape(-1, 3) for _, keys, _ in plans])
     bars = np.concatenate([np.asarray(bars, dtype=np.int64).reshape(-1, WIDTH) for _, _, bars in plans])
-    servers = int(max(named[:, 1].max(initial=0), bars[:, SERVER].max(initial=0))) + 1 - CLOUD
+    _, server, _ = named.T
+    servers = int(max(server.max(initial=0), bars[:, SERVER].max(initial=0))) + 1 - CLOUD
     own = np.where(bars[:, SERVER] == CLOUD, bars[:, JOB], bars[:, WORKER_SLOT])
     codes = [
         (worker * 2 + (role == _PS)) * servers + server - CLOUD  # one number for each worker

@@ -7,27 +7,22 @@ imported on demand: a missing package disables only the schedulers that need it.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 from scheduling import algorithms
+from scheduling.kernel.menus import Unavailable, defined, file_of, imported, modules
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.kernel.scheduler import BaseScheduler
 
-ELSEWHERE = ("observed",)  # they record decisions of real clusters and cannot be selected; each has a folder of its own
-
-
-class Unavailable(UnknownName):
-    """Error for a scheduler that cannot be used; the message gives the reason and a remedy."""
+_RECORDERS = ("observed",)  # each has a folder of its own, and not a file in algorithms/
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Names of all schedulers in alphabetical order, including unavailable ones."""
-    return tuple(sorted({info.name for info in pkgutil.iter_modules(algorithms.__path__)}))
+    return tuple(modules(algorithms))
 
 
 def schedulers() -> Mapping[str, type[BaseScheduler]]:
@@ -40,61 +35,50 @@ def unavailable() -> Mapping[str, str]:
     return {name: found for name in names() if isinstance(found := _imported(name), str)}
 
 
+def recorders() -> Mapping[str, type[BaseScheduler]]:
+    """Schedulers that record what real clusters decided, as {name: class}: they cannot be selected."""
+    return {name: scheduler_class(name) for name in _RECORDERS}
+
+
 def scheduler_class(name: str) -> type[BaseScheduler]:
     """The class called `name`; UnknownName lists the names that would work."""
-    if name in ELSEWHERE:
-        return _defined(importlib.import_module(f"scheduling.{name}.scheduler"))[0]
+    if name in _RECORDERS:
+        recorder: type[BaseScheduler] = defined(importlib.import_module(f"scheduling.{name}.scheduler"), BaseScheduler)[
+            0
+        ]
+        return recorder
     if name not in names():
-        raise UnknownName(f"unknown scheduler {name!r}; known: {', '.join(names())}")
+        raise UnknownName(f"unknown scheduler {name!r}; known: {', '.join(schedulers())}")
     found = _imported(name)
     if isinstance(found, str):
         raise Unavailable(f"scheduler {name!r} is not available: {found}")
     return found
 
 
+def obstacle(name: str) -> str:
+    """Reason why the scheduler that a run or a file names cannot be used any more; empty if it can."""
+    if name not in names() and name not in _RECORDERS:
+        return f"scheduler {name!r} is not available: no file {name}.py is installed with the schedulers"
+    try:
+        scheduler_class(name)
+    except Unavailable as error:
+        return str(error)
+    return ""
+
+
 @cache
 def _imported(name: str) -> type[BaseScheduler] | str:
     """The class in the file of that name, or the reason why it is unavailable."""
-    folders = [
-        folder for folder in algorithms.__path__ if any(info.name == name for info in pkgutil.iter_modules([folder]))
-    ]
-    if len(folders) > 1:
-        return f"two files define this name: {' and '.join(f'{folder}/{name}.py' for folder in folders)}; rename one"
-    own = f"{algorithms.__name__}.{name}"
-    try:
-        module = importlib.import_module(own)
-    except (Exception, SystemExit) as error:
-        if isinstance(error, ImportError) and (package := _foreign(error)) is not None:
-            return needs_package(package, error)
-        return f"its file cannot be imported: {type(error).__name__}: {error}"
-    found = _defined(module)
+    module = imported(algorithms, name, modules(algorithms)[name])
+    if isinstance(module, str):
+        return module
+    found: list[type[BaseScheduler]] = defined(module, BaseScheduler)
     if [cls.name for cls in found] != [name]:
         has = ", ".join(cls.name for cls in found) or "none"
-        return f"its file must define one scheduler, named {name!r}; it has {has}"
+        return f"{file_of(module)} must define one scheduler, named {name!r}; it has {has}"
     if foreign := [code for code in vars(found[0]).get("reasons", ()) if not code.startswith(f"{name}.")]:
         return f"its own reason {foreign[0]!r} must begin with its name: {name}.{foreign[0]}"
     return found[0]
-
-
-def needs_package(package: str, error: Exception) -> str:
-    """Reason why something cannot be used without a package, with the remedy."""
-    why = f"it needs the package {package}, which cannot be imported ({error})"
-    return f"{why}: pip install -r requirements.txt installs it"
-
-
-def _defined(module: ModuleType) -> list[type[BaseScheduler]]:
-    """The schedulers that a module defines itself."""
-    return [
-        value for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, BaseScheduler) and value.__module__ == module.__name__
-        and "name" in vars(value)
-    ]  # fmt: skip
-
-
-def _foreign(error: ImportError) -> str | None:
-    """Name of the missing package; None if it is this package, whose file has an error."""
-    package = (error.name or "").partition(".")[0]
-    return None if package in ("", __name__.partition(".")[0]) else package
 
 
 def build(name: str, given: Mapping[str, Any] | None = None) -> BaseScheduler:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 FIELD = 64
 GUARD = sum(1 << (FIELD * i + FIELD - 1) for i in range(5))
 MASK = (1 << (FIELD - 1)) - 1
-LIMIT = 1 << (FIELD - 2)  # amounts that are packed stay below this, so sums of two cannot reach the guard
+MAX_PACKED = (1 << (FIELD - 2)) - 1  # of an amount that is packed, so that sums of two cannot reach the guard
 
 
 def pack(amounts: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scheduling.model.values import Placement
+from scheduling.model.bars import Placement
 
 if TYPE_CHECKING:
     from scheduling.kernel.simulation import Simulation
@@ -49,7 +49,8 @@ def restore(sim: Simulation, state: Mapping[str, Any]) -> None:
     ledger.rebuild(sim.now_ms, map(Placement._make, state["bars"].tolist()))
     if sim.knowledge is not None:
         sim.knowledge.restore(state["knowledge"])
-        for job in range(sim.arrived):
-            sim.scheduler.record_changed(job)
+    for job in range(sim.arrived):
+        sim.announce(job)
     sim.scheduler.rng.bit_generator.state = json.loads(state["rng"])
     sim.scheduler.restore(state["scheduler"])
+    sim.priced_slots = sim.scheduler.horizon or 0

@@ -11,7 +11,9 @@ import numpy as np
 from scheduling.kernel.execution_model import ExecutionModel
 from scheduling.kernel.parameters import Parameters
 from scheduling.kernel.quotes import Deadline, PriceQuote
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision, Reason
+from scheduling.model.values import Cluster, Job
 
 
 class BaseScheduler:
@@ -57,12 +59,31 @@ class BaseScheduler:
     def check(self, cluster: Cluster) -> None:
         """Check of the cluster; ModelError if the scheduler cannot run it at all. It must be fast: forms call it."""
 
+    def check_jobs(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
+        """Check of all jobs of a scenario before it begins; ModelError if the scheduler cannot run them.
+
+        The simulation calls it on another instance than the one that decides.
+        """
+        self.model.check_jobs(cluster, jobs)
+
     def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int | None:
-        """Horizon in slots that it would use; None = no end. Before `start`, for forms."""
+        """Horizon in slots that it has reached when these jobs have arrived; None = no end.
+
+        Forms call it with all jobs of a trace, on an instance that runs nothing.
+        """
         return cluster.horizon_slots
 
+    def known_jobs(self, jobs: Sequence[Job], arrived: int) -> Sequence[Job]:
+        """Jobs of a scenario that the scheduler knows when the first `arrived` of them have arrived."""
+        return jobs if self.clairvoyant else jobs[:arrived]
+
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
-        """Hook before the first event. `jobs` is the whole scenario: only online information may affect decisions."""
+        """Hook before the first event.
+
+        jobs: those that have arrived. The simulation appends each further job when it arrives, before `on_arrival`; a
+        `clairvoyant` scheduler gets all jobs of the scenario at once. cluster: as it is now, with its announced outages
+        (`Server.away`); a change that comes later restarts the scheduler on the changed cluster.
+        """
         self.cluster = cluster
         self.jobs = jobs
         self.rng = rng
@@ -92,7 +113,8 @@ class BaseScheduler:
     def record_changed(self, job: int) -> None:
         """Hook: the record of the job in `jobs` has changed.
 
-        Called before `on_arrival` in runs on beliefs, and before quotes of a variant of the job.
+        Called before quotes of a variant of the job, and before `on_arrival` if the scheduler is `clairvoyant` and runs
+        on beliefs.
         """
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
@@ -147,13 +169,13 @@ class BaseScheduler:
     def assume(self, bars: np.ndarray, arrived: int) -> None:
         """Hook after `start`; with `quotes`.
 
-        These bars, in the column order of Placement, are planned, and jobs[:arrived] have arrived.
+        These bars, in the column order of Placement, are planned, and the first `arrived` jobs have arrived.
         """
         raise NotImplementedError
 
     @property
     def clairvoyant(self) -> bool:
-        """True if decisions depend on jobs that arrive later; with `quotes`."""
+        """True if decisions depend on jobs that arrive later: a parameter asks for that, and says so."""
         return False
 
     def with_record(self, job: int, record: Job) -> None:

@@ -25,7 +25,8 @@ from scheduling.kernel.changes.phases import Phase, check_phases, with_shares
 from scheduling.kernel.plans import Plans
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.steps import STEPS
-from scheduling.model.values import MAX_INT, Cluster, Event, Job, ModelError, Server
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, Event, Job, ModelError, Server
 
 _OUTAGE, _SLOT, _END = int(Priority.OUTAGE), int(Priority.SLOT), int(Priority.END)
 HOOKS = ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
@@ -101,8 +102,20 @@ class Simulation:
             getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None
             for name in HOOKS
         )  # hooks that the class does not override are not called
-        known = jobs if self.knowledge is None else self.knowledge.records
-        scheduler.start(cluster, known, np.random.default_rng(self.seed))
+        cls(scheduler.parameters).check_jobs(cluster, jobs)
+        records = jobs if self.knowledge is None else self.knowledge.records
+        self.known = list(scheduler.known_jobs(records, self.arrived))  # a list of the scheduler, too
+        scheduler.start(cluster, self.known, np.random.default_rng(self.seed))
+        self.priced_slots = scheduler.horizon or 0  # slots whose prices the log has, or gets when the phase has begun
+
+    def announce(self, job: int) -> None:
+        """Record of a job that has arrived, for the scheduler; one that is clairvoyant has another record by now."""
+        record = self.jobs[job] if self.knowledge is None else self.knowledge.records[job]
+        if job == len(self.known):
+            self.known.append(record)
+        elif self.known[job] is not record:
+            self.known[job] = record
+            self.scheduler.record_changed(job)
 
     def events(self) -> Iterator[Event]:
         """Events from here to the end; `state` is then that after the step of the last event taken."""
@@ -165,9 +178,11 @@ class Simulation:
 
     def set_server(self, index: int, **fields: Any) -> list[Event]:
         """Change of the fields of a server, such as capacity or outages; its name stays."""
-        changed = replace(self.cluster.servers[index], **fields)
+        before = self.cluster.servers[index]
+        changed = replace(before, **fields)
         servers = tuple(changed if i == index else server for i, server in enumerate(self.cluster.servers))
-        added = [("server_set", {"server": index, "fields": asdict(changed)})]
+        was = {} if changed.capacity == before.capacity else {"was": before.capacity}
+        added = [("server_set", {"server": index, "fields": asdict(changed), **was})]
         return growth.extend(self, added, replace(self.cluster, servers=servers), self.records)
 
     def state(self) -> dict[str, Any]:

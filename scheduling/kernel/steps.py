@@ -61,7 +61,7 @@ def arrive(sim: Simulation, at_ms: int, job: int) -> None:
         sim.emit(at_ms, "job_arrived", {"job": job})
     else:
         sim.emit(at_ms, "job_arrived", {"job": job, "believed_ms": sim.knowledge.submit(job)})
-        sim.scheduler.record_changed(job)
+    sim.announce(job)
     if sim.on_arrival:
         ask(sim, sim.on_arrival, at_ms, job)
 

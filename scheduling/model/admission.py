@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scheduling.model.training_models import BANDWIDTH, LIMITS
-from scheduling.model.values import RESOURCES, Cluster, Demand, Job, Reason
+from scheduling.model.decision import Reason
+from scheduling.model.training_models import LIMITS
+from scheduling.model.values import BANDWIDTH, RESOURCES, Cluster, Demand, Job
 
 UNLIMITED = 1 << 40  # units of a role that needs nothing
 

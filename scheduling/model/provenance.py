@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-TRACE, DERIVED, DRAWN, MEASURED = "trace", "derived", "drawn", "measured"
+TRACE, DERIVED, SAMPLED, MEASURED = "trace", "derived", "drawn", "measured"
 # of the fields that carry a duration, in a cut of a real cluster; PREDICTED only in shadows
 ACTUAL, LIMIT, ASSUMED, PREDICTED = OF_DURATIONS = "actual", "limit", "assumed", "predicted"
-PROVENANCES = (TRACE, DERIVED, DRAWN, MEASURED, *OF_DURATIONS)
+PROVENANCES = (TRACE, DERIVED, SAMPLED, MEASURED, *OF_DURATIONS)
 FORMER = {"as_it_turned_out": ACTUAL}  # of older files and stored traces; deprecated: read, never written
 
 

@@ -26,8 +26,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scheduling.model.training_models import BANDWIDTH, NEEDS, transfer_ms
-from scheduling.model.values import MIN_REAL, Job, ModelError, with_bandwidth
+from scheduling.model.limits import MIN_REAL
+from scheduling.model.training_models import NEEDS, transfer_ms
+from scheduling.model.values import BANDWIDTH, Job, ModelError, with_bandwidth
 
 REFERENCE_NIC = 1.1  # Gbps of comm_ms: that of Harmony's m4.2xlarge
 INTERNAL = 10.0  # internal over external bandwidth, where a job states none

@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scheduling.model.values import MIN_REAL, RESOURCES, ROLES, Cluster, Job, with_bandwidth
+from scheduling.model.limits import MIN_REAL
+from scheduling.model.values import BANDWIDTH, RESOURCES, ROLES, Cluster, Job, with_bandwidth
 
 TRAINING_MODELS = ("oasis", "pd-ors")
 TRAINING_TITLES = {"oasis": "OASiS", "pd-ors": "PD-ORS"}
@@ -20,7 +21,6 @@ NEEDS = {
                "internal_gbps", "external_gbps"),
 }  # fmt: skip
 PARTS = {part for parts in NEEDS.values() for part in parts}  # of some training model
-BANDWIDTH = 4  # position in RESOURCES
 MAX_GANG = 1_000_000  # workers that start together; no cluster holds more, unless a worker needs nothing
 EPSILON = 1e-9  # worker-slots; a product that is an integer up to rounding is that integer
 

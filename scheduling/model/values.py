@@ -1,4 +1,4 @@
-"""The frozen values that every scheduler, the simulation, the twin and the file formats share.
+"""Cluster and jobs, the events of a run and its certificate: frozen values that schedulers, twin and files share.
 
 Units, once and for all: time is int milliseconds since the scenario's start, intervals are half open; slot t is
 ``[t * slot_ms, (t + 1) * slot_ms)``, 0-based; capacities and demands are int thousandths of GPU, vCPU, GB memory,
@@ -10,23 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, NamedTuple
 
-import numpy as np
+from scheduling.model.limits import MAX_INT, MAX_SLOT_MS, MIN_REAL
 
 RESOURCES = ("gpu", "cpu", "memory", "storage", "bandwidth")
+GPU, CPU, MEMORY, STORAGE, BANDWIDTH = range(len(RESOURCES))  # positions in it
 RESOURCE_UNITS = ("GPU", "vCPU", "GB", "GB", "Gbps")
 RESOURCE_TITLES = ("GPU", "vCPU", "Memory", "Storage", "Bandwidth")
 SITES = ("edge", "cloud")
 ROLES = ("worker", "ps")
 
-MAX_INT = 2**53  # of times in ms, sizes and counts: what files, browsers and floats hold exactly
-MIN_REAL = 1e-9  # of times in ms, rates in Gbps and priorities, so that what is divided by them stays finite
-MAX_SLOT_MS = 365 * 86_400_000  # a year
-
-NONE = -1  # a column that does not apply: no lane, no chunk, no group, no server
-CLOUD = -2  # the unlimited cloud as a server (reserved name: "cloud")
 
 Demand = tuple[int, int, int, int, int]  # thousandths, in the order of RESOURCES
 ZERO: Demand = (0, 0, 0, 0, 0)
@@ -50,33 +44,6 @@ def shorten(text: str) -> str:
 def shown(name: str) -> str:
     """Name for a message: short, and on one line whatever it holds."""
     return shorten(name if name.isprintable() else repr(name))
-
-
-class Role(IntEnum):
-    """Role of a bar."""
-
-    WORKER = 0
-    PS = 1
-    TRANSFER = 2  # a gang loading its data on new servers
-    SUSPENDED = 3  # a worker of a suspended job of a real cluster, which keeps everything but its CPUs
-
-
-class Placement(NamedTuple):
-    """Gantt bar: `count` units of a job's role on a server during ``[start_ms, end_ms)``.
-
-    A NamedTuple, not a dataclass: a run holds up to a million, and creation is 5 times cheaper. Its rules (0 <= start
-    < end, count >= 1, known job and server) are checked by the ledger, which every plan passes.
-    """
-
-    job: int  # index
-    role: int  # Role
-    server: int  # index, CLOUD, or NONE where the group says it
-    start_ms: int
-    end_ms: int
-    count: int  # type: ignore[assignment]  # workers or parameter servers; hides tuple.count
-    lane: int = NONE
-    chunk: int = NONE
-    group: int = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +71,8 @@ class Server:
 
     `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
 
-    away: outages [from_ms, to_ms), known from the beginning; in order and disjoint.
+    away: outages [from_ms, to_ms), in order and disjoint. Schedulers know them: one that is not announced yet is not
+        here, but in the cluster of a later phase (kernel/changes/phases.py).
     queues: those whose jobs (Job.group) it takes; empty: all. Only the scheduler `slurm` uses them.
     """
 
@@ -128,8 +96,8 @@ class Server:
         _require(subject, "roles", bool(self.roles) and set(self.roles) <= set(ROLES), f"among {ROLES}", self.roles)
         _check_demand(subject, "capacity", self.capacity)
         _require(subject, "speed", MIN_REAL <= self.speed <= MAX_INT, _POSITIVE, self.speed)
-        for lanes in (self.worker_lanes, self.ps_lanes):
-            for kind, count in lanes.items():
+        for worker_slots in (self.worker_lanes, self.ps_lanes):
+            for kind, count in worker_slots.items():
                 _require(
                     subject, f"workers of type {kind}", isinstance(count, int) and count >= 0, "an integer >= 0", count
                 )
@@ -257,7 +225,7 @@ class Job:
         exchange_ms = 16.0 * (self.gradient_mb or 0)  # at 1 Gbps, both ways
         update_ms = self.ps_update_ms or 0.0
         if self.num_chunks is not None and self.minibatches_per_chunk is not None and self.minibatch_ms is not None:
-            bandwidth = self.worker[4] / 1000 if self.worker else 0
+            bandwidth = self.worker[BANDWIDTH] / 1000 if self.worker else 0
             each_ms = self.minibatch_ms + update_ms + (exchange_ms / bandwidth if bandwidth else 0.0)
             work_ms = self.epochs * self.num_chunks * self.minibatches_per_chunk * each_ms
             name = "epochs x num_chunks x minibatches_per_chunk x time of a mini-batch"
@@ -268,67 +236,6 @@ class Job:
             each_ms = self.sample_ms + (self.workers_per_ps or 1) / (self.global_batch or 1) * exchange_ms
             work_ms = self.epochs * self.num_samples * each_ms
             _require(subject, "epochs x num_samples x time of a sample", work_ms <= MAX_INT, "at most 2^53 ms", work_ms)
-
-
-class Reason(NamedTuple):
-    """Reason for a decision: a code and numbers, never a sentence (reporting/reasons.py writes the sentence)."""
-
-    code: str
-    values: Mapping[str, Any] = {}
-
-
-class Verdict(NamedTuple):
-    """Line of decisions.jsonl: a decision about a job and its reason.
-
-    kind: admitted | rejected | started | preempted | moved | regrouped | ...
-    """
-
-    job: int
-    kind: str
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkerPlan:
-    """Plan of some typed workers: their future bars, which replace their earlier plans (docs/decisions/0008).
-
-    workers  int64 [worker, 3]: role, server, number; on the cloud, which has no fixed workers, the job takes the
-             number's place
-    bars     int64 [bar, 9]: in the order of Placement, each on one of these workers
-    jobs     int64 [job, 3]: job, when its first worker starts, when its work is done; NONE where that is not planned
-    """
-
-    workers: np.ndarray
-    bars: np.ndarray
-    jobs: np.ndarray
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Decision of a scheduler: changes of plans from now on.
-
-    plan      {job index: every bar of that job from now on}; it *replaces the future* of the jobs it names
-    finishes  {job index: ms at which the job's work is done under this plan}; a job without an entry is unfinished
-    verdicts  decisions about jobs to log, in order; a verdict does not change the plan of its job
-    wake_ms   call on_slot again at this time even if nothing else happens by then
-    workers   plans of typed workers instead of plans of jobs, for schedulers whose jobs share workers
-    alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for
-              before
-    events    further events, (kind, data) each, that follow the plans: what bars cannot express, as Harmony's groups
-    repriced  every price has changed, also where no plan has
-    """
-
-    plan: Mapping[int, list[Placement]] = field(default_factory=dict)
-    finishes: Mapping[int, int] = field(default_factory=dict)
-    verdicts: tuple[Verdict, ...] = ()
-    wake_ms: int | None = None
-    workers: WorkerPlan | None = None
-    alarm_ms: int | None = None
-    events: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    repriced: bool = False
-
-
-NOTHING = Decision()
 
 
 class Event(NamedTuple):

@@ -26,10 +26,12 @@ class ObservedRules(Rules):
                     problems.append(f"{at} must have no chunk and no group")
                 elif bar.server in ("", "cloud"):
                     problems.append(f"{at} must be on a server")
-                elif bar.lane:
+                elif bar.worker_slot:
                     if bar.count != 1:
-                        problems.append(f"{at} names GPU {bar.lane} and counts {bar.count}, where a GPU counts 1")
-                    holds.setdefault((bar.server, int(bar.lane)), []).append((bar.start_ms, bar.end_ms, id_))
+                        problems.append(
+                            f"{at} names GPU {bar.worker_slot} and counts {bar.count}, where a GPU counts 1"
+                        )
+                    holds.setdefault((bar.server, int(bar.worker_slot)), []).append((bar.start_ms, bar.end_ms, id_))
             if id_ in given.done and given.done[id_] < max(bar.end_ms for bar in own):
                 problems.append(
                     f"job {id_}: completes at {given.done[id_]} ms, before its last bar ends at "

@@ -82,9 +82,9 @@ METRICS = (
     Metric("mean_wait_ms", "Mean wait", "ms", LOWER, "Mean of first worker − arrival over the jobs that have started.",
            COMPARISON),
     Metric("suspensions", "Suspensions", "", LOWER,
-           "Number of gaps between the worker bars of a chunk, or of a job without chunks."),
+           "Number of intervals without a worker between the worker bars of a chunk, or of a job without chunks."),
     Metric("lanes.job_suspensions", "Job suspensions", "", LOWER,
-           "Number of gaps in which no worker of a started, uncompleted job ran."),
+           "Number of intervals in which no worker of a started, uncompleted job ran."),
     Metric("preemptions", "Preemptions", "", LOWER, "Number of decisions that stop a running job.", COMPARISON),
     Metric("lanes.communication_ms", "Communication time", "ms", LOWER, "Upload time + reload time + exchange time."),
     Metric("lanes.upload_ms", "Upload time", "ms", LOWER,
@@ -118,7 +118,7 @@ METRICS = (
            "Number of times at which a running job changed its group, or its group changed machines with a delay; "
            "machines that are reassigned without a delay, as under Isolated, do not count."),
     *(
-        Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,
+        Metric(f"utilization.{name}", f"{title} allocation", "share", HIGHER,
                f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "
                "server has no capacity while it is unavailable, and what jobs hold there does not count; resources "
                "that the execution model does not count have no value.")

@@ -66,7 +66,7 @@ class Part(ABC):
         return
 
     @abstractmethod
-    def figures(self, run: Played) -> dict[str, Any] | None:
+    def metrics(self, run: Played) -> dict[str, Any] | None:
         """Metrics of this model, or None if the run has no phase of it."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 MIN_MS = 0.01  # two decimals
-CENT = 0.01  # smallest amount of utility that is written with two decimals
+MIN_TWO_DECIMALS = 0.01  # smallest amount of utility that is written with two decimals
 MINUS = "−"
 
 
@@ -24,8 +24,21 @@ def duration(ms: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Amount without a unit: two decimals, or three significant digits if it is below CENT."""
-    return _signed(f"{value:.2f}" if not value or abs(value) >= CENT else f"{value:.3g}")
+    """Amount without a unit: two decimals, or three significant digits if it is below MIN_TWO_DECIMALS."""
+    return fixed(value, 2) if not value or abs(value) >= MIN_TWO_DECIMALS else significant(value)
+
+
+def fixed(value: float, digits: int) -> str:
+    """Number with thousands separators and always that many decimals."""
+    return _signed(f"{round(value, digits) + 0:,.{digits}f}")
+
+
+def significant(value: float) -> str:
+    """Number with three significant digits, as in static/js/util/format.js: 0.00123, 1.20e-9."""
+    if value and not 1e-4 <= abs(value) < 1e7:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return _signed(f"{mantissa}e{int(exponent):+d}")
+    return _signed(f"{value:,.0f}" if abs(value) >= 1_000 else f"{float(f'{value:.3g}'):g}")
 
 
 def count(number: int, noun: str) -> str:

@@ -6,20 +6,10 @@ jobs that have ended before.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
-from typing import Any
-
-from scheduling.run_times.history import HistoryPredictor
+from scheduling.kernel.menus import Menu, defined
 from scheduling.run_times.predictor import Predictor
 
-
-@cache
-def predictors() -> dict[str, type[Predictor]]:
-    """{name: class} of all predictors, by name."""
-    for info in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{info.name}")
-    bases: tuple[type[Any], ...] = (Predictor, HistoryPredictor)
-    classes = [cls for base in bases for cls in base.__subclasses__() if "name" in vars(cls)]
-    return {cls.name: cls for cls in sorted(classes, key=lambda cls: cls.name)}
+MENU: Menu[type[Predictor]] = Menu(
+    "predictor", __name__, lambda module: [(cls.name, cls) for cls in defined(module, Predictor)]
+)
+predictors = MENU.available  # {name: class} of all predictors

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.kernel.beliefs.belief import Beliefs
-from scheduling.model.known_names import unknown
+from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import Job, ModelError
-from scheduling.run_times import predictors
+from scheduling.run_times import MENU, predictors
 from scheduling.run_times.overrun import expected_run_ms
+from scheduling.run_times.predictor import Predictor
 
 ASSUMED_MS = 3_600_000
 EXACT = "exact"  # the true work: an ordinary run
@@ -35,7 +36,7 @@ class Learned(_Beliefs):
     """Beliefs of a predictor when a job arrives, from the jobs of this run that have ended by then."""
 
     def __init__(self, predictor: str) -> None:
-        self.name, self.predictor = predictor, predictors()[predictor]()
+        self.name, self.predictor = predictor, _predictor(predictor)
 
     def at_submission(self, job: int, row: Job) -> int:
         return self.predictor.predict(row) or self.before(job, row)
@@ -48,6 +49,13 @@ class Learned(_Beliefs):
 
     def restore(self, state: Any) -> None:
         self.predictor.restore(state)
+
+
+def _predictor(name: str) -> Predictor:
+    try:
+        return MENU.named(name, others=(EXACT,))()
+    except UnknownName as error:
+        raise ModelError(str(error)) from error
 
 
 class Recorded(_Beliefs):
@@ -75,9 +83,7 @@ def names() -> list[str]:
 
 
 def beliefs(name: str) -> Beliefs | None:
-    """The beliefs of that name; None for the true work. ModelError for an unknown name."""
+    """The beliefs of that name; None for the true work. ModelError for a name that cannot be used."""
     if name == EXACT:
         return None
-    if name not in predictors():
-        raise ModelError(unknown("belief", name, names()))
     return Learned(name)

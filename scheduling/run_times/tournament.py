@@ -1,8 +1,8 @@
 """Tournament of the run-time predictors: each predicts every job when it is submitted, and is scored when it ends.
 
-The run-time figures of a predictor do not show how good the starts that follow from it are: a gang waits for the last
-job to end, so that a predictor that is often too short is worse than its errors (docs/decisions/0018). The best one is
-therefore the one with the least mean error of the starts that were forecast with it, over the last days.
+The errors of predicted run times do not show how good the forecasts of starts are that use them: a gang waits for the
+last job to end, so a predictor that is often too short is worse than its errors suggest (docs/decisions/0018). The best
+predictor is therefore the one with the least mean error of the starts that were forecast with it, over the last days.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Score(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """Figures of one predictor.
+    """Accuracy of one predictor.
 
     accuracy: mean of min / max of prediction and run time.
     underestimated: share of the jobs that ran longer than predicted.
@@ -76,7 +76,7 @@ class Tournament:
         return {name: predictor.predict(job) for name, predictor in self.predictors.items()}
 
     def accuracies(self, now_ms: int) -> list[Accuracy]:
-        """Figures of each predictor over the window."""
+        """Accuracy of each predictor over the window."""
         rows = [score for score in self.scores if score.at_ms > now_ms - WINDOW_MS]
         real = np.maximum(1.0, np.array([row.run_ms for row in rows], dtype=float))
         predicted = np.array([row.predicted_ms for row in rows], dtype=float).reshape(-1, len(self.names))
@@ -102,13 +102,18 @@ class Tournament:
             self.scores.extend(Score(at, run, tuple(predicted)) for at, run, *predicted in state["scores"])
 
 
+def usable(name: str = DEFAULT) -> str:
+    """The predictor of that name; if it is not available, DEFAULT, or else the first that is."""
+    return next((one for one in (name, DEFAULT, *predictors()) if one in predictors()), name)
+
+
 def best(starts: Mapping[str, tuple[int, float]]) -> str:
     """The predictor with the least mean error of the starts forecast with it; starts: {name: (number, mean error)}.
 
-    DEFAULT until two of them have MIN_STARTS starts; the first by name where errors are equal.
+    The default until two of them have MIN_STARTS starts; the first by name where errors are equal.
     """
     known = {name: error for name, (number, error) in starts.items() if number >= MIN_STARTS}
-    return min(sorted(known), key=lambda name: known[name]) if len(known) > 1 else DEFAULT
+    return min(sorted(known), key=lambda name: known[name]) if len(known) > 1 else usable()
 
 
 def _accuracy(name: str, predicted: np.ndarray, real: np.ndarray) -> Accuracy:
@@ -139,4 +144,4 @@ class _Similar(NamedTuple):
     limit_ms: int | None
 
 
-__all__: Sequence[str] = ["DEFAULT", "WINDOW_MS", "Accuracy", "Score", "Tournament", "best", "similar"]
+__all__: Sequence[str] = ["DEFAULT", "WINDOW_MS", "Accuracy", "Score", "Tournament", "best", "similar", "usable"]

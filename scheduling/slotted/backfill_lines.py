@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scheduling.kernel.resource_vector import GUARD
-from scheduling.model.values import NOTHING, Decision, Placement, Verdict
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision, Verdict
 from scheduling.slotted.gangs.packing import WORKER, Packing
 
 Key = tuple[float, int]  # rank in the queue, then the job

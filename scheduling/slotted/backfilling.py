@@ -21,9 +21,11 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, fits, lesser, pack, unpack
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.training_models import EPSILON
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.reporting.quantities import count
+from scheduling.run_times import MENU as PREDICTORS
 from scheduling.run_times import predictors
 from scheduling.slotted.backfill_lines import Key, Line, Starts, has_room
 from scheduling.slotted.gang_queue import Gang, GangQueue, Units
@@ -54,6 +56,7 @@ class BackfillParameters(GangParameters):
         "Estimated run time of a job: limits (its time limit, or the actual run time if it has none), actual (always "
         "the actual run time), or a predictor that learns from ended jobs (until one has ended, as with limits)",
         choices=ESTIMATE_TITLES,
+        left_out=PREDICTORS.notice(),
         title="Run-time estimates",
     )
     half_life_ms: int = parameter(

@@ -38,22 +38,22 @@ from scheduling.model.training_models import EPSILON
 from scheduling.model.utility import utility_at
 from scheduling.model.values import Certificate, ModelError
 from scheduling.slotted.branching.tree import tree_bound
-from scheduling.slotted.certificate_problem import Problem, Task
+from scheduling.slotted.certificate_problem import BOTH, PARAMETER_SERVERS, WORKERS, Problem, Task
 
 BOUND_TYPES = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual", "branched_dual")
 POOLS = ("worker", "ps", "all")  # servers that may hold workers, that may hold parameter servers, and both together
 SAFE = 1 + 1e-9  # bounds are sums in floating point: rounded up by this
-SMALL = 1e-3  # of f_i(0): completions worth less are not variables of the LP but added to its value
+MIN_WORTH = 1e-3  # of f_i(0): completions worth less are not variables of the LP but added to its value
 # of the LP: beyond, slots are taken together; D of its prices, taken slot by slot, hardly loses by it
 MAX_COLUMNS = 10_000
 MAX_LP_JOBS = 2_000  # of the LP
 MAX_SERVER_CELLS = 500_000_000  # slots x servers x jobs of D with prices per server: some seconds
-TIME_LIMIT_S = 20.0
+MAX_SOLVER_S = 20.0
 TOLERANCE = 1e-6  # relative, of the solver
 
 
 def certify(
-    task_problem: Problem, achieved: float, server_prices: np.ndarray | None = None, time_limit_s: float = TIME_LIMIT_S
+    task_problem: Problem, achieved: float, server_prices: np.ndarray | None = None, time_limit_s: float = MAX_SOLVER_S
 ) -> Certificate:
     """Best valid bound with its name. server_prices: [slot, server, resource] of the scheduler, NaN for none."""
     found: list[tuple[float, str, dict[str, Any]]] = [(trivial(task_problem), "trivial", {})]
@@ -138,7 +138,7 @@ def dual_bound(task_problem: Problem, prices: np.ndarray) -> float:
     """D(p) of prices [slot, pool, resource] per whole unit and slot, >= 0."""
     p = np.maximum(np.nan_to_num(prices), 0.0)
     paid = float((p * task_problem.capacity).sum())
-    workers, ps = p[:, 0] + p[:, 2], p[:, 1] + p[:, 2]
+    workers, ps = p[:, WORKERS] + p[:, BOTH], p[:, PARAMETER_SERVERS] + p[:, BOTH]
     return SAFE * (paid + sum(_surplus(task, workers @ task.worker + ps @ task.ps) for task in task_problem.tasks))
 
 
@@ -204,7 +204,7 @@ def sample(task_problem: Problem) -> Problem:
     return replace(task_problem, tasks=tasks, capacity=task_problem.capacity * (MAX_LP_JOBS / count))
 
 
-def pooled_lp(task_problem: Problem, time_limit_s: float = TIME_LIMIT_S) -> tuple[float, np.ndarray] | None:
+def pooled_lp(task_problem: Problem, time_limit_s: float = MAX_SOLVER_S) -> tuple[float, np.ndarray] | None:
     """(optimum with what was left out added, prices[slot, pool, resource]).
 
     None when the solver gives none in time, or is not installed.
@@ -267,7 +267,7 @@ class _Rows:
     def add(self, task: Task) -> None:
         """The columns u and y of a task, and its own rows."""
         known = task.worth
-        keep = int(np.searchsorted(-known, -SMALL * known[0], side="right")) if task.window else 0
+        keep = int(np.searchsorted(-known, -MIN_WORTH * known[0], side="right")) if task.window else 0
         self.left_out += max(task.later, float(known[keep]) if keep < task.window else 0.0)
         if keep < task.shortest:
             return

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from scheduling.model.admission import Room, missing_part
-from scheduling.model.training_models import BANDWIDTH, EPSILON, LIMITS, NEEDS, oasis_worker_slots, pd_ors_sample_ms
+from scheduling.model.training_models import EPSILON, LIMITS, NEEDS, oasis_worker_slots, pd_ors_sample_ms
 from scheduling.model.utility import arrival_slot, utility_at, utility_over
-from scheduling.model.values import RESOURCES, Cluster, Job, Utility
+from scheduling.model.values import BANDWIDTH, RESOURCES, Cluster, Job, Utility
 from scheduling.slotted.solvers.single_machine import pair_room
 
 MIN_SLOTS = 100  # of a cluster without a horizon
@@ -71,6 +71,10 @@ class Task:
             return ((self.near, 1.0),)
         far = (more, (self.far - self.near) / more)
         return ((self.near, 1.0), far) if self.near else (far,)
+
+
+# pools of servers: that may hold workers, parameter servers, or any of them
+WORKERS, PARAMETER_SERVERS, BOTH = range(3)
 
 
 @dataclass(frozen=True)

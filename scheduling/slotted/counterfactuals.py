@@ -23,9 +23,10 @@ from typing import Any
 
 from scheduling.kernel.quotes import OutOfTime, PriceQuote
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.decision import Reason
 from scheduling.model.training_models import most_workers
 from scheduling.model.utility import arrival_slot, utility_at
-from scheduling.model.values import Job, Reason
+from scheduling.model.values import Job
 from scheduling.reporting.quantities import count, duration
 
 DIGITS = 3  # significant digits of a stated priority or target

@@ -12,6 +12,7 @@ import numpy as np
 from scheduling.kernel.beliefs.belief import Pace
 from scheduling.kernel.execution_model import UTILITY, ExecutionModel, Outcome
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.bars import Placement
 from scheduling.model.training_models import (
     LIMITS,
     NEEDS,
@@ -23,7 +24,7 @@ from scheduling.model.training_models import (
     pd_ors_sample_ms,
     training_model_of,
 )
-from scheduling.model.values import Certificate, Cluster, Job, Placement
+from scheduling.model.values import Certificate, Cluster, Job
 from scheduling.slotted import certificate
 from scheduling.slotted.certificate_problem import problem
 from scheduling.slotted.ledger import SlottedLedger

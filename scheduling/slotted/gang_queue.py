@@ -19,8 +19,10 @@ import numpy as np
 from scheduling.kernel.resource_vector import pack
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room, impossible
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.training_models import EPSILON, TRAINING_MODELS, gang_size, needs_of
-from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.execution import Slotted
 from scheduling.slotted.gangs.packing import WORKER, Packing, Servers
 from scheduling.slotted.gangs.rates import GangParameters, JobRates, Shape

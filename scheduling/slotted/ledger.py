@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from scheduling.kernel.ledger import Ledger, Overbooked
-from scheduling.kernel.resource_vector import GUARD, LIMIT, fields, pack, unpack
-from scheduling.model.values import RESOURCE_UNITS, RESOURCES, Cluster, Job, Placement, Role
+from scheduling.kernel.resource_vector import GUARD, MAX_PACKED, fields, pack, unpack
+from scheduling.model.bars import Placement, Role
+from scheduling.model.values import RESOURCE_UNITS, RESOURCES, Cluster, Job
 
 _PS, _TRANSFER = int(Role.PS), int(Role.TRANSFER)
 
@@ -52,8 +53,8 @@ class SlottedLedger(Ledger):
         if start_ms < now_ms:
             start_ms = now_ms
         unit, largest = self._need(bar)
-        if count * largest >= LIMIT:
-            self._refuse(bar, f"must need less than {LIMIT:,} thousandths")
+        if count * largest > MAX_PACKED:
+            self._refuse(bar, f"must need at most {MAX_PACKED:,} thousandths")
         need = unit * count
         first = bisect_right(times, start_ms) - 1
         last = bisect_left(times, end_ms)

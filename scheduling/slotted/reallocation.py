@@ -1,9 +1,10 @@
-"""Gangs of FIFO and of the schedulers that reallocate all jobs whenever something happens (DRF, RRH, Dorm).
+"""Base of the schedulers that reallocate the servers of all jobs whenever something happens (DRF, RRH, Dorm, Themis).
 
-A gang holds servers for whole slots; it keeps them until it is reallocated. Units are placed round
-robin: a pointer per role goes on to the next server where the unit fits. The work that a job has done is kept when its
-gang changes: worker-slots with the training model of OASiS, samples with that of PD-ORS, where a gang on one server is
-faster (Fact 1). Servers with outages (Server.away) are out of use in every slot that an outage touches.
+A job holds servers for whole slots, until they are reallocated. DRF, Dorm and Themis give workers one by one, RRH only
+whole gangs. Units are placed round robin: a pointer per role goes on to the next server where the unit fits. The work
+that a job has done is kept when its allocation changes: worker-slots with the training model of OASiS, samples with
+that of PD-ORS, where all units on one server are faster (Fact 1). Servers with outages (Server.away) are out of use in
+every slot that an outage touches.
 """
 
 from __future__ import annotations
@@ -17,20 +18,14 @@ import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room, impossible
+from scheduling.model.bars import Placement
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.training_models import (
     EPSILON,
     TRAINING_MODELS,
     needs_of,
 )
-from scheduling.model.values import (
-    NOTHING,
-    Cluster,
-    Decision,
-    Job,
-    Placement,
-    Reason,
-    Verdict,
-)
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.execution import Slotted
 from scheduling.slotted.gangs.packing import Servers, Units, workers_of
 from scheduling.slotted.gangs.rates import GangParameters, JobRates, Shape
@@ -38,8 +33,8 @@ from scheduling.slotted.gangs.rates import GangParameters, JobRates, Shape
 MAX_WORKERS = 1_000  # that a scheduler gives one job; the papers' jobs can use at most 200
 
 
-class GangScheduler(BaseScheduler, ABC):
-    """Base class that keeps allocations. A subclass computes in `allocate` the gang of each job from a slot on."""
+class ReallocatingScheduler(BaseScheduler, ABC):
+    """Base class that keeps allocations. A subclass computes in `allocate` what each job holds from a slot on."""
 
     model = Slotted(supports=TRAINING_MODELS)
     Parameters = GangParameters
@@ -107,12 +102,12 @@ class GangScheduler(BaseScheduler, ABC):
         if not self.shapes:
             return NOTHING
         self.servers.move_to(slot)
-        gangs, early = self.allocate(now_ms, slot)
+        allocations, early = self.allocate(now_ms, slot)
         plan: dict[int, list[Placement]] = {}
         finishes: dict[int, int] = {}
         verdicts = list(early)
-        for job in sorted({*self.held, *gangs}):
-            before, after = self.held.get(job), gangs.get(job)
+        for job in sorted({*self.held, *allocations}):
+            before, after = self.held.get(job), allocations.get(job)
             if before == after:
                 continue
             known = job in self.left
@@ -149,7 +144,7 @@ class GangScheduler(BaseScheduler, ABC):
     def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         self.servers.move_to(now_ms // self.cluster.slot_ms)
         for job in kept:
-            assert isinstance(before, GangScheduler)
+            assert isinstance(before, ReallocatingScheduler)
             self.shapes[job] = before.shapes[job]
             self.held[job] = before.held[job]
             self.begun[job] = before.begun[job]
@@ -161,7 +156,7 @@ class GangScheduler(BaseScheduler, ABC):
         return NOTHING
 
     def speed(self, job: int, units: Units) -> float:
-        """Work of the gang in one slot."""
+        """Work of the allocation in one slot."""
         return self.training.per_slot(self.jobs[job], workers_of(units), len({server for _, server, _ in units}) == 1)
 
     def state(self) -> dict[str, Any]:

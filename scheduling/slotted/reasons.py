@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES
-from scheduling.reporting.quantities import CENT, MINUS, amount, count, duration
+from scheduling.reporting.quantities import MIN_TWO_DECIMALS, amount, count, duration, fixed, significant
 from scheduling.reporting.sentences import ROLE, UNIT, Sentences, Values
 
 MAX_DIGITS = 6
@@ -19,12 +19,12 @@ def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
     Cells are [server, resource, slot, price, cost], highest cost first.
     """
     server, resource, slot, price, cost = cells[0] if cells else (0, 0, 0, 0.0, 0.0)
-    if cost < CENT / 2:
+    if cost < MIN_TWO_DECIMALS / 2:
         return ""
     name = servers[server] if servers else f"#{server}"
     return (
-        f" Highest cost: {_shown(RESOURCES[resource])} on server {name} in slot {slot:,}, {cost:.2f} at {price:.4g} "
-        f"per {RESOURCE_UNITS[resource]}."
+        f" Highest cost: {_shown(RESOURCES[resource])} on server {name} in slot {slot:,}, {fixed(cost, 2)} at "
+        f"{significant(price)} per {RESOURCE_UNITS[resource]}."
     )
 
 
@@ -61,17 +61,28 @@ def _payoff(values: Values, verb: str) -> str:
 
 
 def _adding_up(utility: float, cost: float, payoff: float) -> tuple[str, str, str]:
-    """The three with as many decimals as it takes for the rounded ones to add up, at most MAX_DIGITS."""
+    """The three with as many decimals as it takes for the rounded ones to add up, at most MAX_DIGITS.
+
+    A value that would be 0 with these decimals has three significant digits. The job drawer does the same (addingUp of
+    static/js/run/drawer/payoff.js).
+    """
     digits = _digits(payoff)
     while digits < MAX_DIGITS and round(round(utility, digits) - round(cost, digits), digits) != round(payoff, digits):
         digits += 1
-    shown = (f"{round(value, digits) + 0:.{digits}f}".replace("-", MINUS) for value in (utility, cost, payoff))
+    shown = (
+        fixed(value, digits) if round(value, digits) or not value else significant(value)
+        for value in (utility, cost, payoff)
+    )
     return next(shown), next(shown), next(shown)
 
 
 def _digits(payoff: float) -> int:
     """Decimals that distinguish a payoff from 0: two, or up to MAX_DIGITS."""
-    return 2 if payoff == 0 or abs(payoff) >= CENT / 2 else min(MAX_DIGITS, 1 - math.floor(math.log10(abs(payoff))))
+    return (
+        2
+        if payoff == 0 or abs(payoff) >= MIN_TWO_DECIMALS / 2
+        else min(MAX_DIGITS, 1 - math.floor(math.log10(abs(payoff))))
+    )
 
 
 def _fits_nowhere(values: Values) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scheduling.model.bars import END, START
+from scheduling.model.bars import END, START, Placement, Role
 from scheduling.model.utility import arrival_slot
-from scheduling.model.values import RESOURCES, Cluster, Job, ModelError, Placement, Role, Server
+from scheduling.model.values import RESOURCES, Cluster, Job, ModelError, Server
 
 FINISH_SHARE = 95  # per cent of the jobs that can finish after the last arrival, in a horizon of our own
 # slots from an arrival that are planned where neither the horizon nor the jobs to come are known: the most protects
@@ -36,23 +36,27 @@ def slots_ahead(longest: int) -> int:
     return min(max(MIN_AHEAD, 2 * longest), MAX_AHEAD)
 
 
+def most_slots(cluster: Cluster) -> int:
+    """Slots whose prices fit into memory."""
+    return MAX_CELLS // max(1, len(cluster.servers) * len(RESOURCES))
+
+
 def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
     """Check of the size: ModelError if the prices of so many slots would take too much memory."""
-    each = len(cluster.servers) * len(RESOURCES)
-    if horizon * each > MAX_CELLS:
+    if horizon > most_slots(cluster):
         raise ModelError(
             f"scheduler {scheduler}: {horizon:,} slots of {len(cluster.servers):,} servers are "
-            f"{horizon * each:,} prices, more than {MAX_CELLS:,}; set horizon_slots to at most "
-            f"{MAX_CELLS // each:,}, or lengthen the slot of {cluster.slot_ms:,} ms"
+            f"{horizon * len(cluster.servers) * len(RESOURCES):,} prices, more than {MAX_CELLS:,}; set horizon_slots "
+            f"to at most {most_slots(cluster):,}, or lengthen the slot of {cluster.slot_ms:,} ms"
         )
 
 
-def away_slots(servers: Sequence[Server], slots: int, slot_ms: int) -> np.ndarray:
-    """Outages [slot, server]: whether the server is unavailable for any part of the slot."""
-    away = np.zeros((slots, len(servers)), dtype=bool)
+def away_slots(servers: Sequence[Server], slots: int, slot_ms: int, first: int = 0) -> np.ndarray:
+    """Outages [slot, server] in the slots first..slots: whether the server is unavailable for any part of the slot."""
+    away = np.zeros((slots - first, len(servers)), dtype=bool)
     for i, server in enumerate(servers):
         for begin, end in server.away:
-            away[begin // slot_ms : -(-end // slot_ms), i] = True
+            away[max(0, begin // slot_ms - first) : max(0, -(-end // slot_ms) - first), i] = True
     return away
 
 

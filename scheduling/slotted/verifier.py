@@ -12,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START
 from scheduling.model.values import shorten
 from scheduling.verification.rules import CLOSE, TRANSFER, WORKER, Bar, Output, Row, Rules, Stage, same
-from scheduling.verification.schema import AMOUNTS, absent_or, number, one_of
+from scheduling.verification.schema import AMOUNTS
+from scheduling.verification.value_checks import absent_or, number, one_of
 
 NO_PAYOFF = 1e-12  # utility; a payoff up to here is none, and its job is rejected
 
@@ -135,24 +137,24 @@ class SlottedRules(Rules):
     def check_stage(
         self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
     ) -> None:
-        for job, _, server, start_ms, end_ms, _, lane, _, group in bars:
+        for job, _, server, start_ms, end_ms, _, worker_slot, _, group in bars:
             at = f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms"
             if server < 0:
                 problems.append(f"{at}: is on no server, which the slotted model does not allow")
-            elif lane >= 0 or group >= 0:
+            elif worker_slot >= 0 or group >= 0:
                 problems.append(f"{at}: names a worker or a group, which the slotted model does not have")
 
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
         training = TRAININGS[stage.execution["training"]]
         if training.missing(job):
             return 0.0  # the amount of work is unknown
-        own = [bar for bar in bars if bar[1] != TRANSFER]
+        own = [bar for bar in bars if bar[ROLE] != TRANSFER]
         done = 0.0
-        for begin, end in pairwise(sorted({ms for bar in own for ms in bar[3:5]})):
-            standing = [bar for bar in own if bar[3] <= begin < bar[4]]
-            workers = sum(bar[5] for bar in standing if bar[1] == WORKER)
+        for begin, end in pairwise(sorted({ms for bar in own for ms in (bar[START], bar[END])})):
+            standing = [bar for bar in own if bar[START] <= begin < bar[END]]
+            workers = sum(bar[COUNT] for bar in standing if bar[ROLE] == WORKER)
             if workers:
-                done += workers * (end - begin) / training.unit_ms(job, len({bar[2] for bar in standing}) == 1)
+                done += workers * (end - begin) / training.unit_ms(job, len({bar[SERVER] for bar in standing}) == 1)
         return done * (1 + CLOSE) / training.total(job)
 
 
@@ -167,7 +169,7 @@ def _check_slots(cluster: Row, id_: str, bars: Sequence[Bar], problems: list[str
         at = f"job {id_}: {bar.role} on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms"
         if bar.server in ("", "cloud"):
             problems.append(f"{at} is on no server, which the slotted model does not allow")
-        if bar.lane or bar.chunk or bar.group:
+        if bar.worker_slot or bar.chunk or bar.group:
             problems.append(f"{at} names a worker, a chunk or a group, which the slotted model does not have")
         if bar.start_ms % slot_ms or bar.end_ms % slot_ms:
             problems.append(f"{at} does not cover whole slots of {slot_ms} ms")

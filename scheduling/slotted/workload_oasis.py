@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.model.training_models import BANDWIDTH
 from scheduling.model.utility import draw_utility as draw_utility
-from scheduling.model.values import Cluster, Demand, Job, Server, with_bandwidth
+from scheduling.model.values import BANDWIDTH, Cluster, Demand, Job, Server, with_bandwidth
 
 # GPU, vCPU, GB: EC2 P2, G3
 WORKER_MACHINES = ((1, 4, 61), (8, 32, 488), (16, 64, 732), (1, 16, 122), (2, 32, 244), (4, 64, 488))

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, Utility, shorten
+from scheduling.model.values import BANDWIDTH, Cluster, Demand, Job, ModelError, Server, Utility, shorten
 
 HORIZON = 20  # slots; the paper's other setting is 80
 # time-insensitive, -sensitive, -critical jobs, percent
@@ -32,7 +32,7 @@ EVEN_SHARE = 2 / 3  # of the arrivals
 MAX_FIXED = 30  # workers of the baselines that fix their number
 CLASSES = (0, 1, 1, 2)  # scheduling class of Google's trace -> place in a mix
 MODELS = ("resnet-50", "resnet-101", "vgg-16", "inception-v3", "alexnet", "googlenet")
-DRAWN = (
+SAMPLED = (
     "arrival_ms", "model", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps",
     "external_gbps", "worker", "ps", "requested_workers", "utility",
 )  # fmt: skip
@@ -48,8 +48,8 @@ def pd_ors(
 
     Separate streams: another number of jobs leaves the cluster as it is.
 
-    spread      capacities are drawn from 1 - spread to 1 + spread times the paper's; 0.2 for servers of different sizes
-    timestamps  of a trace, in any unit; `num_jobs` of them are drawn
+    spread      capacities are sampled from 1 - spread to 1 + spread times the paper's; 0.2 for different servers
+    timestamps  of a trace, in any unit; `num_jobs` of them are sampled
     classes     the scheduling class of each timestamp, 0 to 3, which then decides on the sensitivity instead of `mix`
     """
     if mix not in MIXES:
@@ -136,7 +136,7 @@ def _job(
     gradient_mb = float(rng.uniform(30, 575))
     worker = _demand(rng, gpus=int(rng.integers(0, 5)), mbps=(100, 5_000))
     ps = _demand(rng, gpus=0, mbps=(5_000, 20_000))
-    external = worker[4] / 1000
+    external = worker[BANDWIDTH] / 1000
     rng.integers(10, 101)  # unused: without it the jobs of a seed would not be those of earlier versions
     return Job(
         id=id_,
@@ -154,7 +154,7 @@ def _job(
         external_gbps=external,
         requested_workers=min(int(rng.integers(1, MAX_FIXED + 1)), batch),
         utility=_utility(rng, kind),
-        provenance=dict.fromkeys(DRAWN, "drawn")
+        provenance=dict.fromkeys(SAMPLED, "drawn")
         | dict.fromkeys(DERIVED, "derived")
         | ({"arrival_ms": "trace"} if replayed else {}),
     )

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import END, ROLE
-from scheduling.model.values import CLOUD, Certificate, Cluster, Job, ModelError, Role
+from scheduling.model.bars import CLOUD, END, ROLE, Role
+from scheduling.model.values import Certificate, Cluster, Job, ModelError
 from scheduling.typed_workers import workers as typed
 
 BOUND_TYPES = ("jct_lb", "jct_iso")
@@ -53,7 +53,7 @@ def certify(
     best = Certificate("jct_iso", achieved, isolated(cluster, jobs, counted, gangs), {"gangs": gangs, **coarse})
     kappas, cells = COARSE if coarse else FINE
     edges, loads = _loads(cluster, jobs, completions, bars, gangs, cells)
-    prices = _Prices(typed.lanes(cluster, _WORKER), edges, loads)
+    prices = _Prices(typed.worker_slots(cluster, _WORKER), edges, loads)
     markets = {job: _Market(cluster, jobs[job], prices) for job in counted}
     for kappa in kappas:
         beta = {kind: kappa * load for kind, load in loads.items()}
@@ -76,17 +76,17 @@ def recheck(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], certi
     if certificate.kind != "jct_lb":
         raise ModelError(f"certificate: kind must be one of {', '.join(BOUND_TYPES)}, got {certificate.kind!r}")
     edges = np.asarray(duals["edges"], dtype=np.int64)
-    lanes = typed.lanes(cluster, _WORKER)
+    worker_slots = typed.worker_slots(cluster, _WORKER)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():
         raise ModelError("certificate: edges must ascend")
     if edges[0] > min((jobs[job].arrival_ms for job in counted), default=0):
         raise ModelError("certificate: edges must start by the first arrival")
     total = 0.0
     for kind, beta in duals["beta"].items():
-        if beta.shape != (len(edges) - 1, len(lanes.of(kind))) or not (beta >= 0).all():
+        if beta.shape != (len(edges) - 1, len(worker_slots.of(kind))) or not (beta >= 0).all():
             raise ModelError(f"certificate: beta of type {kind} must be >= 0, a row per cell and a column per worker")
         total -= float((beta * np.diff(edges)[:, None]).sum())
-    prices = _Prices(lanes, edges, duals["beta"])
+    prices = _Prices(worker_slots, edges, duals["beta"])
     for job in counted:
         row, a = jobs[job], float(duals["a"][job])
         total += (row.num_chunks or 0) * _net(_Market(cluster, row, prices), a)
@@ -95,11 +95,11 @@ def recheck(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], certi
 
 def isolated(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], gangs: bool) -> float:
     """Sum of each job's completion time alone in the empty system; for gangs, of a lower bound on it (`_fluid`)."""
-    lanes = typed.lanes(cluster, _WORKER)
+    worker_slots = typed.worker_slots(cluster, _WORKER)
     total = 0
     for job in counted:
         row = jobs[job]
-        upload_ms = typed.uploads(row, lanes.server[lanes.of(row.worker_type)])
+        upload_ms = typed.uploads(row, worker_slots.server[worker_slots.of(row.worker_type)])
         if not gangs:
             total += typed.alone_ms(row, upload_ms, cluster.unlimited_cloud) or 0
             continue
@@ -127,17 +127,17 @@ def _fluid(chunks: int, chunk_ms: int, upload_ms: np.ndarray) -> int:
 class _Prices:
     """The least beta that a chunk of a job meets in each cell: equal for all jobs of one type and uploads."""
 
-    def __init__(self, lanes: typed.Lanes, edges: np.ndarray, betas: Mapping[Any, np.ndarray]) -> None:
-        self.lanes, self.edges, self.betas = lanes, edges, betas
+    def __init__(self, worker_slots: typed.WorkerSlots, edges: np.ndarray, betas: Mapping[Any, np.ndarray]) -> None:
+        self.worker_slots, self.edges, self.betas = worker_slots, edges, betas
         self.known: dict[tuple[str | None, bytes], list[tuple[int, np.ndarray]]] = {}
 
     def of(self, row: Job) -> list[tuple[int, np.ndarray]]:
         """[(upload ms, least beta [cell] of the workers that are reached after it)]"""
-        own = self.lanes.of(row.worker_type)
-        upload_ms = typed.uploads(row, self.lanes.server[own])
+        own = self.worker_slots.of(row.worker_type)
+        upload_ms = typed.uploads(row, self.worker_slots.server[own])
         key = (row.worker_type, upload_ms.tobytes())
         if key not in self.known:
-            beta = self.betas.get(self.lanes.name(row.worker_type))
+            beta = self.betas.get(self.worker_slots.name(row.worker_type))
             if beta is None:
                 beta = np.zeros((len(self.edges) - 1, len(own)))
             delays = np.unique(upload_ms).tolist() if len(own) else []
@@ -213,27 +213,30 @@ def _loads(
 
     For gangs each job that is not done weighs on all workers of its type alike.
     """
-    lanes = typed.lanes(cluster, _WORKER)
+    worker_slots = typed.worker_slots(cluster, _WORKER)
     first_ms = min(jobs[job].arrival_ms for job in completions)
     last_ms = max([*completions.values(), first_ms + 1])
     edges = np.unique(np.linspace(first_ms, last_ms, min(cells, last_ms - first_ms) + 1).astype(np.int64))
-    names = {lanes.name(jobs[job].worker_type) for job in completions}
-    changes = {name: np.zeros((len(edges), len(lanes.of(name)))) for name in names}
+    names = {worker_slots.name(jobs[job].worker_type) for job in completions}
+    changes = {name: np.zeros((len(edges), len(worker_slots.of(name)))) for name in names}
     if gangs:
         for job, at_ms in completions.items():
-            own = changes[lanes.name(jobs[job].worker_type)]
+            own = changes[worker_slots.name(jobs[job].worker_type)]
             if own.shape[1]:
                 begin, end = _covered(edges, jobs[job].arrival_ms, at_ms)
                 own[begin] += 1 / own.shape[1]
                 own[max(begin, end)] -= 1 / own.shape[1]
     else:
-        sizes = np.bincount(lanes.server, minlength=len(cluster.servers))
-        at = {name: {int(lane): place for place, lane in enumerate(lanes.of(name).tolist())} for name in names}
+        sizes = np.bincount(worker_slots.server, minlength=len(cluster.servers))
+        at = {
+            name: {int(worker_slot): place for place, worker_slot in enumerate(worker_slots.of(name).tolist())}
+            for name in names
+        }
         firsts = np.cumsum(sizes) - sizes
-        for (job, _), (end_ms, server, lane) in _chunk_ends(bars).items():
+        for (job, _), (end_ms, server, worker_slot) in _chunk_ends(bars).items():
             if server != CLOUD and job in completions:
-                name = lanes.name(jobs[job].worker_type)
-                place = at[name][int(firsts[server]) + lane]
+                name = worker_slots.name(jobs[job].worker_type)
+                place = at[name][int(firsts[server]) + worker_slot]
                 begin, end = _covered(edges, jobs[job].arrival_ms, end_ms)
                 weight = 1.0 / (jobs[job].num_chunks or 1)
                 changes[name][begin, place] += weight
@@ -247,7 +250,10 @@ def _covered(edges: np.ndarray, from_ms: int, to_ms: int) -> tuple[int, int]:
 
 
 def _chunk_ends(bars: np.ndarray) -> dict[tuple[int, int], tuple[int, int, int]]:
-    """{(job, chunk): (end, server, lane)}"""
+    """{(job, chunk): (end, server, worker)}"""
     workers = bars[bars[:, ROLE] == _WORKER]
     workers = workers[np.argsort(workers[:, END], kind="stable")]
-    return {(job, chunk): (end, server, lane) for job, _, server, _, end, _, lane, chunk, _ in workers.tolist()}
+    return {
+        (job, chunk): (end, server, worker_slot)
+        for job, _, server, _, end, _, worker_slot, chunk, _ in workers.tolist()
+    }

@@ -11,12 +11,11 @@ import numpy as np
 from scheduling.kernel.beliefs.belief import Pace
 from scheduling.kernel.execution_model import COMPLETION, ExecutionModel, Outcome, share_of_lower_bound
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import CLOUD, Certificate, Cluster, Job, Role
+from scheduling.model.bars import CHUNK, CLOUD, ROLE, SERVER, Role
+from scheduling.model.values import Certificate, Cluster, Job
 from scheduling.typed_workers import certificate, workers
 from scheduling.typed_workers.ledger import WorkerLedger
 from scheduling.typed_workers.metrics import slowdowns
-
-_ROLE, _SERVER, _CHUNK = 1, 2, 7  # columns of a bar
 
 
 class GangPace(Pace):
@@ -55,20 +54,23 @@ class TypedWorkers(ExecutionModel):
     def pace(self, scheduler: BaseScheduler, cluster: Cluster) -> Pace | None:
         return GangPace() if self.fixed else None
 
+    def check_jobs(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
+        workers.check_uploads(cluster, jobs)
+
     def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
         return asdict(self)
 
     def picture_data(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
         """The types of workers, the place of each job's in them (-1: none), and how many of each a server has."""
-        lanes = workers.lanes(cluster, int(Role.WORKER))
-        places = {kind: place for place, kind in enumerate(lanes.kinds)}
-        counts = np.zeros((len(cluster.servers), len(lanes.kinds)), dtype=np.int64)
-        np.add.at(counts, (lanes.server, lanes.kind), 1)
-        of_job = [places.get(lanes.name(kind) or "", -1) for kind in worker_types]
-        return {"typed_workers": {"types": lanes.kinds, "of_job": of_job, "workers": counts.tolist()}}
+        worker_slots = workers.worker_slots(cluster, int(Role.WORKER))
+        places = {kind: place for place, kind in enumerate(worker_slots.kinds)}
+        counts = np.zeros((len(cluster.servers), len(worker_slots.kinds)), dtype=np.int64)
+        np.add.at(counts, (worker_slots.server, worker_slots.kind), 1)
+        of_job = [places.get(worker_slots.name(kind) or "", -1) for kind in worker_types]
+        return {"typed_workers": {"types": worker_slots.kinds, "of_job": of_job, "workers": counts.tolist()}}
 
-    def lanes(self, cluster: Cluster) -> np.ndarray:
-        found = [workers.lanes(cluster, int(role)).server for role in (Role.WORKER, Role.PS)]
+    def worker_slots(self, cluster: Cluster) -> np.ndarray:
+        found = [workers.worker_slots(cluster, int(role)).server for role in (Role.WORKER, Role.PS)]
         return np.bincount(np.concatenate(found), minlength=len(cluster.servers))
 
     def mean_slowdown(
@@ -88,7 +90,7 @@ class TypedWorkers(ExecutionModel):
         prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         """edge_only: {kind, bound, ratio} of schedules without workers in the cloud, where this is one of them."""
-        gangs = not (outcome.bars[:, _CHUNK] >= 0).any()
+        gangs = not (outcome.bars[:, CHUNK] >= 0).any()
         found = certificate.certify(cluster, jobs, outcome.completions, outcome.bars, gangs=gangs)
         left_out = len(outcome.arrived) - len(outcome.completions)
         plain = _plain(found) | {
@@ -108,7 +110,7 @@ def _plain(found: Certificate) -> dict[str, Any]:
 
 def _in_cloud(bars: np.ndarray) -> bool:
     """True if a worker of a schedule is in the cloud."""
-    return bool((bars[bars[:, _ROLE] == Role.WORKER, _SERVER] == CLOUD).any())
+    return bool((bars[bars[:, ROLE] == Role.WORKER, SERVER] == CLOUD).any())
 
 
 TYPED_WORKERS = TypedWorkers()

@@ -19,7 +19,7 @@ class Gang:
     pool: Pool
     upload_ms: tuple[int, ...] | None  # by server; None: it has its data everywhere
     data: set[int] = field(default_factory=set)  # servers that have it
-    lanes: list[tuple[int, int]] = field(default_factory=list)  # (server, lane) while it runs
+    worker_slots: list[tuple[int, int]] = field(default_factory=list)  # (server, worker) while it runs
     start_ms: int = -1  # of its current run
     work_ms: int = -1  # from which on its workers run
     stopped_ms: int = -1
@@ -35,18 +35,18 @@ class Gang:
 
     def ran_ms(self, now_ms: int) -> int:
         """Duration of the current run."""
-        return max(0, now_ms - self.work_ms) if self.lanes else 0
+        return max(0, now_ms - self.work_ms) if self.worker_slots else 0
 
 
 @dataclass(slots=True)
 class Pool:
     """Workers of one type, with the running and the waiting jobs."""
 
-    lanes: dict[int, list[int]]  # server -> all lanes
-    free: dict[int, list[int]]  # server -> free lanes, ascending
-    most: int  # lanes
+    worker_slots: dict[int, list[int]]  # server -> all workers
+    free: dict[int, list[int]]  # server -> free workers, ascending
+    most: int  # workers
     total: int  # of available servers
-    spare: int  # free lanes
+    spare: int  # free workers
     loading_ms: int = 0  # until when any of its jobs may load
     running: list[tuple[Key, int]] = field(default_factory=list)  # (place in the order, job), ascending
     # size -> places in the order, ascending; the job is the last number
@@ -54,8 +54,8 @@ class Pool:
 
     def show(self, server: int, available: bool) -> None:
         """Addition or removal of the workers of a server, all free."""
-        self.free[server] = list(self.lanes[server]) if available else []
-        change = len(self.lanes[server]) * (1 if available else -1)
+        self.free[server] = list(self.worker_slots[server]) if available else []
+        change = len(self.worker_slots[server]) * (1 if available else -1)
         self.total += change
         self.spare += change
 
@@ -80,11 +80,11 @@ class Pool:
                 (server for server, own in self.free.items() if own),
                 key=lambda s: (s not in gang.data, upload_ms[s], s),
             )
-        gang.lanes = []
+        gang.worker_slots = []
         for server in servers:
             own = self.free[server]
             number = min(count, len(own))
-            gang.lanes += [(server, lane) for lane in own[:number]]
+            gang.worker_slots += [(server, worker_slot) for worker_slot in own[:number]]
             del own[:number]
             count -= number
             if not count:
@@ -93,7 +93,7 @@ class Pool:
 
     def release(self, gang: Gang) -> None:
         """Release of the workers of a gang."""
-        for server, lane in gang.lanes:
-            insort(self.free[server], lane)
+        for server, worker_slot in gang.worker_slots:
+            insort(self.free[server], worker_slot)
         self.spare += gang.size
-        gang.lanes = []
+        gang.worker_slots = []

@@ -17,18 +17,10 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import (
-    MAX_INT,
-    NOTHING,
-    Cluster,
-    Decision,
-    Job,
-    ModelError,
-    Placement,
-    Reason,
-    Role,
-    Verdict,
-)
+from scheduling.model.bars import Placement, Role
+from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, Job
 from scheduling.typed_workers import gang_order, workers
 from scheduling.typed_workers.execution import TypedWorkers
 from scheduling.typed_workers.gang_order import Walk
@@ -65,9 +57,7 @@ class TypedGangScheduler(BaseScheduler):
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        if (wrong := workers.check_uploads(cluster, jobs)) is not None:
-            raise ModelError(wrong)
-        self.workers = workers.lanes(cluster, _WORKER)
+        self.workers = workers.worker_slots(cluster, _WORKER)
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else 1 << 60
         self.leaving = [i for i, server in enumerate(cluster.servers) if server.away]  # at times
         self.leaves = bool(self.leaving)
@@ -140,7 +130,7 @@ class TypedGangScheduler(BaseScheduler):
         """Hook for a running gang whose end has moved."""
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
-        return self._changed(now_ms, [pool for pool in self.pools.values() if server in pool.lanes])
+        return self._changed(now_ms, [pool for pool in self.pools.values() if server in pool.worker_slots])
 
     def next_alarm(self, now_ms: int) -> int | None:
         """Time at which jobs change ranks without an event."""
@@ -156,9 +146,9 @@ class TypedGangScheduler(BaseScheduler):
         if not isinstance(before, type(self)):
             return
         self.past = {job: gang for job, gang in before.gangs.items() if job not in kept}
-        for row in before.state()["gangs"]:
-            if row[0] in kept:
-                self._put(row)
+        for job, *rest in before.state()["gangs"]:
+            if job in kept:
+                self._put([job, *rest])
 
     def taken_over(self, now_ms: int) -> Decision:
         self.past = {}
@@ -170,15 +160,15 @@ class TypedGangScheduler(BaseScheduler):
         """Attained service and data locations of a resubmitted gang."""
         gang.data, gang.queue, gang.first_ms = set(past.data), past.queue, past.first_ms
         gang.executed_ms = past.executed_ms + past.ran_ms(now_ms)
-        gang.stopped_ms = now_ms if past.lanes else past.stopped_ms
-        if past.lanes and now_ms >= past.work_ms:
-            gang.data.update(server for server, _ in past.lanes)
+        gang.stopped_ms = now_ms if past.worker_slots else past.stopped_ms
+        if past.worker_slots and now_ms >= past.work_ms:
+            gang.data.update(server for server, _ in past.worker_slots)
 
     def state(self) -> dict[str, Any]:
         return {
             "gangs": [
                 [
-                    g.job, g.size, g.left_ms, sorted(g.data), [list(lane) for lane in g.lanes], g.start_ms, g.work_ms,
+                    g.job, g.size, g.left_ms, sorted(g.data), list(map(list, g.worker_slots)), g.start_ms, g.work_ms,
                     g.stopped_ms, g.first_ms, g.executed_ms, g.queue,
                 ]
                 for _, g in sorted(self.gangs.items())
@@ -196,16 +186,17 @@ class TypedGangScheduler(BaseScheduler):
 
     def _put(self, saved: Sequence[Any]) -> None:
         """A gang as `state` has it."""
-        job, size, left_ms, data, lanes, start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue = saved
+        job, size, left_ms, data, worker_slots, start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue = saved
         row = self.jobs[job]
         upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
         gang = self.gangs[job] = Gang(
-            job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data), [(s, lane) for s, lane in lanes],
+            job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data),
+            [(server, worker_slot) for server, worker_slot in worker_slots],
             start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue,
         )  # fmt: skip
-        if gang.lanes:
-            for server, lane in gang.lanes:
-                gang.pool.free[server].remove(lane)
+        if gang.worker_slots:
+            for server, worker_slot in gang.worker_slots:
+                gang.pool.free[server].remove(worker_slot)
             gang.pool.spare -= size
             gang.pool.loading_ms = max(gang.pool.loading_ms, work_ms)
             insort(gang.pool.running, (self.running_key(gang), job))
@@ -215,19 +206,25 @@ class TypedGangScheduler(BaseScheduler):
     def _pool(self, kind: str | None) -> Pool:
         name = self.workers.name(kind)
         if name not in self.pools:
-            lanes: dict[int, list[int]] = {}
+            worker_slots: dict[int, list[int]] = {}
             for at in self.workers.of(kind).tolist():
-                lanes.setdefault(int(self.workers.server[at]), []).append(int(self.workers.number[at]))
-            there = {server: list(own) for server, own in lanes.items() if server not in self.away}
+                worker_slots.setdefault(int(self.workers.server[at]), []).append(int(self.workers.number[at]))
+            there = {server: list(own) for server, own in worker_slots.items() if server not in self.away}
             count = sum(map(len, there.values()))
             self.pools[name] = Pool(
-                lanes, {server: there.get(server, []) for server in lanes}, sum(map(len, lanes.values())), count, count
+                worker_slots,
+                {server: there.get(server, []) for server in worker_slots},
+                sum(map(len, worker_slots.values())),
+                count,
+                count,
             )
         return self.pools[name]
 
     def _most(self, pool: Pool, now_ms: int) -> int:
         """Workers that a gang can ever have at once, without those of servers that left for good."""
-        return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
+        return pool.most - sum(
+            len(pool.worker_slots.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms
+        )
 
     def _changed(self, now_ms: int, pools: list[Pool], verdicts: Sequence[Verdict] = ()) -> Decision:
         """Update after an event in these pools: servers that leave or return at this time come first."""
@@ -236,12 +233,14 @@ class TypedGangScheduler(BaseScheduler):
             gone = self.cluster.servers[server].is_away(now_ms)
             if gone == (server in self.away):
                 continue
-            for gang in [gang for gang in self.gangs.values() if gone and any(s == server for s, _ in gang.lanes)]:
+            for gang in [
+                gang for gang in self.gangs.values() if gone and any(s == server for s, _ in gang.worker_slots)
+            ]:
                 self._stop(now_ms, gang)
                 stopped.append(gang)
             (self.away.add if gone else self.away.discard)(server)
             for pool in self.pools.values():
-                if server in pool.lanes:
+                if server in pool.worker_slots:
                     pool.show(server, not gone)
                     pools = pools if any(pool is other for other in pools) else [*pools, pool]
         for gang in stopped:
@@ -311,7 +310,7 @@ class TypedGangScheduler(BaseScheduler):
         gang.left_ms -= ran_ms
         gang.executed_ms += ran_ms
         if now_ms >= gang.work_ms:
-            gang.data.update(server for server, _ in gang.lanes)
+            gang.data.update(server for server, _ in gang.worker_slots)
         gang.pool.release(gang)
         gang.stopped_ms = now_ms
         gang.pool.wait(gang, self.waiting_key(gang))
@@ -320,10 +319,10 @@ class TypedGangScheduler(BaseScheduler):
         """Bars on new workers to the end of the work, the horizon or an outage of a server; the loading time."""
         pool, job = gang.pool, gang.job
         pool.take(gang)
-        lanes = gang.lanes
+        worker_slots = gang.worker_slots
         load_ms = self.overhead_ms if gang.first_ms >= 0 else 0
         if gang.upload_ms is not None:
-            load_ms += max([gang.upload_ms[server] for server, _ in lanes if server not in gang.data], default=0)
+            load_ms += max([gang.upload_ms[server] for server, _ in worker_slots if server not in gang.data], default=0)
         if gang.first_ms < 0:
             gang.first_ms = now_ms
         gang.start_ms, gang.work_ms, gang.key = now_ms, now_ms + load_ms, ()
@@ -333,18 +332,20 @@ class TypedGangScheduler(BaseScheduler):
 
     def _bars_of(self, now_ms: int, gang: Gang) -> list[Placement]:
         """Bars of a running gang from now to the end of the work, the horizon or an outage of a server."""
-        job, lanes = gang.job, gang.lanes
+        job, worker_slots = gang.job, gang.worker_slots
         end_ms = min(gang.finish_ms, self.horizon_ms)
         if self.leaves:
-            for server, _ in lanes:
+            for server, _ in worker_slots:
                 left_ms = self.cluster.servers[server].next_away_ms(now_ms)
                 end_ms = end_ms if left_ms is None else min(end_ms, left_ms)
         work_ms = max(now_ms, min(gang.work_ms, end_ms))
         bars = (
-            [Placement(job, _TRANSFER, server, now_ms, work_ms, 1, lane) for server, lane in lanes]
+            [Placement(job, _TRANSFER, server, now_ms, work_ms, 1, worker_slot) for server, worker_slot in worker_slots]
             if now_ms < work_ms
             else []
         )
         if work_ms < end_ms:
-            bars += [Placement(job, _WORKER, server, work_ms, end_ms, 1, lane) for server, lane in lanes]
+            bars += [
+                Placement(job, _WORKER, server, work_ms, end_ms, 1, worker_slot) for server, worker_slot in worker_slots
+            ]
         return bars

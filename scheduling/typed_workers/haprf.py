@@ -1,10 +1,10 @@
 """Workers of one type under HAPRF, highest average processing rate first (A_online, Section IV-C), all at once.
 
-A chunk of job j has the key D_j p_j, the inverse of its rate: of the chunks that have arrived at a lane, the one with
-the least key runs, of equal keys the one dispatched first. Lanes never idle while a chunk is there, so until another
-chunk is dispatched the whole future of a lane is known. It is kept as bars in padded matrices [lane, place]: the state
-at the arrival of a new chunk is one masked sum, time passes without work, and only the lanes that get a chunk are
-simulated again.
+A chunk of job j has the key D_j p_j, the inverse of its rate: of the chunks that have arrived at a worker, the one with
+the least key runs, of equal keys the one dispatched first. Workers never idle while a chunk is there, so until another
+chunk is dispatched the whole future of a worker is known. It is kept as bars in padded matrices [worker, place]: the
+state at the arrival of a new chunk is one masked sum, time passes without work, and only the workers that get a chunk
+are simulated again.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import numpy as np
 
 NEVER = 1 << 60  # ms
 SCALE = 1_000  # costs are compared in whole 1/1000 ms, so that ties are ties however the sums were made
-_WIDTH = 8  # places of a lane at first
+_WIDTH = 8  # places of a worker at first
 Away = Sequence[tuple[int, int]]
 
 
 class Quotes(NamedTuple):
     """Costs of one more chunk on each worker, in the terms of Eq. (5)."""
 
-    total: np.ndarray  # [lane] D Q in 1/1000 ms
-    ahead_ms: np.ndarray  # [lane] work that runs before it
-    behind: np.ndarray  # [lane] sum of 1 / D' over the chunks that it would postpone
+    total: np.ndarray  # [worker] D Q in 1/1000 ms
+    ahead_ms: np.ndarray  # [worker] work that runs before it
+    behind: np.ndarray  # [worker] sum of 1 / D' over the chunks that it would postpone
 
 
 class Bars(NamedTuple):
     """Columns of bars of chunks."""
 
-    row: np.ndarray  # lane of the shard
+    row: np.ndarray  # worker of the shard
     start_ms: np.ndarray
     end_ms: np.ndarray
     job: np.ndarray
@@ -41,7 +41,7 @@ class Bars(NamedTuple):
 
 
 class Shard:
-    """Workers that serve one type of jobs. away: the outages of each lane's server; None without outages."""
+    """Workers that serve one type of jobs. away: the outages of each worker's server; None without outages."""
 
     def __init__(self, count: int, away: Sequence[Away] | None = None) -> None:
         self.away = {row: list(gone) for row, gone in enumerate(away) if gone} if away is not None else {}
@@ -55,7 +55,7 @@ class Shard:
     COLUMNS = ("start", "end", "key", "job", "order", "chunk", "arrive", "weight")
 
     def quote(self, arrive_ms: np.ndarray, upload_ms: np.ndarray, key: int, work_ms: int) -> Quotes:
-        """Costs (Eq. 5 times D) for a chunk at lane w at arrive_ms[w]. An outage changes what is left, not the work."""
+        """Costs (Eq. 5 times D) for a chunk at worker w at arrive_ms[w]. An outage changes what is left only."""
         end, ahead = self.end[:, : self.width], self.key[:, : self.width] <= key
         there = arrive_ms[:, None]
         left = np.maximum(end - np.maximum(self.start[:, : self.width], there), 0)
@@ -70,9 +70,9 @@ class Shard:
         self, now_ms: int, rows: np.ndarray, chunks: np.ndarray, arrive_ms: np.ndarray, *, job: int, order: int,
         key: int, work_ms: int, weight: float
     ) -> tuple[Bars, list[tuple[int, int]]]:  # fmt: skip
-        """Dispatch of chunk chunks[i] to lane rows[i], where it arrives at arrive_ms[i].
+        """Dispatch of chunk chunks[i] to worker rows[i], where it arrives at arrive_ms[i].
 
-        The new futures of these lanes, by lane and time; and (job, chunks) of those that the new ones will stop
+        The new futures of these workers, by worker and time; and (job, chunks) of those that the new ones will stop
         halfway.
 
         order: rises with every job dispatched.
@@ -110,7 +110,7 @@ class Shard:
         )  # fmt: skip
 
     def unfinished(self, now_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(lane, job, end) of every chunk that is not done at now_ms."""
+        """(worker, job, end) of every chunk that is not done at now_ms."""
         row, place = np.nonzero((self.weight[:, : self.width] > 0) & (self.end[:, : self.width] > now_ms))
         return row, self.job[row, place], self.end[row, place]
 
@@ -127,24 +127,24 @@ class Shard:
             getattr(self, name)[row, place] = state[name]
 
     def _left(self, now_ms: int, touched: np.ndarray) -> dict[str, np.ndarray]:
-        """Unfinished chunks of these lanes, with their remaining work."""
+        """Unfinished chunks of these workers, with their remaining work."""
         width = self.width
         end = self.end[touched, :width]
         row, place = np.nonzero(end > now_ms)
-        lane = touched[row]
-        key, order, chunk = self.key[lane, place], self.order[lane, place], self.chunk[lane, place]
+        worker_slot = touched[row]
+        key, order, chunk = self.key[worker_slot, place], self.order[worker_slot, place], self.chunk[worker_slot, place]
         sorting = np.lexsort((chunk, order, key, row))
-        row, place, lane = row[sorting], place[sorting], lane[sorting]
+        row, place, worker_slot = row[sorting], place[sorting], worker_slot[sorting]
         key, order, chunk = key[sorting], order[sorting], chunk[sorting]
         first = np.ones(len(row), dtype=bool)
         first[1:] = (row[1:] != row[:-1]) | (order[1:] != order[:-1]) | (chunk[1:] != chunk[:-1])
         begins = np.flatnonzero(first)
-        spent = self.end[lane, place] - np.maximum(self.start[lane, place], now_ms)
-        weight = self.weight[lane, place]
+        spent = self.end[worker_slot, place] - np.maximum(self.start[worker_slot, place], now_ms)
+        weight = self.weight[worker_slot, place]
         some = len(begins) > 0
         return {
             "row": row[begins], "key": key[begins], "order": order[begins], "chunk": chunk[begins],
-            "job": self.job[lane, place][begins], "arrive": self.arrive[lane, place][begins],
+            "job": self.job[worker_slot, place][begins], "arrive": self.arrive[worker_slot, place][begins],
             "left": np.add.reduceat(spent, begins) if some else spent,
             "weight": np.maximum.reduceat(weight, begins) if some else weight,
         }  # fmt: skip
@@ -152,7 +152,7 @@ class Shard:
     def _played(
         self, now_ms: int, touched: np.ndarray, queue: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(item of the queue, start, end) of every bar, by lane and time. Each pass runs lanes to the next arrival."""
+        """(item of the queue, start, end) of every bar, by worker and time. A pass runs workers to the next arrival."""
         row = queue["row"]
         counts = np.bincount(row, minlength=len(touched))
         place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -161,11 +161,15 @@ class Shard:
         left[row, place], arrive[row, place], item[row, place] = queue["left"], queue["arrive"], np.arange(len(row))
         clock = np.full(len(touched), now_ms)
         gone = (
-            {number: self.away[lane] for number, lane in enumerate(touched.tolist()) if lane in self.away}
+            {
+                number: self.away[worker_slot]
+                for number, worker_slot in enumerate(touched.tolist())
+                if worker_slot in self.away
+            }
             if self.away
             else {}
         )
-        for number, away in gone.items():  # such a lane counts only the time in which its server is available
+        for number, away in gone.items():  # such a worker counts only the time in which its server is available
             arrive[number] = [worked(ms, away) if ms < NEVER else NEVER for ms in arrive[number].tolist()]
             clock[number] = worked(now_ms, away)
         parts: list[tuple[np.ndarray, ...]] = []
@@ -176,9 +180,9 @@ class Shard:
             work = np.where(here, left, 0)
             begins = np.cumsum(work, axis=1) - work
             served = np.minimum(np.maximum((following - clock)[:, None] - begins, 0), work)
-            lane, at = np.nonzero(served)
-            start = clock[lane] + begins[lane, at]
-            parts.append((lane, item[lane, at], start, start + served[lane, at]))
+            worker_slot, at = np.nonzero(served)
+            start = clock[worker_slot] + begins[worker_slot, at]
+            parts.append((worker_slot, item[worker_slot, at], start, start + served[worker_slot, at]))
             if (following == NEVER).all():
                 break
             left -= served
@@ -227,9 +231,9 @@ class Shard:
 
 
 def choose(total: np.ndarray, work_ms: int, count: int, most: int = NEVER) -> np.ndarray:
-    """Lane of each chunk, one after the other where it is cheapest, while that costs at most `most` (1/1000 ms).
+    """Worker of each chunk, one after the other where it is cheapest, while that costs at most `most` (1/1000 ms).
 
-    Of equal costs the first lane. One more chunk of the job on a lane makes it dearer by exactly its work:
+    Of equal costs the first worker. One more chunk of the job on a worker makes it dearer by exactly its work:
     the new chunk goes ahead of the next, and nothing else is postponed.
     """
     if not len(total) or count < 1:
@@ -241,12 +245,12 @@ def choose(total: np.ndarray, work_ms: int, count: int, most: int = NEVER) -> np
     near = near[np.argsort(total[near], kind="stable")][:count]
     if len(near) == count and total[near[-1]] < total[near[0]] + step:
         return near[total[near] <= most]
-    heap = [(cost, lane) for cost, lane in zip(total[near].tolist(), near.tolist(), strict=True)]
+    heap = [(cost, worker_slot) for cost, worker_slot in zip(total[near].tolist(), near.tolist(), strict=True)]
     chosen: list[int] = []
     while len(chosen) < count and heap[0][0] <= most:
-        cost, lane = heap[0]
-        chosen.append(lane)
-        heapq.heapreplace(heap, (cost + step, lane))
+        cost, worker_slot = heap[0]
+        chosen.append(worker_slot)
+        heapq.heapreplace(heap, (cost + step, worker_slot))
     return np.array(chosen, dtype=np.int64)
 
 
@@ -256,27 +260,27 @@ def worked(ms: int, away: Away) -> int:
 
 
 def _present(parts: Sequence[tuple[np.ndarray, ...]], gone: Mapping[int, Away]) -> tuple[np.ndarray, ...]:
-    """Bars of lanes with outages, converted from available time: split at the outages."""
+    """Bars of workers with outages, converted from available time: split at the outages."""
     rows: list[tuple[int, int, int, int]] = []
     for part in parts:
-        for lane, item, start, end in zip(*(column.tolist() for column in part), strict=True):
+        for worker_slot, item, start, end in zip(*(column.tolist() for column in part), strict=True):
             shift = 0
-            for begin, back in gone.get(lane, ()):
+            for begin, back in gone.get(worker_slot, ()):
                 if start + shift >= begin:
                     shift += back - begin
                 elif end + shift > begin:
-                    rows.append((lane, item, start + shift, begin))
+                    rows.append((worker_slot, item, start + shift, begin))
                     start, shift = begin - shift, shift + back - begin
             if end > start:
-                rows.append((lane, item, start + shift, end + shift))
+                rows.append((worker_slot, item, start + shift, end + shift))
     return tuple(np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
 def _merged(
-    lane: np.ndarray, item: np.ndarray, start: np.ndarray, end: np.ndarray
+    worker_slot: np.ndarray, item: np.ndarray, start: np.ndarray, end: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bars in the order of lane and time; those of a chunk that touch become one."""
-    sorting = np.lexsort((start, lane))
+    """Bars in the order of worker and time; those of a chunk that touch become one."""
+    sorting = np.lexsort((start, worker_slot))
     item, start, end = item[sorting], start[sorting], end[sorting]
     first = np.ones(len(item), dtype=bool)
     first[1:] = (item[1:] != item[:-1]) | (start[1:] != end[:-1])

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import CHUNK, COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT
-from scheduling.model.values import CLOUD, SITES, Cluster, Event, Job, Role
+from scheduling.kernel.plan_scopes import scope_of
+from scheduling.model.bars import CHUNK, CLOUD, COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT, Role
+from scheduling.model.spans import suspensions
+from scheduling.model.values import SITES, Cluster, Event, Job
 from scheduling.reporting.parts import Part, Played, Stretch, present_ms
 from scheduling.typed_workers import workers as typed
-from scheduling.typed_workers.spans import union
 
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
 
@@ -29,9 +30,9 @@ class Workers(Part):
         self.planned = False  # some workers were
 
     def feed(self, event: Event) -> None:
-        self.planned = self.planned or (event.kind == "plan_changed" and event.data["scope"] == "worker")
+        self.planned = self.planned or (event.kind == "plan_changed" and scope_of(event.data).of_workers)
 
-    def figures(self, run: Played) -> dict[str, Any] | None:
+    def metrics(self, run: Played) -> dict[str, Any] | None:
         """Times in ms, summed over chunks; shares from 0 to 1.
 
         Bars of phases of other models hold no typed worker, and a job alone takes another time there.
@@ -45,19 +46,13 @@ class Workers(Part):
         transfer_ms = int((transfers[:, END] - transfers[:, START]).sum())
         here = workers[workers[:, SERVER] >= 0]
         return {
-            "job_suspensions": suspensions(of_jobs[:, JOB], of_jobs),
+            "job_suspensions": int(suspensions(of_jobs, len(run.jobs), of_chunks=False).sum()),
             "cloud_chunks": len(np.unique(workers[workers[:, SERVER] == CLOUD][:, [JOB, CHUNK]], axis=0)),
             **slowdowns(run.cluster, run.jobs, run.times_ms if run.only(self.model) else {}),
             "upload_ms": upload_ms, "transfer_ms": transfer_ms, "exchange_ms": exchange_ms,
             "communication_ms": upload_ms + transfer_ms + exchange_ms,
             **_busy(here, run.stretches(self.model, int(here[:, END].max(initial=run.first_ms)))),
         }  # fmt: skip
-
-
-def suspensions(owner: np.ndarray, workers: np.ndarray) -> int:
-    """Number of times at which the owner of bars stopped and ran again later. owner: [bar] a number for each."""
-    spans = union(owner, workers[:, START], workers[:, END])
-    return len(spans.job) - len(np.unique(spans.job))
 
 
 def _uploads(workers: np.ndarray, jobs: Sequence[Job]) -> int:
@@ -91,13 +86,13 @@ def _exchange(workers: np.ndarray, jobs: Sequence[Job]) -> int:
 
 def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]) -> dict[str, float | None]:
     """Mean, median and 95th percentile of the slowdown; times_ms: JCT of the jobs that completed."""
-    lanes = typed.lanes(cluster, _WORKER)
+    worker_slots = typed.worker_slots(cluster, _WORKER)
     servers: dict[str | None, np.ndarray] = {}
     found = []
     for job, ms in times_ms.items():
         row = jobs[job]
         if row.worker_type not in servers:
-            servers[row.worker_type] = lanes.server[lanes.of(row.worker_type)]
+            servers[row.worker_type] = worker_slots.server[worker_slots.of(row.worker_type)]
         if typed.impossible(row) is None:
             alone = typed.alone_ms(row, typed.uploads(row, servers[row.worker_type]), cluster.unlimited_cloud)
             if alone is not None:
@@ -109,19 +104,19 @@ def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]
 
 
 def _busy(workers: np.ndarray, stretches: Sequence[Stretch]) -> dict[str, Any]:
-    """Share of all lanes' time in which they worked, by site and type, and the largest share that worked at once.
+    """Share of all workers' time in which they worked, by site and type, and the largest share that worked at once.
 
-    Edits change the number of lanes of a server, but neither the types that servers declare nor the site of one.
+    Edits change the number of workers of a server, but neither the types that servers declare nor the site of one.
     """
     if not len(workers) or not stretches:
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
-    last = stretches[-1][2]
-    lanes = typed.lanes(last, _WORKER)
+    _, _, last = stretches[-1]
+    worker_slots = typed.worker_slots(last, _WORKER)
     site = np.array([SITES.index(server.site) for server in last.servers])
-    shape = (len(SITES), len(lanes.kinds))
+    shape = (len(SITES), len(worker_slots.kinds))
     offered, used, peak = np.zeros(shape), np.zeros(shape), 0.0
     for begin, end, cluster in stretches:
-        then = typed.lanes(cluster, _WORKER)
+        then = typed.worker_slots(cluster, _WORKER)
         present = np.array([present_ms(server, begin, end) for server in cluster.servers], dtype=float)
         np.add.at(offered, (site[then.server], then.kind), present[then.server])
         there = int((present[then.server] > 0).sum())
@@ -129,21 +124,21 @@ def _busy(workers: np.ndarray, stretches: Sequence[Stretch]) -> dict[str, Any]:
     if not offered.any():
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
     worked = (workers[:, END] - workers[:, START]).astype(float)
-    np.add.at(used, (site[workers[:, SERVER]], _kind_of(workers, lanes)), worked)
+    np.add.at(used, (site[workers[:, SERVER]], _kind_of(workers, worker_slots)), worked)
     busy = {
-        name: {kind: float(used[s, k] / offered[s, k]) for k, kind in enumerate(lanes.kinds) if offered[s, k]}
+        name: {kind: float(used[s, k] / offered[s, k]) for k, kind in enumerate(worker_slots.kinds) if offered[s, k]}
         for s, name in enumerate(SITES)
         if offered[s].any()
     }
     return {"busy": busy, "mean_busy": float(used.sum() / offered.sum()), "peak_busy": peak}
 
 
-def _kind_of(workers: np.ndarray, lanes: typed.Lanes) -> np.ndarray:
-    """[bar] place of the type of its lane; where none is declared there is one type."""
-    if lanes.kinds == (typed.ANY,):
+def _kind_of(workers: np.ndarray, worker_slots: typed.WorkerSlots) -> np.ndarray:
+    """[bar] place of the type of its worker; where none is declared there is one type."""
+    if worker_slots.kinds == (typed.ANY,):
         return np.zeros(len(workers), dtype=np.int64)
-    first = np.searchsorted(lanes.server, workers[:, SERVER])
-    return np.asarray(lanes.kind[first + workers[:, WORKER_SLOT]])
+    first = np.searchsorted(worker_slots.server, workers[:, SERVER])
+    return np.asarray(worker_slots.kind[first + workers[:, WORKER_SLOT]])
 
 
 def _most_at_once(workers: np.ndarray, begin: int, end: int) -> int:

@@ -1,9 +1,9 @@
-"""Typed workers of A_online (Section III), each a lane of its server, and data chunks that do not move.
+"""Typed workers of A_online (Section III), each a worker of its server, and data chunks that do not move.
 
 Eq. (1): a mini-batch takes m + G + 2q/b, and m + G when workers and parameter server share one place, the cloud. Both
-follow from the job alone, never from the lane, since a worker serves a job exactly when their types are equal.
+follow from the job alone, never from the worker, since a worker serves a job exactly when their types are equal.
 
-Ours: a cluster whose servers declare no lanes at all gets those of the paper's simulator, where workers are the GPUs
+Ours: a cluster whose servers declare no workers at all gets those of the paper's simulator, where workers are the GPUs
 and parameter servers the CPUs of a machine, all of one type; there, any job's type fits. Where no server has a GPU,
 workers are the CPUs. Where a job says nothing, it
 uploads in no time, its parameter server takes no time to update, and it cannot use the cloud.
@@ -18,27 +18,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduling.model.training_models import BANDWIDTH, transfer_ms
-from scheduling.model.values import Cluster, Job, Reason, Server
+from scheduling.model.decision import Reason
+from scheduling.model.training_models import transfer_ms
+from scheduling.model.values import BANDWIDTH, CPU, GPU, Cluster, Job, ModelError, Server
 
 PARTS = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms")  # of a job; without one its work is unknown
-GPU, CPU = 0, 1  # positions in RESOURCES
-ANY = "any"  # the type of every lane where no server declares lanes
+ANY = "any"  # the type of every worker where no server declares workers
 MAX_WORK_MS = 1 << 43  # of a job on one worker, 278 years: 1,000 times it, and sums over a queue, fit 63 bits
 ROUNDING = 1e-6  # ms; a product that is an integer up to rounding is that integer
 
 
 @dataclass(frozen=True)
-class Lanes:
+class WorkerSlots:
     """Typed workers of a role, in the order of servers and, within one, of its declared types: which breaks ties."""
 
-    server: np.ndarray  # [lane] index of the server
-    number: np.ndarray  # [lane] 0-based within server and role
-    kind: np.ndarray  # [lane] place of its type in `kinds`
+    server: np.ndarray  # [worker] index of the server
+    number: np.ndarray  # [worker] 0-based within server and role
+    kind: np.ndarray  # [worker] place of its type in `kinds`
     kinds: tuple[str, ...]
 
     def of(self, kind: str | None) -> np.ndarray:
-        """Lanes that serve that type, ascending."""
+        """Workers that serve that type, ascending."""
         if self.kinds == (ANY,):
             return np.arange(len(self.server))
         if kind not in self.kinds:
@@ -46,24 +46,24 @@ class Lanes:
         return np.flatnonzero(self.kind == self.kinds.index(kind))
 
     def name(self, kind: str | None) -> str | None:
-        """Type under which jobs of that type share lanes: one for all where lanes are not declared."""
+        """Type under which jobs of that type share workers: one for all where workers are not declared."""
         return ANY if self.kinds == (ANY,) else kind
 
 
 def declared(cluster: Cluster) -> bool:
-    """True if any server declares lanes."""
+    """True if any server declares workers."""
     return any(server.worker_lanes or server.ps_lanes for server in cluster.servers)
 
 
 def counted(cluster: Cluster) -> int | None:
-    """Resource of which a whole unit is a worker where no server declares lanes, by its place; None if one does."""
+    """Resource of which a whole unit is a worker where no server declares workers, by its place; None if one does."""
     if declared(cluster):
         return None
     return GPU if any(server.capacity[GPU] >= 1000 for server in cluster.servers) else CPU
 
 
-def lane_counts(server: Server, role: int, resource: int | None) -> Mapping[str, int]:
-    """{type: lanes} of a server for a role (0 worker, 1 parameter server). resource: as `counted` says."""
+def slot_counts(server: Server, role: int, resource: int | None) -> Mapping[str, int]:
+    """{type: workers} of a server for a role (0 worker, 1 parameter server). resource: as `counted` says."""
     if ("worker", "ps")[role] not in server.roles:
         return {}
     if resource is None:
@@ -71,19 +71,19 @@ def lane_counts(server: Server, role: int, resource: int | None) -> Mapping[str,
     return {ANY: server.capacity[CPU if role else resource] // 1000}
 
 
-def lanes(cluster: Cluster, role: int, servers: Sequence[int] | None = None) -> Lanes:
-    """The lanes of a role (0 worker, 1 parameter server), of those servers only when they are given."""
+def worker_slots(cluster: Cluster, role: int, servers: Sequence[int] | None = None) -> WorkerSlots:
+    """The workers of a role (0 worker, 1 parameter server), of those servers only when they are given."""
     resource = counted(cluster)
     rows: list[tuple[int, int, int]] = []
     kinds: dict[str, int] = {}
     for index in range(len(cluster.servers)) if servers is None else servers:
         number = 0
-        for kind, count in lane_counts(cluster.servers[index], role, resource).items():
+        for kind, count in slot_counts(cluster.servers[index], role, resource).items():
             place = kinds.setdefault(kind, len(kinds))
             rows += [(index, number + i, place) for i in range(count)]
             number += count
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return Lanes(table[:, 0], table[:, 1], table[:, 2], (ANY,) if resource is not None else tuple(kinds))
+    on, numbers, of_kinds = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return WorkerSlots(on, numbers, of_kinds, (ANY,) if resource is not None else tuple(kinds))
 
 
 class Times(NamedTuple):
@@ -145,27 +145,26 @@ def uploads(job: Job, servers: np.ndarray) -> np.ndarray:
 
 
 def gang_size(job: Job, available: int) -> int:
-    """requested_workers, at least 1, at most the chunks and the lanes of its type."""
+    """requested_workers, at least 1, at most the chunks and the workers of its type."""
     return max(1, min(job.requested_workers or 1, job.num_chunks or 1, available))
 
 
-def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> str | None:
-    """Problem of the first job whose upload delays are not one per server, as a sentence."""
+def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> None:
+    """Check of the upload delays; ModelError about the first job whose delays are not one per server."""
     count = len(cluster.servers)
     for job in jobs:
         if job.upload_ms is not None and len(job.upload_ms) != count:
-            return (
+            raise ModelError(
                 f"job {job.id}: upload_ms must hold one delay per server of the cluster, {count:,}, "
                 f"got {len(job.upload_ms):,}"
             )
-    return None
 
 
 def alone_ms(job: Job, upload_ms: np.ndarray, cloud: bool) -> int | None:
-    """Completion time of a job alone in the empty system; None if it has no lane and no cloud.
+    """Completion time of a job alone in the empty system; None if it has no worker and no cloud.
 
-    upload_ms: to each lane of its type. The least over the whole job in the cloud, and the D-th of what its lanes can
-    have done.
+    upload_ms: to each worker of its type. The least over the whole job in the cloud, and the D-th of what its workers
+    can have done.
     """
     assert job.num_chunks is not None
     times, chunks = chunk_times(job), job.num_chunks
@@ -174,7 +173,7 @@ def alone_ms(job: Job, upload_ms: np.ndarray, cloud: bool) -> int | None:
         least = np.sort(upload_ms)
         if len(least) >= chunks and least[chunks - 1] <= least[0] + times.remote:
             edge = int(least[chunks - 1]) + times.remote
-        else:  # the least time by which the lanes can have done all chunks
+        else:  # the least time by which the workers can have done all chunks
             low, high = int(least[0]) + times.remote, int(least[0]) + chunks * times.remote
             while low < high:
                 middle = (low + high) // 2

@@ -1,14 +1,14 @@
 """The workload of A_online (Section V): `simulator` and `testbed`.
 
 Separate streams for cluster, jobs and arrivals: another number of jobs leaves the cluster as it is. Where the paper
-gives no figure:
+gives no number:
 - Workers per server follow the machines of the Philly trace, 2 or 8 GPUs; parameter servers are twice the workers
   (its CPUs).
 - Arrivals are uniform for 40 % and form the two peaks of Fig. 11 for the rest, over the 137 days of the trace; `load`
   divides the span.
 - A gang asks for half of its chunks (`gang_share`): the paper computes it from GPU counts, which alone would make
   jobs 10 times as long.
-- The other schedulers count more: a parameter server has the highest bandwidth of a worker, and utilities are drawn
+- The other schedulers count more: a parameter server has the highest bandwidth of a worker, and utilities are sampled
   as for OASiS, in units of an eighth of a job's time with a worker for each chunk, as long as it has no competitors.
 - Chunks hold 100 MB to 2,500 MB, and a server of the simulator stores 500 GB, as the machines of the testbed do.
 - The testbed: 8 servers of 12 cores and 16 GB, which one GPU worker, two CPU workers and three parameter servers fill
@@ -45,7 +45,7 @@ PEAKS = ((0.4, None), (0.3, 0.3), (0.3, 0.7))  # share of the jobs, and the midd
 PEAK_WIDTH = 0.05
 TESTBED_SERVERS, TESTBED_MBPS = 8, 2_000
 PS: dict[str, Demand] = {"simulator": (0, 1_000, 3_000, 0, MBPS[1]), "testbed": (0, 2_000, 3_000, 0, TESTBED_MBPS)}
-DRAWN = (
+SAMPLED = (
     "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker",
     "ps", "ps_update_ms", "worker_type", "ps_type", "upload_ms", "cloud_upload_ms", "chunk_mb",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def a_online(
     """The cluster and the jobs, sorted by arrival.
 
     workers: of every server, instead of sampled ones. load: > 0, divides the span. arrivals: ms, of a trace; the rest
-    is drawn as ever.
+    is sampled as without it.
     """
     if preset not in PRESETS:
         raise ModelError(f"unknown preset {shorten(repr(preset))}; known: {', '.join(PRESETS)}")
@@ -97,12 +97,12 @@ def _simulator(seed: int, count: int, workers: int | None, horizon_slots: int | 
     rng = np.random.default_rng([seed, 1])
     num_types, num_ps_types = (int(n) for n in rng.integers(TYPES[0], TYPES[1] + 1, size=2))
     sizes = rng.choice(MACHINES, size=count, p=SHARES) if workers is None else np.full(count, workers)
-    drawn = [_typed(rng, int(sizes.sum()) * factor, kinds) for factor, kinds in ((1, num_types), (2, num_ps_types))]
+    sampled = [_typed(rng, int(sizes.sum()) * factor, kinds) for factor, kinds in ((1, num_types), (2, num_ps_types))]
     servers, first = [], 0
     width = max(2, len(str(count - 1)))
     for i, size in enumerate(sizes.tolist()):
-        worker_lanes = _counted("w", drawn[0][first : first + size])
-        ps_lanes = _counted("p", drawn[1][2 * first : 2 * (first + size)])
+        worker_lanes = _counted("w", sampled[0][first : first + size])
+        ps_lanes = _counted("p", sampled[1][2 * first : 2 * (first + size)])
         first += size
         capacity: Demand = (size * 1_000, 2 * size * 1_000, size * 16_000, STORAGE_MB, size * MBPS[1])
         servers.append(Server(f"edge{i:0{width}d}", "edge", capacity, worker_lanes=worker_lanes, ps_lanes=ps_lanes))
@@ -144,7 +144,7 @@ def _jobs(
     width = max(4, len(str(len(arrivals))))
     low, high = MINIBATCH_HOURS[preset]
     provenance = {
-        **dict.fromkeys((*DRAWN, "utility"), "drawn"), "arrival_ms": origin,
+        **dict.fromkeys((*SAMPLED, "utility"), "drawn"), "arrival_ms": origin,
         **dict.fromkeys(("requested_workers", "ps.bandwidth"), "derived"),
     }  # fmt: skip
     jobs = []

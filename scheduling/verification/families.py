@@ -11,7 +11,8 @@ from scheduling.observed.verifier import ObservedRules
 from scheduling.slotted.verifier import SlottedRules
 from scheduling.typed_workers.verifier import TypedWorkersRules
 from scheduling.verification.rules import Row, Rules
-from scheduling.verification.schema import STATED, row
+from scheduling.verification.schema import STATED
+from scheduling.verification.value_checks import row
 
 RULES: dict[str, Rules] = {
     rules.name: rules for rules in (SlottedRules(), TypedWorkersRules(), ColocationRules(), ObservedRules())

@@ -14,8 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scheduling.model.bars import END, JOB, ROLE, SERVER, START
 from scheduling.verification.families import RULES, check_stated, no_rules
-from scheduling.verification.replay import CLOUD, ROLES, Outcome, replay
+from scheduling.verification.replay import CLOUD, FOREVER, ROLES, Outcome, cut, replay
 from scheduling.verification.rules import PS, TRANSFER, WORKER, Row, Stage, held_by, same, thousandths
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs
 from scheduling.verification.verify import filled, utility_of
@@ -38,13 +39,13 @@ def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable
     # it may have been switched off
     cloud = next((stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None)
     outcome = replay({**last, "cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
-    ends = [stage.at_ms for stage in stages[1:]] + [1 << 62]
+    ends = [stage.at_ms for stage in stages[1:]] + [FOREVER]
     for stage, end_ms in zip(stages, ends, strict=True):
         bars = [
-            [*bar[:3], max(bar[3], stage.at_ms), min(bar[4], end_ms), *bar[5:]]
+            cut(bar, stage.at_ms, end_ms)
             for plan in outcome.bars.values()
             for bar in plan
-            if bar[3] < end_ms and bar[4] > stage.at_ms
+            if bar[START] < end_ms and bar[END] > stage.at_ms
         ]
         _check_stage(stage, jobs, bars, problems)
     _check_completions(stages, jobs, outcome, problems)
@@ -69,7 +70,7 @@ def _check_rules(stages: Sequence[Stage], log: Sequence[Row], problems: list[str
 def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
     servers = stage.cluster["servers"]
     if not stage.cluster["cloud"]:
-        stray = sorted({bar[0] for bar in bars if bar[2] == CLOUD})
+        stray = sorted({bar[JOB] for bar in bars if bar[SERVER] == CLOUD})
         problems += [
             f"events.jsonl: job {jobs[job]['id']} uses the cloud after {stage.at_ms} ms, but the cluster has none"
             for job in stray
@@ -110,17 +111,17 @@ def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], outcome: Ou
     horizon, slot_ms = stages[0].cluster["horizon_slots"], stages[0].cluster["slot_ms"]
     for job, bars in outcome.bars.items():
         for bar in bars:
-            if bar[3] < jobs[job]["arrival_ms"] or (horizon is not None and bar[4] > horizon * slot_ms):
+            if bar[START] < jobs[job]["arrival_ms"] or (horizon is not None and bar[END] > horizon * slot_ms):
                 problems.append(f"job {jobs[job]['id']}: runs before its arrival or after the horizon: {bar}")
     for job, (at_ms, utility) in outcome.completed.items():
         row, bars = jobs[job], outcome.bars.get(job, [])
-        if at_ms != max((bar[4] for bar in bars if bar[1] == WORKER), default=-1):
+        if at_ms != max((bar[END] for bar in bars if bar[ROLE] == WORKER), default=-1):
             problems.append(f"job {row['id']}: completes at {at_ms} ms, not when its last worker stops")
         if not same(utility, utility_of(stages[0].cluster, row, at_ms)):
             problems.append(f"job {row['id']}: completes with a utility of {utility!r}")
         shares = [
             _done(stage, end, row, bars)
-            for stage, end in zip(stages, [s.at_ms for s in stages[1:]] + [1 << 62], strict=True)
+            for stage, end in zip(stages, [s.at_ms for s in stages[1:]] + [FOREVER], strict=True)
         ]
         if all(share is not None for share in shares) and math.fsum(share or 0.0 for share in shares) < 1 - 1e-6:
             problems.append(
@@ -131,8 +132,8 @@ def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], outcome: Ou
 def _done(stage: Stage, end_ms: int, job: Row, bars: Iterable[Sequence[int]]) -> float | None:
     """Share of the job's work that is done in the stage; None where its model does not determine it by bars."""
     own = [
-        [*bar[:3], max(bar[3], stage.at_ms), min(bar[4], end_ms), *bar[5:]]
+        cut(bar, stage.at_ms, end_ms)
         for bar in bars
-        if bar[3] < end_ms and bar[4] > stage.at_ms and bar[1] != TRANSFER
+        if bar[START] < end_ms and bar[END] > stage.at_ms and bar[ROLE] != TRANSFER
     ]
     return RULES[stage.execution["model"]].share_done(stage, job, own) if own else 0.0

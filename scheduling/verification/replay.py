@@ -12,13 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduling.model.values import Role
+from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT, Role
+from scheduling.model.values import RESOURCES
 from scheduling.reporting.reasons import sentence
 
 ROLES = ("worker", "ps", "transfer", "suspended")
 NOWHERE, CLOUD = -1, -2  # servers of a bar
+FOREVER = 1 << 62  # ms, after the end of every run
+NOTHING = (0,) * len(RESOURCES)  # capacity
 Row = Mapping[str, Any]
-Plan = list[list[int]]  # bars: job, role, server, start_ms, end_ms, count, lane, chunk, group
+Plan = list[list[int]]  # bars: job, role, server, start_ms, end_ms, count, worker, chunk, group
 Held = dict[tuple[Any, ...], dict[int, int]]  # key of a bar -> {ms: change of its count}
 
 
@@ -33,6 +36,8 @@ class Outcome:
     decisions: list[Row] = field(default_factory=list)  # `decided` events
     first: dict[int, str] = field(default_factory=dict)  # kind of the first decision
     started: Row = field(default_factory=dict)  # data of run_started
+    # earlier capacities of a server by its index, each with its end: none before it was added
+    was: dict[int, list[tuple[int, Sequence[int]]]] = field(default_factory=dict)
 
 
 def replay(
@@ -143,7 +148,7 @@ class _Player:
             self._plan_of_workers(at, at_ms, data)
 
     def _plan_of_jobs(self, at: str, at_ms: int, data: Row) -> None:
-        if [row[0] for row in data["jobs"]] != data["keys"] or not {bar[0] for bar in data["bars"]} <= set(
+        if [job for job, _, _ in data["jobs"]] != data["keys"] or not {bar[JOB] for bar in data["bars"]} <= set(
             data["keys"]
         ):
             self.problems.append(
@@ -151,21 +156,19 @@ class _Player:
             )
             return
         for job, start_ms, finish_ms in data["jobs"]:
-            bars = [bar for bar in data["bars"] if bar[0] == job]
+            bars = [bar for bar in data["bars"] if bar[JOB] == job]
             if not self._known(at, job) or not self._whole(at, at_ms, job, bars):
                 return
             self._ends(at, at_ms, job, finish_ms, bars)
-            gang = tuple(sum(bar[5] for bar in bars if bar[1] == role and bar[3] == at_ms) for role in (0, 1))
+            gang = tuple(
+                sum(bar[COUNT] for bar in bars if bar[ROLE] == role and bar[START] == at_ms) for role in (0, 1)
+            )
             if bars and self.gangs.pop(job, gang) != gang:
                 id_ = self.jobs[job]["id"]
                 self.problems.append(
                     f"{at}: job {id_} starts with {gang[0]} workers and {gang[1]} parameter servers, not as decided"
                 )
-            past = [
-                bar if bar[4] <= at_ms else [*bar[:4], at_ms, *bar[5:]]
-                for bar in self.outcome.bars.get(job, ())
-                if bar[3] < at_ms
-            ]
+            past = [cut(bar, end_ms=at_ms) for bar in self.outcome.bars.get(job, ()) if bar[START] < at_ms]
             self.outcome.bars[job] = past + [list(bar) for bar in bars]
             self.starts[job] = start_ms
 
@@ -185,8 +188,8 @@ class _Player:
             self.finishes.pop(job, None)
             return
         self.finishes[job] = finish_ms
-        ends = [bar[4] for bar in bars if bar[1] in (Role.WORKER, Role.SUSPENDED)]  # it may end while suspended
-        last_ms = max((bar[4] for bar in bars), default=0)
+        ends = [bar[END] for bar in bars if bar[ROLE] in (Role.WORKER, Role.SUSPENDED)]  # it may end while suspended
+        last_ms = max((bar[END] for bar in bars), default=0)
         if finish_ms < at_ms or max(ends, default=finish_ms) != finish_ms or last_ms > finish_ms:
             self.problems.append(
                 f"{at}: job {self.jobs[job]['id']} finishes at {finish_ms} ms, not when its last worker stops"
@@ -211,11 +214,11 @@ class _Player:
             else:
                 self.finishes[job] = finish_ms
         for bar in data["bars"]:
-            if not self._known(at, bar[0]) or not self._whole(at, at_ms, bar[0], [bar]):
+            if not self._known(at, bar[JOB]) or not self._whole(at, at_ms, bar[JOB], [bar]):
                 return
-            worker = (int(bar[1] == 1), bar[2], bar[0] if bar[2] == CLOUD else bar[6])
+            worker = (int(bar[ROLE] == Role.PS), bar[SERVER], bar[JOB] if bar[SERVER] == CLOUD else bar[WORKER_SLOT])
             if worker not in named:
-                id_ = self.jobs[bar[0]]["id"]
+                id_ = self.jobs[bar[JOB]]["id"]
                 self.problems.append(f"{at}: a bar of job {id_} is on a worker that the plan does not name: {bar}")
                 return
             self.on[worker].append(list(bar))
@@ -223,10 +226,10 @@ class _Player:
     def _over(self, bars: Plan, at_ms: int | None = None) -> None:
         """End of these bars, at at_ms at the latest."""
         for bar in bars:
-            if at_ms is None or bar[3] < at_ms:
-                if at_ms is not None and bar[4] > at_ms:
-                    bar[4] = at_ms
-                self.outcome.bars.setdefault(bar[0], []).append(bar)
+            if at_ms is None or bar[START] < at_ms:
+                if at_ms is not None and bar[END] > at_ms:
+                    bar[END] = at_ms
+                self.outcome.bars.setdefault(bar[JOB], []).append(bar)
 
     def grouped(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         """Empty: colocation/verifier.py checks groups."""
@@ -252,6 +255,7 @@ class _Player:
 
     def server_added(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         self._added(at, "servers", data["server"], data["fields"].get("name"), self.names[data["server"] :][:1])
+        self._resized(data["server"], at_ms, NOTHING)
 
     def _added(self, at: str, what: str, index: int, name: Any, expected: Sequence[str]) -> None:
         if index != self.known[what] or [name] != list(expected):
@@ -263,6 +267,11 @@ class _Player:
     def server_set(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         if data["server"] >= self.known["servers"]:
             self.problems.append(f"{at}: server {data['server']} of {self.known['servers']}")
+        elif "was" in data:
+            self._resized(data["server"], at_ms, data["was"])
+
+    def _resized(self, server: int, at_ms: int, was: Sequence[int]) -> None:
+        self.outcome.was.setdefault(server, []).append((at_ms, was))
 
     def server_changed(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         server, away = data["server"], data["away"]
@@ -288,7 +297,9 @@ class _Player:
             self._over(bars)
         self.problems += [f"events.jsonl: the edit at {at_ms} ms does not take effect" for at_ms in self.edits]
         for job, start_ms in self.starts.items():
-            first = min((bar[3] for bar in self.outcome.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
+            first = min(
+                (bar[START] for bar in self.outcome.bars.get(job, ()) if bar[ROLE] == Role.WORKER), default=NOWHERE
+            )
             if first != start_ms:
                 self.problems.append(
                     f"events.jsonl: job {self.jobs[job]['id']} is decided to start at {start_ms} "
@@ -312,17 +323,22 @@ class _Player:
 
     def _broken(self, job: int, bar: Sequence[int], at_ms: int) -> str | None:
         """The rule that a bar of a new plan breaks."""
-        if bar[0] != job:
+        if bar[JOB] != job:
             return f"be of job {job}"
-        if not 0 <= bar[1] < len(ROLES):
+        if not 0 <= bar[ROLE] < len(ROLES):
             return f"have a role below {len(ROLES)}"
-        if bar[2] >= len(self.names) or (bar[2] == CLOUD and not self.cluster["cloud"]):
+        if bar[SERVER] >= len(self.names) or (bar[SERVER] == CLOUD and not self.cluster["cloud"]):
             return f"be on one of the {len(self.names):,} servers"
-        if not at_ms <= bar[3] < bar[4]:
+        if not at_ms <= bar[START] < bar[END]:
             return f"start at or after {at_ms} ms and end later"
-        if bar[5] < 1 or min(bar[6:]) < -1:
+        if bar[COUNT] < 1 or min(bar[WORKER_SLOT:]) < -1:
             return "have a count >= 1, and no worker, chunk or group below -1"
         return None
+
+
+def cut(bar: Sequence[int], start_ms: int = 0, end_ms: int = FOREVER) -> list[int]:
+    """The bar within an interval."""
+    return [*bar[:START], max(bar[START], start_ms), min(bar[END], end_ms), *bar[COUNT:]]
 
 
 def unclear(code: str, values: Row, servers: Sequence[str]) -> str | None:
@@ -345,7 +361,7 @@ def held(rows: Iterable[Sequence[Any]]) -> Held:
 
 
 def differences(log: Held, rows: Held) -> Iterable[str]:
-    """Differences between schedule.csv and the log; places are (job, role, server, lane, chunk, group) as texts."""
+    """Differences between schedule.csv and the log; places are (job, role, server, worker, chunk, group) as texts."""
     for place in sorted(log.keys() | rows.keys()):
         outcome, written = log.get(place, {}), rows.get(place, {})
         if outcome != written:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scheduling.verification.replay import Outcome
-from scheduling.verification.schema import AMOUNTS, Check
+from scheduling.verification.schema import AMOUNTS
+from scheduling.verification.value_checks import Check
 
 WORKER, PS, TRANSFER, SUSPENDED = range(4)  # roles of a bar of the log
 CLOSE = 1e-9  # relative, for sums of floats
@@ -26,7 +27,7 @@ class Bar:
     start_ms: int
     end_ms: int
     chunk: str
-    lane: str
+    worker_slot: str
     group: str
 
 
@@ -75,7 +76,7 @@ class Rules(ABC):
     def check(self, given: Output, problems: list[str]) -> None:
         """Problems by the rules of this model, appended."""
 
-    def figures(self, given: Output) -> dict[str, Any] | None:
+    def metrics(self, given: Output) -> dict[str, Any] | None:
         """Part of the metrics that only runs of this model have, recomputed; None where there is none."""
         return None
 

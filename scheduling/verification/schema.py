@@ -1,15 +1,39 @@
 """Schema of the files that the verifier rechecks: keys and types of values. Their meaning is checked later.
 
-A check is a function of a value that gives None, or the rule that the value breaks. Every problem is one line: the
-file, the line if any, and what is wrong. No check may fail, whatever the files hold.
+Every problem is one line: the file, the line if any, and what is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from scheduling.model.values import MAX_INT, MIN_REAL, shorten
+from scheduling.model.limits import MAX_INT, MIN_REAL
+from scheduling.model.values import SITES, shorten
+from scheduling.verification.value_checks import (
+    Check,
+    Row,
+    absent_or,
+    anything,
+    bars,
+    boolean,
+    fixed,
+    interval,
+    job_share,
+    keys,
+    many,
+    named,
+    number,
+    one_of,
+    plain,
+    prices,
+    real,
+    row,
+    slots,
+    text,
+    triples,
+    whole,
+)
 
 AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
 COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
@@ -23,152 +47,7 @@ TIME_BOUNDS = {  # from below, in ms
     "longest_job": "makespan",
 }  # fmt: skip
 CERTIFICATES = (*UTILITY_BOUNDS, *TIME_BOUNDS)
-ENOUGH = 100  # problems of one file; the rest is not checked
-
-_SCALARS = frozenset((int, str, bool, type(None)))
-
-Check = Callable[[Any], str | None]
-Row = Mapping[str, Any]
-
-
-def whole(least: int = 0, most: int = MAX_INT) -> Check:
-    """An integer, and no boolean."""
-    rule = f"an integer from {least} to {'2^53' if most == MAX_INT else most}"
-    return lambda value: None if type(value) is int and least <= value <= most else rule
-
-
-def real(least: float, most: float) -> Check:
-    """A finite number."""
-    rule = f"a number from {least:g} to {most:g}"
-    return lambda value: None if type(value) in (int, float) and least <= value <= most else rule
-
-
-def one_of(names: Sequence[str]) -> Check:
-    """Check for one of these texts."""
-    rule = f"one of {', '.join(names)}"
-    return lambda value: None if isinstance(value, str) and value in names else rule
-
-
-def many(check: Check, rule: str) -> Check:
-    """A list of such values."""
-    return lambda value: None if isinstance(value, list) and all(check(item) is None for item in value) else rule
-
-
-def absent_or(check: Check) -> Check:
-    """Check for null or such a value."""
-    return lambda value: None if value is None else _also(check(value), "null")
-
-
-def row(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = None, open_: bool = False) -> Check:
-    """An object with these keys, and others too where it is open."""
-    may = optional or {}
-    names, rules = ", ".join((*needed, *may)), (*needed.items(), *may.items())
-
-    def check(value: Any) -> str | None:
-        if not isinstance(value, dict):
-            return f"an object with {names}" if names else "an object without keys"
-        found = 0
-        for key, rule in rules:
-            if key in value:
-                found += 1
-                if (broken := rule(value[key])) is not None:
-                    return f"an object whose {key} is {broken}, not {shorten(repr(value[key]))}"
-            elif key in needed:
-                return f"an object that has {key}"
-        if found < len(value) and not open_:
-            other = next(key for key in value if key not in needed and key not in may)
-            return f"an object with {names or 'no keys'} and nothing else ({shorten(repr(other))})"
-        return None
-
-    return check
-
-
-def text(value: Any) -> str | None:
-    return None if isinstance(value, str) and value else "text"
-
-
-def number(value: Any) -> str | None:
-    return None if type(value) in (int, float) and -1e300 < value < 1e300 else "a number"
-
-
-def boolean(value: Any) -> str | None:
-    return None if isinstance(value, bool) else "true or false"
-
-
-def anything(value: Any) -> str | None:
-    return None
-
-
-def plain(value: Any) -> str | None:
-    """Numbers, texts, and lists of them: the values of a reason."""
-    kind = type(value)
-    if kind in _SCALARS or (kind is float and -1e300 < value < 1e300):
-        return None
-    if kind is list:
-        for item in value:
-            if plain(item) is not None:
-                break
-        else:
-            return None
-    return "numbers, texts, or lists of them"
-
-
-def named(check: Check) -> Check:
-    """An object of such values under any names."""
-    rule = "an object with names and values"
-    return lambda value: (
-        None if isinstance(value, dict) and all(check(item) is None for item in value.values()) else rule
-    )
-
-
-def interval(value: Any) -> str | None:
-    holds = isinstance(value, list) and len(value) == 2 and all(whole()(ms) is None for ms in value)
-    return None if holds and value[0] < value[1] else "[from_ms, to_ms]"
-
-
-def bars(value: Any) -> str | None:
-    """Check for bars of a plan: lists of nine integers, -1 for none, and the server -2 for the cloud."""
-    holds = isinstance(value, list) and all(
-        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= MAX_INT for n in bar)
-        for bar in value
-    )
-    return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
-
-
-def job_share(value: Any) -> str | None:
-    """Check for a job (index) and the remaining share of its work."""
-    holds = isinstance(value, list) and len(value) == 2 and type(value[0]) is int and value[0] >= 0
-    holds = holds and number(value[1]) is None and 0 <= value[1] < 1
-    return None if holds else "[job, remaining share of its work, at least 0 and below 1]"
-
-
-def triples(value: Any) -> str | None:
-    """Check for lists of three integers."""
-    holds = isinstance(value, list) and all(
-        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= MAX_INT for n in row)
-        for row in value
-    )
-    return None if holds else "lists of three integers"
-
-
-def keys(value: Any) -> str | None:
-    """Jobs, or workers as lists of three integers."""
-    holds = isinstance(value, list) and all(type(key) is int and key >= 0 for key in value)
-    return None if holds or triples(value) is None else "a list of jobs, or of [role, server, worker]"
-
-
-def slots(value: Any) -> str | None:
-    holds = value == "all" or (
-        isinstance(value, list) and bool(value) and all(type(slot) is int and slot >= 0 for slot in value)
-    )
-    return None if holds else '"all" or a list of slots'
-
-
-def prices(value: Any) -> str | None:
-    holds = isinstance(value, list) and all(
-        price is None or (type(price) in (int, float) and price >= 0) for price in value
-    )
-    return None if holds else "a list of prices >= 0 and nulls"
+MAX_PROBLEMS = 100  # problems of one file; the rest is not checked
 
 
 STATED: dict[str, Check] = {"model": text, "packs": many(one_of(AMOUNTS), "a list of resources"), "final": boolean}
@@ -185,7 +64,7 @@ _SERVER = row(
         "queues": absent_or(many(text, "a list of names")),
         "worker_lanes": absent_or(named(_WHOLE)),
         "ps_lanes": absent_or(named(_WHOLE)),
-        "site": absent_or(one_of(("edge", "cloud"))),
+        "site": absent_or(one_of(SITES)),
         **dict.fromkeys(("speed", "nic_gbps", "disk_gbps"), absent_or(_SHARE)),
     },
     open_=True,
@@ -253,12 +132,12 @@ GROUPED = row({
     "bound": absent_or(one_of(("cpu", "net", "job"))), "profiling": _WHOLES, "memory_gb": _NUMBERS,
     "memory_used": number,
 })  # fmt: skip
-_PAIR = many(number, "two numbers")
+_PAIR = fixed(number, 2, "two numbers")
+_THOUSANDTHS = fixed(_WHOLE, len(AMOUNTS), "a whole number for each resource")
 _SHARES = many(job_share, "a list of [job, remaining share of its work, at least 0 and below 1]")
 REGROUPED = row({
     "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines", "round")), "jobs": _WHOLES,
-    **dict.fromkeys(("before", "after"),
-                    lambda value: None if _PAIR(value) is None and len(value) == 2 else "two numbers"),
+    **dict.fromkeys(("before", "after"), _PAIR),
 })  # fmt: skip
 DATA: dict[str, Check] = {
     "run_started": row({
@@ -273,7 +152,7 @@ DATA: dict[str, Check] = {
     "job_completed": row({"job": _WHOLE, "utility": number}),
     "job_added": row({"job": _WHOLE, "fields": named(anything)}),
     "server_added": row({"server": _WHOLE, "fields": named(anything)}),
-    "server_set": row({"server": _WHOLE, "fields": named(anything)}),
+    "server_set": row({"server": _WHOLE, "fields": named(anything)}, {"was": _THOUSANDTHS}),
     "server_changed": row({"server": _WHOLE, "away": boolean}),
     "edited": row({
         "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain),
@@ -314,7 +193,7 @@ def check_events(events: Iterable[Any], problems: list[str]) -> list[Row]:
         else:
             wrong += 1
             problems.append(f"events.jsonl: line {number_}: must be {broken}")
-            if wrong == ENOUGH:
+            if wrong == MAX_PROBLEMS:
                 return log
     if not wrong:
         for place, kind in ((0, "run_started"), (-1, "run_finished")):
@@ -359,9 +238,9 @@ def _event(event: Any, line: int, before_ms: int) -> str | None:
 
 
 def _fitting(data: Row) -> bool:
-    """Ten prices a slot (two sites, five resources); they are rounded to six digits."""
+    """A price for each site and resource of a slot; they are rounded to six digits."""
     low, mean, high = data["low"], data["mean"], data["high"]
-    count = 10 * (1 if data["slots"] == "all" else len(data["slots"]))
+    count = len(SITES) * len(AMOUNTS) * (1 if data["slots"] == "all" else len(data["slots"]))
     if not len(low) == len(mean) == len(high) == count:
         return False
     near = 1 + 1e-5
@@ -379,9 +258,5 @@ def _rows(file: str, what: str, values: Sequence[Any], check: Check, problems: l
         if (broken := check(value)) is not None:
             wrong += 1
             problems.append(f"{file}: {what} {place}: must be {broken}")
-            if wrong == ENOUGH:
+            if wrong == MAX_PROBLEMS:
                 return
-
-
-def _also(rule: str | None, other: str) -> str | None:
-    return None if rule is None else f"{other} or {rule}"

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, ROLE, SERVER
 from scheduling.model.values import shorten
+from scheduling.verification.capacities import Steps, capacities_of
 from scheduling.verification.families import RULES
 from scheduling.verification.replay import ROLES, Outcome
-from scheduling.verification.rules import CLOSE, TRANSFER, Output, Row, same, thousandths
+from scheduling.verification.rules import CLOSE, TRANSFER, WORKER, Output, Row, same
 from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS
 
 Demands = Mapping[tuple[str, str], Sequence[int]]  # of (job, role): thousandths, in the order of AMOUNTS
@@ -74,17 +76,17 @@ def _check_ratio(what: str, about: str, achieved: float, bound: float, ratio: fl
 def _expected(given: Output, demands: Demands) -> dict[str, Any]:
     """The metrics of summary.json, recomputed."""
     packs = given.execution["packs"]
-    figures = _figures(given.cluster, given.jobs, demands, given.outcome, given.done, given.utilities, packs)
+    metrics = _metrics(given.cluster, given.jobs, demands, given.outcome, given.done, given.utilities, packs)
     if (
         "execution" not in given.summary
     ):  # older versions also wrote the utilization of resources that their model does not pack
-        figures["utilization"] = {name: share for name, share in figures["utilization"].items() if name in packs}
+        metrics["utilization"] = {name: share for name, share in metrics["utilization"].items() if name in packs}
     rules = RULES[given.execution["model"]]
-    own = rules.figures(given)
-    return figures if rules.part is None or own is None else figures | {rules.part: own}
+    own = rules.metrics(given)
+    return metrics if rules.part is None or own is None else metrics | {rules.part: own}
 
 
-def _figures(
+def _metrics(
     cluster: Row, jobs: Sequence[Row], demands: Demands, outcome: Outcome, done: Mapping[str, int],
     utilities: Mapping[str, float], packs: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
@@ -104,14 +106,14 @@ def _figures(
         "p95_jct_ms": _quantile(times, 0.95),
         "makespan_ms": max(done.values()) - min(arrivals.values()) if done else None,
         "suspensions": _suspensions(bars),
-        "utilization": _utilization(cluster, jobs, demands, bars, packs),
+        "utilization": _utilization(cluster, capacities_of(cluster, outcome), jobs, demands, bars, packs),
     }
 
 
-def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
+def _nested(path: tuple[str, ...], metrics: Row) -> dict[tuple[str, ...], Any]:
     """Nested metrics as one mapping {path: value}."""
     out: dict[tuple[str, ...], Any] = {}
-    for name, value in figures.items():
+    for name, value in metrics.items():
         out |= _nested((*path, name), value) if isinstance(value, dict) else {(*path, name): value}
     return out
 
@@ -120,7 +122,7 @@ def _suspensions(bars: Sequence[Sequence[int]]) -> int:
     """Gaps between the worker bars of a chunk, or of a job without chunks."""
     spans: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for job, role, _, start_ms, end_ms, _, _, chunk, _ in bars:
-        if role == 0:
+        if role == WORKER:
             spans[job, chunk].append((start_ms, end_ms))
     gaps = 0
     for own in spans.values():
@@ -131,20 +133,22 @@ def _suspensions(bars: Sequence[Sequence[int]]) -> int:
 
 
 def _utilization(
-    cluster: Row, jobs: Sequence[Row], demands: Demands, bars: Sequence[Sequence[int]], packs: Sequence[str]
-) -> dict[str, float | None]:
+    cluster: Row, capacities: Sequence[Steps], jobs: Sequence[Row], demands: Demands, bars: Sequence[Sequence[int]],
+    packs: Sequence[str],
+) -> dict[str, float | None]:  # fmt: skip
     """Share of capacity x time held, from the first arrival to the last bar's end; only what servers run out of."""
-    units = [bar for bar in bars if bar[1] != TRANSFER and bar[2] >= 0]
+    units = [bar for bar in bars if bar[ROLE] != TRANSFER and bar[SERVER] >= 0]
     if not units:
         return dict.fromkeys(AMOUNTS)
-    first, last = min(job["arrival_ms"] for job in jobs), max(bar[4] for bar in units)
+    first, last = min(job["arrival_ms"] for job in jobs), max(bar[END] for bar in units)
     offered = [0] * len(AMOUNTS)
-    for server in cluster["servers"]:
-        gone = sum(max(0, min(end, last) - max(begin, first)) for begin, end in server["away"])
-        offered = [
-            o + amount * (last - first - gone)
-            for o, amount in zip(offered, thousandths(server["capacity"]), strict=True)
-        ]
+    for server, steps in zip(cluster["servers"], capacities, strict=True):
+        from_ms = first
+        for until_ms, capacity in steps:
+            to_ms = max(from_ms, min(until_ms, last))
+            gone = sum(max(0, min(end, to_ms) - max(begin, from_ms)) for begin, end in server["away"])
+            offered = [o + amount * (to_ms - from_ms - gone) for o, amount in zip(offered, capacity, strict=True)]
+            from_ms = to_ms
     times: dict[tuple[int, int], int] = defaultdict(int)  # count x ms of each job and role
     for job, role, _, start_ms, end_ms, count, *_ in units:
         times[job, role] += count * (end_ms - start_ms)

@@ -16,10 +16,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scheduling.model.values import MAX_INT, shorten
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import shorten
+from scheduling.verification.capacities import Steps, capacities_of, capacity_at
 from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
-from scheduling.verification.rules import Bar, Output, Row, held_by, same, thousandths
+from scheduling.verification.rules import Bar, Output, Row, held_by, same
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs, check_results
 from scheduling.verification.summary import Demands, check_summary
 
@@ -63,7 +65,8 @@ def _check_meaning(
     _check_decision_rows(jobs, outcome, decisions, problems)
     per_job = _per_job(by_id, bars, problems)
     demands = {(id_, role): held_by(job, role) for id_, job in by_id.items() for role in rules.roles}
-    _check_capacity(servers, demands, bars, execution["packs"], problems)
+    capacities = dict(zip(servers, capacities_of(cluster, outcome), strict=True))
+    _check_capacity(servers, capacities, demands, bars, execution["packs"], problems)
     done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in outcome.completed.items()}
     utilities = {id_: utility_of(cluster, by_id[id_], end) for id_, end in done.items()}
     given = Output(cluster, jobs, per_job, decisions, log, outcome, done, utilities, execution, summary, more)
@@ -163,15 +166,15 @@ def _check_schedule(
             jobs[job]["id"],
             ROLES[role],
             names[server],
-            *(str(n) if n >= 0 else "" for n in (lane, chunk, group)),
+            *(str(n) if n >= 0 else "" for n in (worker_slot, chunk, group)),
             count,
             start_ms,
             end_ms,
         )
         for plan in outcome.bars.values()
-        for job, role, server, start_ms, end_ms, count, lane, chunk, group in plan
+        for job, role, server, start_ms, end_ms, count, worker_slot, chunk, group in plan
     )
-    rows = held((b.job, b.role, b.server, b.lane, b.chunk, b.group, b.count, b.start_ms, b.end_ms) for b in bars)
+    rows = held((b.job, b.role, b.server, b.worker_slot, b.chunk, b.group, b.count, b.start_ms, b.end_ms) for b in bars)
     problems += differences(log, rows)
 
 
@@ -213,9 +216,13 @@ def _per_job(jobs: Mapping[str, Row], bars: Sequence[Bar], problems: list[str]) 
 
 
 def _check_capacity(
-    servers: Mapping[str, Row], demands: Demands, bars: Sequence[Bar], packs: Sequence[str], problems: list[str]
-) -> None:
-    """Check that no server exceeds its capacity: exact integers, between all changes."""
+    servers: Mapping[str, Row], capacities: Mapping[str, Steps], demands: Demands, bars: Sequence[Bar],
+    packs: Sequence[str], problems: list[str],
+) -> None:  # fmt: skip
+    """Check that no server exceeds its capacity whenever a bar begins, in exact integers.
+
+    The capacity of a real server may become less than what jobs hold of it.
+    """
     counted = [r for r, name in enumerate(AMOUNTS) if name in packs]
     changing: dict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
     for bar in bars:
@@ -229,14 +236,14 @@ def _check_capacity(
                         "in this interval"
                     )
     for name, changes in changing.items():
-        capacity = thousandths(servers[name]["capacity"])
         changes.sort(key=lambda change: change[:2])  # at one time, ends go first
         total = [0] * len(AMOUNTS)
         full: set[int] = set()
         for at_ms, sign, amounts in changes:
             total = [t + sign * a for t, a in zip(total, amounts, strict=True)]
+            capacity = capacity_at(capacities[name], at_ms)
             for r in counted:
-                if total[r] > capacity[r] and r not in full:
+                if sign > 0 and total[r] > capacity[r] and r not in full:
                     full.add(r)
                     problems.append(
                         f"server {name}: holds {total[r] / 1000:g} of {capacity[r] / 1000:g} {AMOUNTS[r]} "

@@ -18,12 +18,13 @@ from playwright.sync_api import BrowserContext, Page, Playwright, StorageState, 
 from benchmarks._stack import environment, stack
 from tests.browser.contexts import VIEWPORT, Contexts
 from tests.browser.pushed import Pushed
+from tests.twin.runtime import prepared
 from twin.studies.demo import SPEED as DEMO_SPEED
 
 # Chromium's own word on a page that is left while its socket opens
 LEFT = "closed before the connection is established"
-PATIENCE_MS = 20_000  # the machine may be busy; every wait ends as soon as its condition holds
-expect.set_options(timeout=PATIENCE_MS)
+MAX_WAIT_MS = 20_000  # the machine may be busy; every wait ends as soon as its condition holds
+expect.set_options(timeout=MAX_WAIT_MS)
 
 Theme = Literal["light", "dark"]
 
@@ -53,6 +54,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def twin(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
     folder = tmp_path_factory.mktemp("twin")
+    prepared.fill(folder)
     with stack(folder, "--demo") as (_, url):
         yield Twin(url, folder)
 
@@ -68,7 +70,7 @@ def playwright() -> Iterator[Playwright]:
 def contexts(
     playwright: Playwright, chromium: str, twin: Twin, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Contexts]:
-    made = Contexts(playwright.chromium, chromium, tmp_path_factory.mktemp("profiles"), twin.url, PATIENCE_MS)
+    made = Contexts(playwright.chromium, chromium, tmp_path_factory.mktemp("profiles"), twin.url, MAX_WAIT_MS)
     yield made
     made.close()
 
@@ -117,7 +119,7 @@ def followed(contexts: Contexts, twin: Twin, operator_session: StorageState) -> 
         Pushed(twin.url, "shown", token).begin()
         posted(page, "/api/connections/", {"name": "shown", "connector": "push", "parameters": {"source": "shown"}})
         page.goto("/live/shown/")
-        page.wait_for_function("() => window.twin?.store.bars.length > 0", timeout=2 * PATIENCE_MS)
+        page.wait_for_function("() => window.twin?.store.bars.length > 0", timeout=2 * MAX_WAIT_MS)
     return "shown"
 
 

@@ -49,9 +49,9 @@ def test_two_schedulers_race_and_the_first_divergence_says_why(
     expect(divergence).to_contain_text("the runs make different decisions for job")
     expect(divergence.locator(".reason")).to_have_count(2)
     expect(divergence.locator(".reason").first).to_contain_text(
-        re.compile(r"(Admitted|Rejected): its utility of [0-9.]+ (exceeds|does not exceed) its cost of")
+        re.compile(r"(Admitted|Rejected): its utility of [0-9.,e−-]+ (exceeds|does not exceed) its cost of")
     )
-    utility = page.locator("[data-figure=total_utility]")
+    utility = page.locator("[data-metric=total_utility]")
     expect(utility).to_contain_text("higher")
     expect(utility.locator(".delta")).to_contain_text(re.compile("better|worse|same"))
     expect(page.locator("#ranking li")).to_have_count(2)
@@ -111,10 +111,10 @@ def test_differences_are_filtered_and_the_address_keeps_it(
     kind = "rejected" if int(page.locator("#kinds [data-kind=rejected] b").inner_text()) else "not_rejected"
     page.locator(f"#kinds [data-kind={kind}]").click()
     expect(page.locator("#differences-count")).to_contain_text(" of ")
-    page.locator("#panel-groups [data-by=site]").click()
+    page.locator("#panel-breakdown [data-by=site]").click()
     page.reload()
     expect(page.locator(f"#kinds [data-kind={kind}]")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#groups")).to_contain_text("edge")
+    expect(page.locator("#breakdown")).to_contain_text("edge")
     for row in page.locator("#differences tbody tr").all():
         expect(row).to_contain_text(kind.replace("_", " "))
 
@@ -129,7 +129,7 @@ def test_each_chart_has_its_numbers_and_each_table_its_file(
     page.locator("#gantts-table").click()
     expect(page.locator("#gantts-numbers tbody tr").first).to_be_visible()
     for button, first in (
-        ("#figures-csv", "figure,unit,direction"),
+        ("#metrics-csv", "metric,unit,direction"),
         ("#differences-csv", "job,model,arrived_ms,kinds"),
     ):
         with page.expect_download() as download:
@@ -156,7 +156,7 @@ def test_runs_are_chosen_from_a_list(open_page: Callable[..., Page], compared: d
     page.locator(f"#pick-{ids[1]}").check()
     page.locator("#compare").click()
     page.wait_for_url(re.compile(rf"runs={ids[2]},{ids[1]}"))
-    expect(page.locator("#figures thead")).to_contain_text("FIFO")
+    expect(page.locator("#metrics thead")).to_contain_text("FIFO")
 
 
 def test_the_page_fits_its_width(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
@@ -181,12 +181,12 @@ def test_the_first_column_stays_and_explains_its_metrics(
 ) -> None:
     """Two runs fit any page: the box of the table is made narrow, as it is for 15 runs."""
     page = open_page(compared["path"])
-    term = page.locator("#figures button.term").first
+    term = page.locator("#metrics button.term").first
     expect(term).to_be_visible()
-    page.evaluate("() => document.querySelector('#figures').style.setProperty('width', '240px')")
-    lefts = """() => [...document.querySelectorAll('#figures thead th:first-child, #figures tbody th')]
+    page.evaluate("() => document.querySelector('#metrics').style.setProperty('width', '240px')")
+    lefts = """() => [...document.querySelectorAll('#metrics thead th:first-child, #metrics tbody th')]
       .map((cell) => cell.getBoundingClientRect().left)"""
-    scrolled = "(to) => { const box = document.querySelector('#figures'); box.scrollLeft = to; return box.scrollLeft; }"
+    scrolled = "(to) => { const box = document.querySelector('#metrics'); box.scrollLeft = to; return box.scrollLeft; }"
     for width in (390, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate(scrolled, 0) == 0
@@ -198,7 +198,7 @@ def test_the_first_column_stays_and_explains_its_metrics(
 
 
 def test_a_live_run_is_followed(open_page: Callable[..., Page], live_run: int) -> None:
-    """The note, the figures and the differences advance with the run, without a reload."""
+    """The note, the metrics and the differences advance with the run, without a reload."""
     page = open_page("/")
     other = posted(page, "/api/scenarios/1/race/", {"schedulers": ["fifo", "drf"]})["runs"][0]["id"]
     page.goto(f"/compare/?runs={other},{live_run}")

@@ -16,14 +16,14 @@ from tests.browser.boxes import box_at_rest
 from twin.files.speed_json import dump_speed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PIECE = 4 * 2**20
+PART_BYTES = 4 * 2**20
 LOOK_MS = 60_000  # a worker of the twin looks at a file, at low priority: this takes longer on a busy machine
 DROP = """([names, texts]) => { const data = new DataTransfer();
   names.forEach((name, i) => data.items.add(new File([texts[i]], name)));
   document.querySelector('#drop').dispatchEvent(
     new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); }"""
 
-FIRST_PIECE_ONLY = """() => { const { open, send } = XMLHttpRequest.prototype;
+FIRST_PART_ONLY = """() => { const { open, send } = XMLHttpRequest.prototype;
   XMLHttpRequest.prototype.open = function (method, url) {
     this.first = url.endsWith('offset=0'); open.call(this, method, url); };
   XMLHttpRequest.prototype.send = function (body) {
@@ -172,12 +172,12 @@ def test_a_recognized_file_with_an_implausible_unit_is_scanned_again(open_page: 
 
 
 def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_path: Path) -> None:
-    """The second of three pieces never arrives; after the reload the same file is dropped and only the rest is sent."""
+    """The second of three parts never arrives; after the reload the same file is dropped and only the rest is sent."""
     file = tmp_path / "long.swf"
     jobs = "".join(f"{n} {60 * n} 0 300 4 -1 -1 4 -1 -1 1 1 1 -1 1 1 -1 -1\n" for n in range(1, 51))
     file.write_text("; Version: 2.2\n" + (";" + " " * 1022 + "\n") * (9 * 1024) + jobs)
     page = open_page("/traces/")
-    page.evaluate(FIRST_PIECE_ONLY)
+    page.evaluate(FIRST_PART_ONLY)
     page.locator("#file").set_input_files(file)
     expect(row_of(page, "long.swf")).to_contain_text("4.2 MB of 9.4 MB, 44 %")
     page.wait_for_function("() => window.held")
@@ -193,7 +193,7 @@ def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_pa
     page.locator("#file").set_input_files(str(file))
     choose(page, "long.swf")
     expect(page.locator("#chosen-line")).to_contain_text("All 50 jobs")
-    assert asked == [str(PIECE), str(2 * PIECE)]
+    assert asked == [str(PART_BYTES), str(2 * PART_BYTES)]
 
 
 def test_the_same_bytes_again_lead_to_the_first_trace(context: BrowserContext, traces: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[
     assert len(answer.splitlines()) == 7
 
 
-def test_a_cancelled_run_keeps_the_figures_that_it_had(
+def test_a_cancelled_run_keeps_the_metrics_that_it_had(
     open_page: Callable[..., Page], small: Callable[[], dict]
 ) -> None:
     scenario = small()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
@@ -20,6 +21,7 @@ from twin.models import (
     Run,
     Scenario,
     ShadowSet,
+    TaskLease,
     Team,
     Trace,
 )
@@ -116,6 +118,20 @@ def old_sweep_of(world) -> int:
 PAUSED = {"status": Run.PAUSED, "wanted": Run.PAUSED}
 
 
+def computed(task: str, subject, cancelled: bool = False):
+    """The subject, whose background task a worker computes or an operator has cancelled."""
+    owner, until = "" if cancelled else "elsewhere.example/1.1", timezone.now() + timedelta(seconds=20)
+    TaskLease.objects.create(task=task, key=subject.pk, owner=owner, until=until, cancelled=cancelled)
+    return subject
+
+
+def work_on(world, task: str, address: str, cancelled: bool = False) -> str:
+    """The address of background work on a live cluster."""
+    followed(world)
+    computed(task, Connection.objects.get(), cancelled)
+    return f"/api/live/lab/{address}"
+
+
 def certified(w) -> Run:
     """A run whose certificate is being computed."""
     run = done_run(w)
@@ -206,7 +222,7 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
         lambda w: (f"/api/accounts/{w.viewer.user.pk}/", {"role": "operator", "active": False}),
     ),
     ("account-reset", "post"): (["account.reset"], lambda w: (f"/api/accounts/{w.viewer.user.pk}/reset/", {})),
-    ("retention-figures", "post"): (["retention.request"], lambda w: ("/api/retention/", {})),
+    ("retention-summary", "post"): (["retention.request"], lambda w: ("/api/retention/", {})),
     ("team-list", "post"): (["team.create"], lambda w: ("/api/teams/", {"name": "red"})),
     ("team-detail", "delete"): (["team.delete"], lambda w: (f"/api/teams/{team_of(w)}/", {})),
     ("team-join", "post"): (["team.join"], lambda w: (f"/api/teams/{team_of(w)}/join/", {"account": w.viewer.user.pk})),
@@ -271,6 +287,24 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("run-step", "post"): (["run.step"], asked("runs", "step/", **PAUSED)),
     ("run-clock", "post"): (["run.speed"], lambda w: (f"/api/runs/{live_run(w).pk}/clock/", {"speed": 60})),
     ("run-forks", "post"): (["run.fork"], lambda w: (f"/api/runs/{done_run(w).pk}/forks/", {"at_ms": 40_000_000})),
+    ("run-metrics", "post"): (
+        ["metrics.request"],
+        lambda w: (f"/api/runs/{computed('measure_mirror', done_run(w), True).pk}/metrics/", {}),
+    ),
+    ("run-metrics", "delete"): (
+        ["metrics.cancel"],
+        lambda w: (f"/api/runs/{computed('measure_mirror', done_run(w)).pk}/metrics/", {}),
+    ),
+    ("live-audit", "post"): (["drift.request"], lambda w: (work_on(w, "audit_mirror", "audit/", True), {})),
+    ("live-audit", "delete"): (["drift.cancel"], lambda w: (work_on(w, "audit_mirror", "audit/"), {})),
+    ("live-forecast-work", "post"): (
+        ["forecast.request"],
+        lambda w: (work_on(w, "forecast_mirror", "forecast/work/", True), {}),
+    ),
+    ("live-forecast-work", "delete"): (
+        ["forecast.cancel"],
+        lambda w: (work_on(w, "forecast_mirror", "forecast/work/"), {}),
+    ),
     ("run-certificate", "post"): (
         ["certificate.request"],
         lambda w: (f"/api/runs/{done_run(w).pk}/certificate/", {}),

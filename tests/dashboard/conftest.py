@@ -1,10 +1,15 @@
 """People with roles, a real frame bus, and a run to look at."""
 
+import importlib
+import sys
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.test import Client
 
+from scheduling import algorithms
+from scheduling.kernel import registry
 from tests import exercised
 from tests.dashboard import described_answers
 from tests.twin.runtime.conftest import fresh, heartbeats, layer, make_run, make_scenario, valkey, work  # noqa: F401
@@ -52,6 +57,25 @@ def person(name: str, *roles: str) -> Client:
     client.force_login(user)
     client.user = user
     return client
+
+
+@pytest.fixture
+def more_schedulers(tmp_path, monkeypatch):
+    """(folder, forget) of schedulers beside those of the product; forget(): the registry reads its folders again."""
+
+    def forget() -> None:
+        registry.names.cache_clear()
+        registry._imported.cache_clear()
+        importlib.invalidate_caches()
+        for module in [name for name in sys.modules if name.startswith(f"{algorithms.__name__}.next_free_")]:
+            del sys.modules[module]
+
+    folder = tmp_path / "more"
+    folder.mkdir()
+    monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(folder)])
+    forget()
+    yield folder, forget
+    forget()
 
 
 @pytest.fixture

@@ -68,3 +68,9 @@ def _validator(operation: str, status: str, kind: str) -> jsonschema.Draft202012
     responses = description()["paths"][path][method.lower()]["responses"]
     schema = responses.get(status, responses.get("default"))["content"][kind]["schema"]
     return jsonschema.Draft202012Validator({**schema, "components": description()["components"]})
+
+
+def forget() -> None:
+    """The description is made again, where a test changes what it is made of."""
+    description.cache_clear()
+    _validator.cache_clear()

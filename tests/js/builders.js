@@ -1,7 +1,9 @@
-// Frames of hand-written events, as the server would send them.
+// Frames of hand-written events, as the server would send them, and the rows of a schedule.
 
 import { unpack } from '../../static/js/core/columns/column-codec.js';
-import { frameOf } from '../../static/js/core/frames.js';
+import { frameOf } from '../../static/js/core/columns/frames.js';
+import { Rows } from '../../static/js/gantt/rows.js';
+import { modelsOf } from '../../static/js/models/index.js';
 
 const TABLES = {
   jobs: ['job', 'start_ms', 'finish_ms'],
@@ -43,3 +45,6 @@ export function plan(job, startMs, finishMs, ...bars) {
 export function unpacked(base64) {
   return frameOf(unpack(new Uint8Array(Buffer.from(base64, 'base64')).buffer));
 }
+
+/** The rows of a Gantt of a run, in an order, with the execution models of its phases. */
+export const rowsOf = (store, info, order) => new Rows(store, info, order, modelsOf(info));

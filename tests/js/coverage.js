@@ -44,7 +44,7 @@ function byRoom(files) {
  * Reason for which the tests fail, if fewer lines ran than the target; '' if enough did, or if pages cannot be opened.
  */
 function shortfall(rooms) {
-  const [ran, lines] = [0, 1].map((place) => [...rooms.values()].reduce((sum, figures) => sum + figures[place], 0));
+  const [ran, lines] = [0, 1].map((place) => [...rooms.values()].reduce((sum, counts) => sum + counts[place], 0));
   const share = (100 * ran) / lines;
   if (share >= TARGET) return '';
   if (!existsSync(HAPPY_DOM))
@@ -53,7 +53,7 @@ function shortfall(rooms) {
 }
 
 function text(rooms) {
-  const sum = (place) => [...rooms.values()].reduce((total, figures) => total + figures[place], 0);
+  const sum = (place) => [...rooms.values()].reduce((total, counts) => total + counts[place], 0);
   const row = (name, ran, lines) =>
     `${name.padEnd(12)}${((100 * ran) / lines).toFixed(1).padStart(6)} % of ${lines} lines\n`;
   const table = [...rooms].map(([name, [ran, lines]]) => row(name, ran, lines)).join('');

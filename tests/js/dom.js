@@ -147,7 +147,8 @@ export function serve(answers) {
 const kept = JSON.parse(gunzipSync(readFileSync(new URL('../fixtures/page_answers.json.gz', import.meta.url))));
 
 /**
- * The numbers of the runs whose answers are recorded, by name, and of the sweep (tests/dashboard/test_page_answers.py).
+ * The numbers of the runs whose answers are recorded, by name, and of the sweep
+ * (tests/dashboard/openapi/test_page_answers.py).
  */
 export const RUNS = { ...kept.runs, sweep: kept.sweep };
 
@@ -175,12 +176,20 @@ export function serveRecorded(first = []) {
   return serve([
     ...first,
     ['/api/client-errors/', {}],
+    ['/api/clusters/?trace=', clustersOf],
     [
       '/api/',
       (body, path) =>
         recorded(path) ?? new Response(JSON.stringify({ detail: `not recorded: ${path}` }), { status: 404 }),
     ],
   ]);
+}
+
+/** The recorded clusters of the trace in the address. */
+async function clustersOf(_, path) {
+  const answer = await recorded('/api/clusters/?size=500').json();
+  const trace = Number(new URLSearchParams(path.split('?')[1]).get('trace'));
+  return { ...answer, results: answer.results.filter((one) => one.trace === trace) };
 }
 
 /** Sockets that were opened; a test may answer on them. */

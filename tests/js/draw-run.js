@@ -1,4 +1,5 @@
-// Opens the page of a run on answers of the API, and prints as JSON what its schedule shows and which panels failed.
+// Opens the page of a run on answers of the API, and prints as JSON what its schedule and the first row of its table of
+// jobs show, and which panels failed.
 // Usage: node draw-run.js ANSWERS.json, which holds {run, answers: {path: {status, body} or {base64}}}.
 
 import { readFileSync } from 'node:fs';
@@ -34,6 +35,9 @@ console.log(
     jobs: [...drawn].sort((a, b) => a - b),
     rows: gantt.frame.views.length,
     legend: $('#gantt-legend')?.textContent ?? '',
+    table: ['#jobs thead tr', '#jobs tbody tr'].map((row) =>
+      [...$(row).children].map((cell) => cell.textContent.trim()),
+    ),
     failed: [...document.querySelectorAll('.broken')].map((note) => note.textContent),
   }),
 );

@@ -9,6 +9,14 @@ export const text = (selector) => $(selector)?.textContent ?? '';
 export const refusal = (status, detail) => new Response(JSON.stringify({ detail }), { status });
 /** True if the notice of failed requests has a line that matches. */
 export const toldFailure = (pattern) => $$('#failing-parts p').some((line) => pattern.test(line.textContent));
+/** Makes an element of the page refuse new content, so that the panel that fills it fails. */
+export function broken(selector) {
+  $(selector).replaceChildren = () => {
+    throw new Error(`${selector} is broken`);
+  };
+}
+/** The sentences of the panels that have failed. */
+export const failures = () => $$('.broken').map((note) => note.textContent.match(/This panel failed \((.*?)\)/)[1]);
 let visits = 0;
 
 /** Opens a page and runs its script: {window, asked: the requests}. first: answers before the recorded ones. */

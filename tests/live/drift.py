@@ -20,7 +20,7 @@ print(json.dumps(connection.drift))
 """
 
 
-def settled(stack: Stack, compared: int = 0, patience_s: float = 90.0) -> tuple[str, list[dict[str, Any]]]:
+def settled(stack: Stack, compared: int = 0, max_wait_s: float = 90.0) -> tuple[str, list[dict[str, Any]]]:
     """Error and differences of the first final audit that compared at least `compared` subjects.
 
     A difference that one audit finds is suspected: log and cluster are not read at the same moment. It is reported
@@ -32,6 +32,6 @@ def settled(stack: Stack, compared: int = 0, patience_s: float = 90.0) -> tuple[
         drift.update(orjson.loads(stack.manage(AUDIT)))
         return bool(drift["error"]) or (not drift["suspected"] and drift["compared"] >= compared)
 
-    wait_until(final, "the audit is final", patience_s)
+    wait_until(final, "the audit is final", max_wait_s)
     assert drift["error"] or drift["count"] == len(drift["differences"])
     return drift["error"], drift["differences"]

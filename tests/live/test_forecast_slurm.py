@@ -11,7 +11,7 @@ import pytest
 from tests.live.slurm_cluster import Cluster, missing, until
 from twin.mirror import stored
 from twin.mirror.following import Following
-from twin.mirror.forecasts import figures, forecast_task
+from twin.mirror.forecasts import accuracy, forecast_task
 from twin.mirror.forecasts.learning import unpack
 from twin.models import Connection, Forecasting, ShadowSet
 from twin.runs import lease
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 JOBS, FIRST = 60, 12
 SECONDS = {"ann": 6, "bob": 9, "eve": 12}  # usual run times
-PATIENCE_S = 400
+MAX_WAIT_S = 400
 PORT = 27_800
 
 
@@ -43,7 +43,7 @@ class Twin:
         self.connector = cluster.connector()
         self.connection = Connection.objects.create(name="lab", connector="slurm")
         run, self.mirror = stored.begin(self.connection, self.connector.snapshot())
-        run = lease.take(run.pk, mirror=True, force=True)
+        run = lease.take(run.pk, simulated=False, force=True)
         self.following = Following(
             self.connector, self.mirror, stored.Writer(run, self.mirror), stopped=lambda seconds: False
         )
@@ -79,7 +79,7 @@ class Twin:
 
 
 def replay(twin):
-    """Figures of a replay of all that was seen, computed in this process."""
+    """Accuracies of a replay of all that was seen, computed in this process."""
     store.forget()  # the tests before had runs of the same numbers
     lease.release(twin.following.write.run)
     of = Connection.objects.select_related("run__scenario__cluster").get(pk=twin.connection.pk)
@@ -105,7 +105,7 @@ def test_starts_are_forecast_far_better_than_by_slurm_and_replayed_as_they_were(
     twin.passed()
     for _ in range(FIRST):
         submit(cluster, rng)
-    sent, over, forecast_at = FIRST, time.monotonic() + PATIENCE_S, 0.0
+    sent, over, forecast_at = FIRST, time.monotonic() + MAX_WAIT_S, 0.0
     while time.monotonic() < over:
         twin.poll()
         if sent < JOBS and sum(job.fact.state == "ended" for job in mirror.jobs) >= 4:
@@ -119,7 +119,7 @@ def test_starts_are_forecast_far_better_than_by_slurm_and_replayed_as_they_were(
             break
     twin.forecast()
     learned = unpack(bytes(Forecasting.objects.get(pk=twin.connection.pk).learned))
-    found = figures.figures(twin.connection.pk, learned.tournament, mirror.at_ms)
+    found = accuracy.accuracy(twin.connection.pk, learned.tournament, mirror.at_ms)
     rows = {one["method"]: one for one in found["starts"]}
     system, own = rows["system"], rows["twin"]
     assert system["total"]["count"] >= 20
@@ -157,7 +157,7 @@ def test_a_mixed_load_of_two_partitions_is_decided_as_slurm_decides(cluster):
     rng = random.Random(3)
     twin = Twin(cluster)
     twin.passed()
-    sent, over = 0, time.monotonic() + PATIENCE_S
+    sent, over = 0, time.monotonic() + MAX_WAIT_S
     while time.monotonic() < over and (sent < JOBS or twin.mirror.open):
         if sent < JOBS and sum(not job.attempts for job in twin.mirror.jobs) < 8:
             for _ in range(6):

@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.skipif(not has_database(), reason="no accounting: slurmdbd or a MariaDB without a password is missing"),
 ]
 JOBS, KILLS = (int(os.environ.get(f"TWIN_MIRROR_{name}", default)) for name, default in (("JOBS", 30), ("KILLS", 4)))
-PATIENCE_S = 120 + JOBS
+MAX_WAIT_S = 120 + JOBS
 MAX_OPEN = 100  # jobs that are open at a time, tasks of waiting arrays counted once
 SEED = 5
 PORT = int(os.environ.get("TWIN_MIRROR_PORT", 28_700))
@@ -244,7 +244,7 @@ def test_the_mirror_is_what_the_accounting_says_though_processes_are_killed(clus
     while len(keys) < JOBS:
         keys += submitted(cluster, dice, JOBS - len(keys))
         if len(keys) % 10 == 0:
-            wait_until(few_open, "the queue is short", PATIENCE_S)
+            wait_until(few_open, "the queue is short", MAX_WAIT_S)
         while kills and kills[0] < len(keys):
             grown, moment = events(stack), time.monotonic() + dice.uniform(0, 2)
             keys += submitted(cluster, dice, JOBS - len(keys))
@@ -259,11 +259,11 @@ def test_the_mirror_is_what_the_accounting_says_though_processes_are_killed(clus
         mended(cluster)
         return not cluster.run("squeue", "-h").strip()
 
-    wait_until(all_ended, "every job has ended", PATIENCE_S)
-    wait_until(lambda: all(outcome for _, outcome, _ in mirrored(stack)), "every end is in the mirror", PATIENCE_S)
-    wait_until(lambda: is_sent(cluster), "every end is accounted", PATIENCE_S)
+    wait_until(all_ended, "every job has ended", MAX_WAIT_S)
+    wait_until(lambda: all(outcome for _, outcome, _ in mirrored(stack)), "every end is in the mirror", MAX_WAIT_S)
+    wait_until(lambda: is_sent(cluster), "every end is accounted", MAX_WAIT_S)
     try:
-        wait_until(lambda: not comparison(cluster, stack)[2], "the mirror is what the accounting says", PATIENCE_S)
+        wait_until(lambda: not comparison(cluster, stack)[2], "the mirror is what the accounting says", MAX_WAIT_S)
     finally:
         truth, forgotten, wrong = comparison(cluster, stack)
         for key, (mirror, sacct) in sorted(wrong.items()):
@@ -278,4 +278,4 @@ def test_the_mirror_is_what_the_accounting_says_though_processes_are_killed(clus
     assert stack.manage(LOG).strip() == "True"
     compared = 2 * JOBS if JOBS < 100 else JOBS // 10  # the queue and the newest run may not have all
     # The accounting is compared after some seconds.
-    assert drift.settled(stack, compared, PATIENCE_S) == ("", [])
+    assert drift.settled(stack, compared, MAX_WAIT_S) == ("", [])

@@ -114,9 +114,9 @@ def test_every_scheduler_replays_what_slurm_did(cluster, stack):
     assert passes, "sdiag has shown the backfill passes"
     assert all(later - earlier >= 1_000 for earlier, later in pairwise(passes))
     for name in ("fifo", "easy", "conservative"):  # as fast as Slurm, but for its cycles and whole seconds
-        figures = shadows[name][3]
-        assert figures["completed"] == JOBS
-        assert figures["mean_jct_ms"] - figures["mean_wait_ms"] == pytest.approx(
+        metrics = shadows[name][3]
+        assert metrics["completed"] == JOBS
+        assert metrics["mean_jct_ms"] - metrics["mean_wait_ms"] == pytest.approx(
             SECONDS * 1_000, abs=1_500 + facts["slot_ms"]
         )
 

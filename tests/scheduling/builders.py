@@ -8,7 +8,8 @@ import numpy as np
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
-from scheduling.model.values import CLOUD, RESOURCES, Cluster, Placement
+from scheduling.model.bars import CLOUD, Placement
+from scheduling.model.values import RESOURCES, Cluster
 from scheduling.reporting.metrics import summarize
 from scheduling.slotted.solvers.slot_cost import prefix, relaxed_marginals
 from scheduling.workloads import generate
@@ -45,7 +46,8 @@ def output_of_run(simulation, events):
     schedule = [
         {
             "job": jobs[bar.job].id, "chunk": shown[bar.chunk + 1], "role": ROLES[bar.role],
-            "server": "cloud" if bar.server == CLOUD else names[bar.server], "lane": shown[bar.lane + 1], "group": "",
+            "server": "cloud" if bar.server == CLOUD else names[bar.server], "lane": shown[bar.worker_slot + 1],
+            "group": "",
             "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
         }
         for bar in map(Placement._make, futures.matrix().tolist())

@@ -31,7 +31,7 @@ def small(seed, jobs=24, servers=18, minutes=15):
     return harmony("calibrated", jobs, servers, seed, None, 60_000, arrivals="poisson", mean_minutes=minutes)
 
 
-A, B = (16, 2), (4, 8)  # on two machines 8 + 2 and 2 + 8 seconds: together both lanes are full, 10 s an iteration
+A, B = (16, 2), (4, 8)  # on two machines 8 + 2 and 2 + 8 seconds: together both tracks are full, 10 s an iteration
 
 
 def plain(comp, comm, machines):

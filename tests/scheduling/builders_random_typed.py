@@ -8,7 +8,7 @@ from scheduling.model.values import Cluster, Job, Server
 
 
 def cluster(rng: np.random.Generator, *, cloud: bool, away: bool = False, storage_mb: int = 8) -> Cluster:
-    """1 to 3 servers with 0 to 2 lanes of each of two types, and enough parameter servers."""
+    """1 to 3 servers with 0 to 2 workers of each of two types, and enough parameter servers."""
     servers = []
     for i in range(int(rng.integers(1, 4))):
         workers = {kind: int(rng.integers(0, 3)) for kind in ("a", "b")}

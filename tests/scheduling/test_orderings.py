@@ -1,6 +1,6 @@
 """Who comes before whom in the papers' comparisons: the bands that hold, by the experiments themselves on small grids.
 
-The figures of the full grids stand in docs/papers/primal_dual.md, with what does not hold.
+The values of the full grids are in docs/papers/primal_dual.md, with what does not hold.
 """
 
 import pytest

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, NamedTuple
 from unittest.mock import Mock
 
 import pytest
+from django.utils import timezone
 
 from tests.twin.mirror.builders_stored import POLLS, following
 from twin import tasks
 from twin.acting import planning_task
 from twin.analysis import closing_metrics, state_task
 from twin.eventlog import stored_states
-from twin.mirror import borders, drift_task, stored
+from twin.infra.errors import Refused
+from twin.mirror import background_work, borders, drift_task, stored
 from twin.mirror.forecasts import forecast_task
-from twin.models import Connection, Proposal, TaskLease
+from twin.models import Connection, Proposal, Run, TaskLease
 from twin.processes import bounded_process
 from twin.runs import lease
 
@@ -58,7 +61,7 @@ def lab(monkeypatch) -> Lab:
     connection.refresh_from_db()
     first = connection.run
     lease.release(one.write.run)
-    borders.cross(connection, lease.take(first.pk, mirror=True), stored.load(connection))
+    borders.cross(connection, lease.take(first.pk, simulated=False), stored.load(connection))
     proposal = Proposal.objects.create(connection=connection, run=first, status=Proposal.COMPUTING)
     return Lab(first.pk, connection.pk, proposal.pk)
 
@@ -98,6 +101,46 @@ def test_work_whose_lease_another_worker_has_taken_over_ends(lab, monkeypatch, n
     assert TaskLease.objects.get().owner == "elsewhere.example/1.1"
 
 
+@pytest.mark.parametrize("name", ["metrics", "audit", "forecast"])
+def test_work_that_is_cancelled_ends_and_is_not_computed_until_it_is_requested(lab, monkeypatch, name):
+    case, wanting = CASES[name], []
+    key = getattr(lab, case.key)
+    connection, run = Connection.objects.get(), Run.objects.get(pk=lab.run)
+    work = {
+        "metrics": background_work.metrics_of(run),
+        "audit": background_work.audit_of(connection),
+        "forecast": background_work.forecast_of(connection),
+    }[name]
+
+    def compute(_, *, limit_s, wanted):
+        wanting.append((work.state(), wanted()))
+        work.cancel()
+        wanting.append((work.state(), wanted()))
+        return "unwanted"
+
+    monkeypatch.setattr(bounded_process, "run", compute)
+    with pytest.raises(Refused, match=r"is not in progress; there is nothing to cancel"):
+        work.cancel()
+    case.task(key)
+    assert wanting == [("computing", True), ("cancelled", False)]
+    assert case.requests().refresh() == []
+    case.task(key)  # a request from before the cancel
+    assert len(wanting) == 2
+    sent = Mock()
+    monkeypatch.setattr(background_work, "send", sent)
+    work.request()
+    (asked,) = sent.call_args_list
+    assert (asked.args, asked.kwargs["queue"]) == ((case.task.name.removeprefix("twin.tasks."), key), "io")
+    with pytest.raises(Refused, match=r"was not cancelled; it begins by itself when it is due"):
+        work.request()
+    assert sent.call_count == 1, "a refused request sends nothing"
+    assert case.requests().refresh() == [key]
+    case.task(key)
+    assert len(wanting) == 4
+    TaskLease.objects.update(until=timezone.now() - timedelta(seconds=1))
+    assert (work.state(), case.requests().refresh()) == ("", [key]), "the cancel is over"
+
+
 @pytest.mark.parametrize("name", ["state", "metrics", "audit"])
 def test_a_second_request_after_the_work_was_done_computes_nothing(lab, monkeypatch, name):
     case, outcomes = CASES[name], []
@@ -110,8 +153,8 @@ def test_a_second_request_after_the_work_was_done_computes_nothing(lab, monkeypa
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        ("late", "No plan: making it took longer than 120 s."),
-        ("failed", "No plan: making it failed; see the log."),
+        ("late", "Making the plan failed: it took longer than 120 s."),
+        ("failed", "Making the plan failed: it failed with an error, which is in the log of the background worker."),
     ],
 )
 def test_a_plan_that_takes_too_long_or_breaks_fails_with_the_reason(lab, monkeypatch, outcome, said):

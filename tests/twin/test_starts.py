@@ -10,8 +10,9 @@ import pytest
 
 from dashboard.readmodels.job_table import known_at
 from scheduling.kernel.realized_schedule import Futures
-from scheduling.model.values import ModelError, Role
-from tests.twin.builders_phases import scenario_state, some_edits, staged
+from scheduling.model.bars import Role
+from scheduling.model.values import ModelError
+from tests.twin.scenarios.builders_phases import scenario_state, some_edits, staged
 from twin.eventlog.fold import JOB_FIELDS, NEVER, RunState
 from twin.eventlog.job_states import SUSPENDED, job_states
 from twin.scenarios.edits.base import ScenarioState

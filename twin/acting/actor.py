@@ -21,6 +21,7 @@ from twin.acting.journal import LEASE, Journal, Superseded
 from twin.actuators.base import Actuator
 from twin.actuators.facts import ActuatorError
 from twin.models import ActingRule, Connection, Proposal
+from twin.processes.progress import Progress
 from twin.runs import lease
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ STEP_S = 0.5
 HOLD_S = 5.0  # between two polls of the jobs of a plan that is applied
 ACCOUNT_S = 60.0  # between two checks of the account's right
 AGAIN_S = 5.0  # after a change that could not be undone
+STUCK_S = 60.0  # a loop that makes no progress for this long hangs; each call of a command is progress
 INTERRUPTED = "the acting process was interrupted"
 
 
@@ -38,11 +40,14 @@ class Actor:
         self.connection, self.actuator, self.stop = connection, actuator, stop
         self.execution: Execution | None = None
         self.rule: ActingRule | None = None
+        self.progress = Progress(f"processed plans of {connection.name}", STUCK_S)
         self.held_at = self.account_at = self.failed_at = float("-inf")
 
     def run(self) -> None:
         """Steps until the stop signal; waits for an unavailable database."""
+        self.progress.own()
         while not self.stop.wait(STEP_S):
+            self.progress.note()
             try:
                 self.step()
             except Superseded as error:
@@ -53,6 +58,10 @@ class Actor:
                 close_old_connections()
         if self.rule is not None:
             ActingRule.objects.filter(pk=self.rule.pk, epoch=self.rule.epoch).update(lease_until=None, actor_at=None)
+
+    def fault(self) -> str:
+        """Fault of a loop that hangs; empty while it runs."""
+        return self.progress.fault()
 
     def step(self) -> None:
         """One step: the lease and the heartbeat are renewed, then each open plan advances."""

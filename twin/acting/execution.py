@@ -274,4 +274,4 @@ def _why_changed(job: WaitingJob | None, entry: JournalEntry, rule: ActingRule) 
 
 def _why_beyond(proposal: Proposal, rule: ActingRule) -> str:
     needed = gates.level_needed(proposal.kind)
-    return "" if rule.level >= needed else f"the level is now {rule.level}, but must be at least {needed}"
+    return "" if rule.level >= needed else f"the permission level is now {rule.level}, but must be at least {needed}"

@@ -1,4 +1,4 @@
-"""Conditions under which a plan may be made, approved and carried out. Each gives its reason with the figure."""
+"""Conditions under which a plan may be made, approved and carried out. Each states its reason with numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def why_no_plans(connection: Connection) -> str:
         return ""
     return (
         f"plans are not available for the connector {title_of(connection.connector)}; "
-        f"available for: {', '.join(map(title_of, actuators.names()))}"
+        f"available for: {', '.join(map(title_of, actuators.names()))}{actuators.MENU.notice()}"
     )
 
 
@@ -33,7 +33,7 @@ def why_no_proposal(connection: Connection, rule: ActingRule) -> str:
     if why := why_no_plans(connection):
         return why
     if rule.level < rules.PROPOSE:
-        return f"plans are off for {connection.name}; an approver can set its level to 1 (propose) or higher"
+        return f"plans are off for {connection.name}; an approver can set its permission level to 1 (propose) or higher"
     if connection.run_id is None:
         return f"{connection.name} has not been polled yet; wait for its first poll"
     return ""
@@ -45,8 +45,8 @@ def why_not(proposal: Proposal, rule: ActingRule) -> str:
     needed = level_needed(proposal.kind)
     if rule.level < needed:
         return (
-            f"the level of {connection.name} is {rule.level} ({rules.LEVELS[rule.level][0]}); a plan of the kind "
-            f"{proposal.kind} needs level {needed} ({rules.LEVELS[needed][0]})"
+            f"the permission level of {connection.name} is {rule.level} ({rules.LEVELS[rule.level][0]}); a plan of the "
+            f"kind {proposal.kind} needs {needed} ({rules.LEVELS[needed][0]})"
         )
     return (
         rules.why_stopped(rule)
@@ -80,10 +80,10 @@ def why_stale(connection: Connection) -> str:
 
 
 def _why_not_calibrated(connection: Connection) -> str:
-    """Reason why forecasts of the cluster cannot be trusted, with the figure."""
+    """Reason why forecasts of the cluster cannot be trusted, with the coverage."""
     kept = Forecasting.objects.filter(pk=connection.pk).only("figures").first()
-    figures = kept.figures if kept is not None else {}
-    state, coverage = figures.get("calibration", LEARNING), figures.get("coverage") or {"count": 0}
+    errors = kept.figures if kept is not None else {}
+    state, coverage = errors.get("calibration", LEARNING), errors.get("coverage") or {"count": 0}
     if state == CALIBRATED:
         return ""
     if state == LEARNING:

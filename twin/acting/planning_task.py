@@ -28,7 +28,7 @@ from twin.processes.requests import TaskRequests
 log = logging.getLogger(__name__)
 TASK, QUEUE = "plan_proposal", "io"
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
-LIMIT_S = 120.0  # of one plan
+MAX_S = 120.0  # of one plan
 NO_CHANGES = {
     ORDER: "The jobs already wait in this order; there is nothing to change.",
     PLACEMENT: "No waiting job needs a begin time or nodes; there is nothing to change.",
@@ -51,10 +51,9 @@ def work(pk: int) -> None:
     with exclusive.held(TASK, pk) as mine:
         if mine is None or not _waits(pk):
             return
-        outcome = mine.run(partial(make, pk), limit_s=LIMIT_S, wanted=partial(_waits, pk))
+        outcome = mine.run(partial(make, pk), limit_s=MAX_S, wanted=partial(_waits, pk))
         if outcome in bounded_process.FAILURES:
-            late = f"No plan: making it took longer than {LIMIT_S:g} s."
-            _end(pk, _failed(late if outcome == "late" else "No plan: making it failed; see the log."))
+            _end(pk, _failed(f"Making the plan failed: {bounded_process.why(outcome, MAX_S)}."))
 
 
 def make(pk: int) -> None:

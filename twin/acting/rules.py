@@ -65,7 +65,7 @@ def why_stopped(rule: ActingRule) -> str:
     """Reason why plans are stopped; "" while they are not."""
     if stop_file().exists():
         return f"all plans are stopped by the file {stop_file()}; remove it to allow plans"
-    return "all plans are stopped" if rule.stopped else ""
+    return "all plans are stopped; an approver can allow them again" if rule.stopped else ""
 
 
 def actor_running(rule: ActingRule) -> bool:

@@ -44,5 +44,5 @@ class Actuator(ABC):
         """The command that makes the change, as somebody would type it."""
 
 
-_MENU: Menu[Actuator] = Menu("actuator", actuators, Actuator)
-names, actuator_class, build = _MENU.names, _MENU.named, _MENU.build
+MENU: Menu[Actuator] = Menu("actuator", actuators, Actuator)
+names, actuator_class, build = MENU.names, MENU.named, MENU.build

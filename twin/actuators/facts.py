@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+
+from twin.moments import moment_utc
 
 NICE, NOT_BEFORE, NODES = "nice", "not_before_ms", "nodes"
 FIELDS = (NICE, NOT_BEFORE, NODES)
@@ -20,7 +21,7 @@ def shown(field: str, value: Value) -> str:
     if value is None or value == "":
         return "none"
     if field == NOT_BEFORE:
-        return f"{datetime.fromtimestamp(int(value) / 1_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return moment_utc(int(value))
     return str(value)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from scheduling.kernel.parameters import Parameters
@@ -13,7 +12,7 @@ from twin.analysis.situation import Situation
 from twin.infra.counts import counted
 from twin.infra.menu import Menu
 from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
-from twin.scenarios.edits.moments import moment
+from twin.moments import moment_utc, run_moment
 
 __all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen",
            "because", "build", "names", "newest", "rule_class", "sentence", "since"]  # fmt: skip
@@ -104,21 +103,18 @@ class Rule(ABC):
         """A finding in words, without a full stop."""
 
 
-_MENU: Menu[Rule] = Menu("alert rule", rules, Rule)
-names, rule_class, build = _MENU.names, _MENU.named, _MENU.build
+MENU: Menu[Rule] = Menu("alert rule", rules, Rule)
+names, rule_class, build = MENU.names, MENU.named, MENU.build
 
 
 def since(values: Mapping[str, Any]) -> str:
     """The time `since_ms` of a finding to the second: of a live cluster in UTC, of a run as on its page."""
-    ms = values["since_ms"]
-    if (epoch_ms := values.get("epoch_ms")) is not None:
-        return f"{datetime.fromtimestamp((epoch_ms + ms) // 1_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    return moment(ms - ms % 1_000)
+    return run_moment(values["since_ms"], values.get("epoch_ms"), whole=True)
 
 
 def newest(subject: str, seen_at: float, message: str = "") -> str:
     """The sentence about what is old; seen_at: Unix s; message: why, if that is known."""
-    return f"The newest {subject} from {datetime.fromtimestamp(seen_at, UTC):%Y-%m-%d %H:%M:%S} UTC{because(message)}"
+    return f"The newest {subject} from {moment_utc(round(seen_at * 1_000))}{because(message)}"
 
 
 def because(message: str) -> str:

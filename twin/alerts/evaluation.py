@@ -23,7 +23,7 @@ from twin.alerts.hysteresis import settled
 from twin.alerts.seeing import Sight
 from twin.alerts.targets import Target
 from twin.alerts.webhook import outbox
-from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry, Run
+from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry
 from twin.processes import vitals
 
 log = logging.getLogger(__name__)
@@ -104,11 +104,11 @@ def check(
 
 
 def _dated(finding: Finding, target: Target) -> Finding:
-    """The finding; if it states a time of the log of a live cluster, with the time at which that log begins."""
+    """The finding; if it states a time of a run that counts from a moment of the real world, with that moment."""
     run = target.run
-    if "since_ms" not in finding.values or run is None or run.mode != Run.MIRROR or run.clock_wall is None:
+    if "since_ms" not in finding.values or run is None or run.epoch_ms is None:
         return finding
-    return finding._replace(values=finding.values | {"epoch_ms": int(run.clock_wall.timestamp() * 1_000)})
+    return finding._replace(values=finding.values | {"epoch_ms": run.epoch_ms})
 
 
 def findings_now(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 QUEUE = "io"
 EVERY_S = 5.0
 ASKED_S = 20.0  # a request that no worker accepted for this long has expired
-SOFT_LIMIT_S, LIMIT_S = 30, 45  # of one evaluation, whose own budget is much less; the worker is replaced after it
+MAX_SOFT_S, MAX_S = 30, 45  # of one evaluation, whose own budget is much less; the worker is replaced after it
 BUSY_S = 60.0  # after which a worker that has not reported back is taken for gone
 
 
@@ -46,6 +46,6 @@ def work() -> None:
     try:
         evaluation.evaluate()
     except SoftTimeLimitExceeded:
-        log.error("the evaluation of alerts was stopped after %s s; the next one continues", SOFT_LIMIT_S)
+        log.error("the evaluation of alerts was stopped after %s s; the next one continues", MAX_SOFT_S)
     finally:
         AlertWork.objects.filter(pk=1, evaluating_until=mine).update(evaluating_until=0)

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
 from twin.alerts.base import CLUSTER, LEVELS, build, names, rule_class
+from twin.alerts.targets import about_of
 from twin.infra.errors import Refused
 from twin.mirror.connecting.errors import FieldError
 from twin.models import AlertRule, AuditEntry, Connection, Run
@@ -129,9 +130,9 @@ def _check_target(name: str, target: str, connections: QuerySet[Connection], run
         about, team = CLUSTER, connection.team_id
     elif noun == "run" and key.isdecimal() and (run := runs.filter(pk=int(key)).first()) is not None:
         team = run.scenario.team_id
-        if run.mode == Run.MIRROR:
+        if run.mode_rules.recorded:
             raise FieldError("target", f"{target} mirrors a live cluster; name its connection: connection NAME")
-        about = "run" if run.mode == Run.LIVE else "batch"
+        about = about_of(run)
     else:
         rule = "target must be an existing `connection NAME` or `run NUMBER`"
         raise FieldError("target", f"{rule}, got {shorten(repr(target))}")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from twin.alerts.base import BATCH, CLUSTER, RUN
 from twin.models import Connection, Run
+from twin.models.run_modes import modes_where
 from twin.studies import demo
 
 UNUSED = ("certificate", "certificate_prices", "decision_ms", "metrics")  # fields that no rule reads
@@ -23,14 +24,19 @@ class Target(NamedTuple):
 def watched() -> list[Target]:
     """All targets, by name."""
     followed = Connection.objects.filter(wanted=Connection.FOLLOWING).select_related("run__scenario__cluster")
-    active = Run.objects.filter(status__in=Run.ACTIVE).exclude(mode=Run.MIRROR).select_related("scenario")
+    active = Run.objects.filter(status__in=Run.ACTIVE, mode__in=modes_where(simulated=True)).select_related("scenario")
     found = [Target(name_of(connection), CLUSTER, connection.run, connection) for connection in followed]
     found += [_of_run(run) for run in active.defer(*UNUSED)]
     return sorted(found, key=lambda target: target.name)
 
 
 def _of_run(run: Run) -> Target:
-    return Target(name_of(run), RUN if run.mode == Run.LIVE else BATCH, run)
+    return Target(name_of(run), about_of(run), run)
+
+
+def about_of(run: Run) -> str:
+    """Subject of the rules about a run in progress: a live run, or a batch run."""
+    return RUN if run.mode_rules.paced else BATCH
 
 
 def name_of(what: Connection | Run) -> str:
@@ -40,7 +46,8 @@ def name_of(what: Connection | Run) -> str:
 
 def of_run(run: Run) -> Target:
     """The target that a page of this run shows: the live cluster of a run that mirrors it now, else the run."""
-    connection = run.connections.filter(wanted=Connection.FOLLOWING).first() if run.mode == Run.MIRROR else None
+    following = run.connections.filter(wanted=Connection.FOLLOWING)
+    connection = None if run.mode_rules.simulated else following.first()
     if connection is not None:
         return Target(name_of(connection), CLUSTER, run, connection)
     return Target(name_of(run), RUN, run)
@@ -62,5 +69,5 @@ def is_demo(target: Target) -> bool:
 def is_watched(target: Target) -> bool:
     """True if all rules about such a target are checked in the background."""
     run = target.run
-    live = run is not None and run.mode == Run.LIVE and run.status in Run.ACTIVE
-    return target.about == CLUSTER or live
+    paced = run is not None and run.mode_rules.paced and run.status in Run.ACTIVE
+    return target.about == CLUSTER or paced

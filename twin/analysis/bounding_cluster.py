@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Server
 from twin.scenarios.edits import Stage
+from twin.scenarios.phase_rules import scheduler_of
 
 
 def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
@@ -21,7 +21,7 @@ def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
 
     Outages only grow from one phase to the next, so those of the last hold for all.
     """
-    schedulers = [build(stage.state.scheduler, stage.state.parameters) for stage in stages]
+    schedulers = [scheduler_of(stage.state) for stage in stages]
     last = stages[-1].state.cluster
     if len(stages) == 1:
         return schedulers[0], last

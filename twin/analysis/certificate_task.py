@@ -16,18 +16,20 @@ from django.utils import timezone
 
 from scheduling.colocation import oracle_gap
 from scheduling.kernel.execution_model import Outcome
+from scheduling.kernel.registry import Unavailable
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.bars import END
+from scheduling.model.bars import END, WIDTH
 from scheduling.model.utility import duration_slots, utility_at
-from scheduling.model.values import RESOURCES, Cluster, Job, Placement
+from scheduling.model.values import RESOURCES, Cluster, Job
 from scheduling.slotted.certificate import POOLS
 from twin.analysis.bounding_cluster import bounding
 from twin.eventlog import frames
-from twin.eventlog.fold import ARRIVED, COMPLETED_AT, DIED, FINISH_AT, NEVER, UTILITY, RunState
+from twin.eventlog.fold import ARRIVED, COMPLETED_AT, DIED, FINISH_AT, NEVER, REJECTED_AT, UTILITY, RunState
 from twin.eventlog.stored_states import at
 from twin.infra import pubsub
 from twin.infra.columns import pack
 from twin.models import Run
+from twin.models.run_modes import modes_where
 from twin.processes import bounded_process, shutdown
 from twin.processes.dispatch import send
 from twin.runs import lease
@@ -40,6 +42,7 @@ LEASE = timedelta(seconds=10)  # renewed while the certificate is computed
 ASKED = timedelta(seconds=30)  # a request that no worker accepted for this long is repeated
 # a certificate that was cancelled or not found in time is tried again after this, if the log has grown
 GIVEN_UP = timedelta(minutes=10)
+MAX_WHY = 300  # characters of a reason
 TURN_S = 10.0  # after this time a worker gives way to other tasks
 QUEUE = "certificates"
 _FREE = {"certify_owner": "", "certify_until": None, "certify_began": None}
@@ -73,12 +76,8 @@ def work_off(run_id: int | None) -> None:
                 partial(_make, run_id, owner), limit_s=limit_s, wanted=partial(_renew, run_id, owner)
             )
             if outcome in bounded_process.FAILURES:
-                why = (
-                    f"the computation exceeded the limit of {limit_s:g} s, a setting of the server"
-                    if outcome == "late"
-                    else "the computation failed; see the log"
-                )
-                _give_up(run_id, why, certify_owner=owner)
+                why = bounded_process.why(outcome, limit_s, "CERTIFICATE_LIMIT_S")
+                _give_up(run_id, f"the computation failed: {why}", certify_owner=owner)
         run_id = _due(timezone.now()) if time.monotonic() < until and not shutdown.asked() else None
 
 
@@ -118,7 +117,8 @@ def _in_progress(now: datetime) -> list[str]:
 
 
 def _due(now: datetime) -> int | None:
-    grown = Run.objects.filter(last_seq__gt=F("certified_seq")).exclude(status=Run.QUEUED).exclude(mode=Run.MIRROR)
+    certified = Run.objects.filter(mode__in=modes_where(certified=True))
+    grown = certified.filter(last_seq__gt=F("certified_seq")).exclude(status=Run.QUEUED)
     over = ~Q(status__in=Run.ACTIVE)  # its last certificate does not wait: nothing follows that would supersede it
     due = grown.filter(Q(certify_after__isnull=True) | Q(certify_after__lt=now) | over)
     return due.order_by(F("certify_after").asc(nulls_first=True), "-id").values_list("pk", flat=True).first()
@@ -164,7 +164,7 @@ def _give_up(run_id: int, why: str, **condition: Any) -> bool:
 
 
 def _make(run_id: int, owner: str) -> None:
-    """New certificate from the log, with its announcement. A solver that fails costs the certificate, not the run."""
+    """New certificate from the log, with its announcement. After an error, an earlier one stays."""
     found = Run.objects.select_related("scenario").filter(pk=run_id).first()
     if found is None:
         return
@@ -187,7 +187,9 @@ def _make(run_id: int, owner: str) -> None:
                 data |= compared(scheduler, state, cluster, jobs, found.certificate or {})
     except (ValueError, ArithmeticError, MemoryError) as error:
         log.exception("run %s: the certificate failed", run_id)
-        data = {"kind": "none", "why": f"{type(error).__name__}: {error}"[:300]}
+        why = str(error) if isinstance(error, Unavailable) else f"{type(error).__name__}: {error}"
+        _give_up(run_id, why[:MAX_WHY], certify_owner=owner)
+        return
     took = time.perf_counter() - began
     later = timezone.now() + max(PAUSE, PAUSE_SHARE * timedelta(seconds=took))
     if data:
@@ -225,7 +227,7 @@ def compared(
     Empty for schedulers that do not search for groups. before: the current certificate; times before it are not
     compared again.
     """
-    if not hasattr(scheduler.parameters, "regroup_gain"):
+    if not oracle_gap.applies(scheduler):
         return {}
     why = oracle_gap.why_not(scheduler, cluster)
     if why is not None:
@@ -235,9 +237,8 @@ def compared(
         for row in before.get("search", {}).get("moments", ())
         if row["at_ms"] < before.get("at_ms", 0)
     }
-    rows = state.jobs.rows
-    ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED_AT].tolist()) if end >= 0}
-    kept = [job for job, verdict in enumerate(state.verdicts) if verdict is not None and verdict[0] != "rejected"]
+    ends = {job: int(end) for job, end in enumerate(state.jobs.rows[:, COMPLETED_AT].tolist()) if end >= 0}
+    kept = np.flatnonzero(_kept(state)).tolist()
     moments = oracle_gap.regroupings(state.groups)
     found, times = [], oracle_gap.chosen(moments)
     for at_ms in times:
@@ -261,23 +262,28 @@ def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Outcome:
     """Schedule of the log so far, including planned completions."""
     rows = state.jobs.rows
     arrived = np.flatnonzero(rows[:, ARRIVED] >= 0).tolist()
-    kept = [verdict is not None and verdict[0] != "rejected" for verdict in state.verdicts]
+    kept = _kept(state)
     ends = np.where(rows[:, COMPLETED_AT] >= 0, rows[:, COMPLETED_AT], rows[:, FINISH_AT]).astype(np.int64).tolist()
     completions = {job: ends[job] for job in arrived if ends[job] >= 0 and kept[job]}
     bars = state.bars.rows
     last_ms = int(bars[:, END].max()) if len(bars) else 0
-    true = bars[bars[:, DIED] == NEVER, : len(Placement._fields)]
+    true = bars[bars[:, DIED] == NEVER, :WIDTH]
     return Outcome(arrived, completions, achieved(state, cluster, jobs), true, max(1, -(-last_ms // cluster.slot_ms)))
 
 
 def achieved(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> float:
     """Utility of the jobs that are completed, and of those that will be by their plans."""
-    total = 0.0
+    total, kept = 0.0, _kept(state)
     for index, row in enumerate(state.jobs.rows.tolist()):
-        verdict = state.verdicts[index]
         if row[COMPLETED_AT] >= 0:
             total += row[UTILITY]
-        elif row[FINISH_AT] >= 0 and verdict is not None and verdict[0] != "rejected":
+        elif row[FINISH_AT] >= 0 and kept[index]:
             job = jobs[index]
             total += utility_at(job.utility, duration_slots(int(row[FINISH_AT]), job.arrival_ms, cluster.slot_ms))
     return total
+
+
+def _kept(state: RunState) -> np.ndarray:
+    """[job] whether it was decided about and not rejected, on arrival or later."""
+    decided = np.array([verdict is not None for verdict in state.verdicts], dtype=bool)
+    return decided & (state.jobs.rows[:, REJECTED_AT] == NEVER)

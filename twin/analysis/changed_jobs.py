@@ -1,4 +1,7 @@
-"""Jobs that edits changed between two runs, and the metrics that can be ranked in spite of it."""
+"""Jobs that edits changed between two runs, and the metrics that can be ranked in spite of it.
+
+Utilities depend on the time in slots, so slots of another length give every job another utility.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import Job, ModelError
-from twin.files.stored_jobs import field_of
+from twin.files.stored_jobs import any_utility, field_of
 from twin.models import Run
 from twin.scenarios import store
 from twin.scenarios.edits import parse
@@ -29,9 +32,11 @@ class Changes(NamedTuple):
     only_other: int
     work: np.ndarray  # bool [job of the first run]: in both, with other work, another arrival or other demands
     worth: np.ndarray  # bool [job of the first run]: in both, with another utility
+    slots: bool = False  # utilities that count slots of another length
 
     @property
     def any(self) -> bool:
+        """True if a job differs."""
         return bool(self.only_first or self.only_other or self.work.any() or self.worth.any())
 
     def ranked(self, key: str, common: bool = False) -> bool:
@@ -39,14 +44,15 @@ class Changes(NamedTuple):
         if key in OF_UNCHANGED:
             return True
         alike = not self.work.any() and (common or not (self.only_first or self.only_other))
-        return alike and not (key in OF_UTILITY and self.worth.any())
+        return alike and not (key in OF_UTILITY and (self.slots or self.worth.any()))
 
 
-def changes(first: Sequence[Job], other: Sequence[Job]) -> Changes:
-    """Differences between the jobs of two runs of one trace, matched by id."""
+def changes(first: Sequence[Job], other: Sequence[Job], slots_ms: tuple[int, int]) -> Changes:
+    """Differences between the jobs of two runs of one trace, matched by id. slots_ms: lengths of the runs' slots."""
     work, worth = np.zeros(len(first), dtype=bool), np.zeros(len(first), dtype=bool)
+    slots = slots_ms[0] != slots_ms[1] and any_utility(first)
     if first is other:
-        return Changes(0, 0, work, worth)
+        return Changes(0, 0, work, worth, slots)
     ids, index = field_of(first, "id"), {name: i for i, name in enumerate(field_of(other, "id"))}
     mine = [i for i, name in enumerate(ids) if name in index]
     yours = [index[ids[i]] for i in mine]
@@ -57,7 +63,7 @@ def changes(first: Sequence[Job], other: Sequence[Job]) -> Changes:
             continue
         unlike = [values[i] != others[j] for i, j in zip(mine, yours, strict=True)]
         (worth if name == UTILITY else work)[mine] |= np.array(unlike, dtype=bool)
-    return Changes(len(first) - len(mine), len(other) - len(mine), work, worth)
+    return Changes(len(first) - len(mine), len(other) - len(mine), work, worth, slots)
 
 
 def edits_of_jobs(run: Run) -> list[str]:

@@ -14,14 +14,15 @@ from twin.infra import pubsub
 from twin.mirror import stored
 from twin.mirror.history import history_of, with_all_outages
 from twin.models import MirrorRecord, Run
+from twin.models.run_modes import modes_where
 from twin.processes import bounded_process, exclusive
 from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
 TASK, QUEUE = "measure_mirror", "io"
-LIMIT_S = 300.0  # of one run
+MAX_S = 300.0  # of one run
 ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
-UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
+NOT_RECORDED = ("admitted", "preemptions")  # metrics that a real cluster does not have
 
 
 class Requests(TaskRequests):
@@ -35,8 +36,8 @@ class Requests(TaskRequests):
 
 
 def due() -> int | None:
-    """The oldest ended run without metrics."""
-    return _all_due().order_by("pk").values_list("pk", flat=True).first()
+    """The oldest ended run without metrics, unless their computation was cancelled."""
+    return _all_due().exclude(pk__in=exclusive.cancelled(TASK)).order_by("pk").values_list("pk", flat=True).first()
 
 
 def work(run_id: int) -> None:
@@ -44,7 +45,7 @@ def work(run_id: int) -> None:
     with exclusive.held(TASK, run_id) as mine:
         if mine is None or not _all_due().filter(pk=run_id).exists():
             return
-        outcome = mine.run(partial(measure, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
+        outcome = mine.run(partial(measure, run_id), limit_s=MAX_S, wanted=partial(_exists, run_id))
         if outcome in bounded_process.FAILURES:
             log.error("run %s: its metrics cannot be computed; the computation ended as %s", run_id, outcome)
             _store(run_id, {"jobs": MirrorRecord.objects.filter(run=run_id, kind=MirrorRecord.JOB).count()})
@@ -57,7 +58,7 @@ def measure(run_id: int) -> None:
         mirror = stored.load_run(run)
         cluster, jobs, events = history_of(mirror, run.scenario.cluster.name)
         found = summarize(events, with_all_outages(cluster, mirror), jobs)
-        _store(run_id, {name: value for name, value in found.items() if name not in UNKNOWN})
+        _store(run_id, {name: value for name, value in found.items() if name not in NOT_RECORDED})
     except Run.DoesNotExist:
         log.info("run %s was deleted before its metrics were computed", run_id)
 
@@ -65,7 +66,8 @@ def measure(run_id: int) -> None:
 def _all_due() -> QuerySet[Run]:
     """Ended runs without metrics; one whose cluster has shown no nodes has none."""
     nodes = MirrorRecord.objects.filter(run=OuterRef("pk"), kind=MirrorRecord.NODE)
-    return Run.objects.filter(Exists(nodes), mode=Run.MIRROR, status=Run.FINISHED, metrics={})
+    recorded = Run.objects.filter(Exists(nodes), mode__in=modes_where(simulated=False))
+    return recorded.filter(status=Run.FINISHED, metrics={})
 
 
 def _store(run_id: int, metrics: dict[str, Any]) -> None:

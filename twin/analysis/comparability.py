@@ -1,6 +1,7 @@
 """Rule for ranking the metrics of two runs: same trace, and jobs that train by the same models.
 
-Races, comparisons and sweeps share it. Edits may change jobs and servers: their effect is what is compared.
+Races, comparisons and sweeps share it. Edits may change jobs and servers: their effect is what is compared. Metrics of
+utility also need slots of the same length (changed_jobs.py).
 """
 
 from __future__ import annotations
@@ -8,31 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scheduling.colocation.execution import COLOCATION
-from scheduling.kernel.parameters import UnknownName
-from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import Cluster, ModelError
-from scheduling.observed.execution import OBSERVED
-from scheduling.slotted.execution import SLOTTED
-from scheduling.typed_workers.execution import TYPED_WORKERS
+from scheduling.model.values import Cluster
 from twin.files.stored_jobs import same_jobs
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run, Trace
-from twin.scenarios import store
-from twin.scenarios.edits.base import ScenarioState
+from twin.scenarios import phase_rules, store
 
-FAMILIES = (SLOTTED, TYPED_WORKERS, COLOCATION, OBSERVED)
-BY_TRAINING = {training: model for model in FAMILIES for training in model.trainings}
+BY_TRAINING = {training: model for model in phase_rules.MODELS for training in model.trainings}
 Models = tuple[str, ...]
+REAL: Models = tuple(training for training, model in BY_TRAINING.items() if model.records)  # of a real cluster
 
 
 class Basis(NamedTuple):
-    """Basis of a run's metrics: trace and training models."""
+    """Basis of a run's metrics: trace, training models and length of the slots in which utilities count time."""
 
     models: Models  # by which its jobs train
     trace_id: int
     kin_id: int  # the trace by whose ids its jobs are known: of a cut that of the mirrored run, else its own
+    slot_ms: int
     from_ms: int = 0  # a cut begins then
 
 
@@ -44,20 +39,19 @@ def model_of(scheduler: BaseScheduler, cluster: Cluster) -> str:
 def models_of(run: Run) -> Models:
     """Training models of the schedulers of the run, in order, without repetitions."""
     found: list[str] = []
-    for stage in store.stages_of(run.scenario, run.edits):
-        model = _model(stage.state)
-        if not found or found[-1] != model:
-            found.append(model)
+    for own in phase_rules.of_stages(run, store.stages_of(run.scenario, run.edits)):
+        if not found or found[-1] != own.training:
+            found.append(own.training)
     return tuple(found)
 
 
 def basis_of(run: Run) -> Basis:
     """Basis of a run after its edits."""
-    trace = run.scenario.trace
+    trace, slot_ms = run.scenario.trace, store.of_run(run)[0].slot_ms
     if trace.format != FORMAT:
-        return Basis(models_of(run), trace.pk, trace.pk)
+        return Basis(models_of(run), trace.pk, trace.pk, slot_ms)
     cut = trace.report["cut"]
-    return Basis(models_of(run), trace.pk, cut["trace"], cut["at_ms"])
+    return Basis(models_of(run), trace.pk, cut["trace"], slot_ms, cut["at_ms"])
 
 
 def kin(basis: Basis, other: Basis) -> bool:
@@ -81,13 +75,6 @@ def same_trace(trace_id: int, other_id: int) -> bool:
 def recorded(models: Sequence[str]) -> bool:
     """True for the run of a real cluster, which is not simulated."""
     return bool(models) and all(model in BY_TRAINING and BY_TRAINING[model].records for model in models)
-
-
-def _model(state: ScenarioState) -> str:
-    try:
-        return model_of(build(state.scheduler, state.parameters), state.cluster)
-    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
-        return state.scheduler
 
 
 def named(models: Sequence[str]) -> str:

@@ -9,10 +9,9 @@ import numpy as np
 
 from scheduling.reporting.reasons import readable
 from twin.eventlog import event_log
-from twin.eventlog.fold import DECIDED_FIELDS, RunState
+from twin.eventlog.fold import AT, JOB_OF, SEQ, RunState
 from twin.models import Run
 
-SEQ, AT, JOB = (DECIDED_FIELDS.index(name) for name in ("seq", "at_ms", "job"))
 MAX_KEPT = 20_000  # sentences of a web process; an event never changes
 
 
@@ -20,8 +19,8 @@ def newest_decisions(state: RunState, jobs: Collection[int], at_ms: int) -> dict
     """Event of the newest decision up to the time, by job."""
     rows = state.decided.rows
     rows = rows[: int(np.searchsorted(rows[:, AT], at_ms, side="right"))]
-    rows = rows[np.isin(rows[:, JOB], list(jobs))]
-    return dict(zip(rows[:, JOB].tolist(), rows[:, SEQ].tolist(), strict=True))  # the last one of a job stays
+    rows = rows[np.isin(rows[:, JOB_OF], list(jobs))]
+    return dict(zip(rows[:, JOB_OF].tolist(), rows[:, SEQ].tolist(), strict=True))  # the last one of a job stays
 
 
 def sentences(run: Run, decisions: dict[int, int]) -> dict[int, str]:
@@ -46,5 +45,5 @@ def _decision(run_id: int, made: str, seq: int) -> tuple[str, str, str]:
     found = event_log.line_at(run_id, seq, ("decided",))
     if found is None:
         return "", "", ""
-    data = found[3]
+    _, _, _, data = found
     return data["kind"], data["code"], readable(data["code"], data["values"])

@@ -1,8 +1,8 @@
 """Levels of detail of a large run: a raster of its allocation and a row for each job, made in one pass over the log.
 
 Bars that are past go into the raster and are dropped, so the memory of the pass does not depend on their number.
-Coarser levels are means of the finest one. Windows shorter than its intervals are read from the log again: the levels
-state where in the log the bars of each time begin.
+Coarser levels are means of the finest one, whose shares are of the capacity of each phase for its time. Windows shorter
+than its intervals are read from the log again: the levels state where in the log the bars of each time begin.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 from scheduling.model.bars import END, JOB, ROLE, START
 from scheduling.model.values import Cluster
 from twin.analysis.situation import load
-from twin.analysis.thumbnail import capacity_of, grouped, raster, used
+from twin.analysis.thumbnail import capacity_over, grouped, raster, used
+from twin.eventlog.batch_codec import LINE_AT, LINE_SEQ, log_of
 from twin.eventlog.event_log import lines_and_bars
 from twin.eventlog.fold import BAR_FIELDS, DIED, JOB_FIELDS, NEVER, UTILITY, WORKER, RunState
 from twin.eventlog.job_states import job_states
@@ -33,7 +34,8 @@ class Levels:
     def __init__(self, run: Run) -> None:
         self.run = run
         _, self.jobs = store.of_run(run)
-        self.cluster: Cluster = store.clusters(run)[-1][1]
+        self.phases = store.clusters(run)
+        self.cluster: Cluster = self.phases[-1][1]
         self.groups, self.rows = grouped(self.cluster.servers, ROWS)
         self.state = RunState()
         self.edges: np.ndarray | None = None  # of the intervals of the finest level
@@ -47,11 +49,12 @@ class Levels:
         """The whole log."""
         for lines, bars in lines_and_bars(self.run.pk, 0, self.run.last_seq):
             if self.edges is None:
-                first = min(lines[0][1], self.run.sim_ms)
+                first = min(lines[0][LINE_AT], self.run.sim_ms)
                 span = max(self.run.sim_ms - first, COLUMNS)
                 self.edges = first + span * np.arange(COLUMNS + 1) // COLUMNS
-            self.reach.append((lines[0][0] - 1, int(bars[:, END].max(initial=lines[-1][1]))))
-            self.state.feed_raw(lines, bars)
+            self.reach.append((lines[0][LINE_SEQ] - 1, int(bars[:, END].max(initial=lines[-1][LINE_AT]))))
+            with log_of(self.run.pk):
+                self.state.feed_raw(lines, bars)
             if self.state.bars.length > SETTLE_BARS:
                 self._settle()
         self._settle()
@@ -91,15 +94,15 @@ class Levels:
             raise ValueError(f"run {self.run.pk} has no events")
         if self.held.measure == load.MACHINE:
             self._add(load.held(self.run, state, self.cluster, self.jobs, self.run.sim_ms, 0, load.OPEN))
-        most = capacity_of(self.held, self.groups, len(self.rows))[:, None, :] * np.diff(self.edges)[None, :, None]
-        shares = np.where(most > 0, self.used * FULL // np.maximum(most, 1), NONE)
+        most = capacity_over(self.run, self.held, self.phases, self.groups, self.edges, self.run.sim_ms)
+        shares = np.where(most > 0, np.minimum(self.used * FULL // np.maximum(most, 1), NONE - 1), NONE)
         ran = np.concatenate(self.ran)
         ran = ran[np.unique(ran[:, JOB], return_index=True)[1]]
         state.bars.add(len(ran))[:] = ran
         kinds, codes = _verdicts(state)
         words = {word: place for place, word in enumerate(sorted({*kinds, *codes} - {""}))}
         columns = {
-            "raster": np.minimum(shares, NONE).astype(np.int64).ravel(),
+            "raster": shares.astype(np.int64).ravel(),
             "edges": self.edges,
             "reach_seq": np.array([seq for seq, _ in self.reach], dtype=np.int64),
             "reach_ms": np.array([ms for _, ms in self.reach], dtype=np.int64),
@@ -117,7 +120,8 @@ class Levels:
 
 def _verdicts(state: RunState) -> tuple[list[str], list[str]]:
     """Latest kind and code of each job's decisions, "" without one."""
-    return [one[1] if one else "" for one in state.verdicts], [one[2] if one else "" for one in state.verdicts]
+    verdicts = [verdict or ("", "", "") for verdict in state.verdicts]
+    return [kind for _, kind, _ in verdicts], [code for _, _, code in verdicts]
 
 
 def build(run: Run) -> bytes:
@@ -135,7 +139,8 @@ def exact(run: Run, after: int, from_ms: int, to_ms: int) -> np.ndarray:
     state = RunState()
     state.last_seq = after
     for lines, bars in lines_and_bars(run.pk, after, run.last_seq, to_ms):
-        state.feed_raw(lines, bars, run.last_seq, to_ms)
+        with log_of(run.pk):
+            state.feed_raw(lines, bars, run.last_seq, to_ms)
     rows = state.bars.rows
     rows = rows[(rows[:, DIED] == NEVER) & (rows[:, END] > from_ms) & (rows[:, START] < to_ms)]
     rows[:, END] = np.minimum(rows[:, END], to_ms)
@@ -155,5 +160,6 @@ def held_by(run: Run, rows: np.ndarray) -> load.Held:
 def raster_of(run: Run, rows: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shares of a window's bars, as thumbnail.raster."""
     held = held_by(run, rows)
-    groups, named = grouped(store.clusters(run)[-1][1].servers, ROWS)
-    return raster(held, groups, len(named), edges)
+    phases = store.clusters(run)
+    groups, _ = grouped(phases[-1][1].servers, ROWS)
+    return raster(held, capacity_over(run, held, phases, groups, edges, run.sim_ms), groups, edges)

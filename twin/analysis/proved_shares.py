@@ -73,7 +73,10 @@ def _claim(run: Run) -> _Claim | None:
     ):
         return None
     stages = store.stages_of(run.scenario, run.edits)
-    bounded_by = bounding(stages)
+    try:
+        bounded_by = bounding(stages)
+    except (UnknownName, ModelError):  # a scheduler that is not installed any more
+        return None
     if isinstance(bounded_by, str):
         return None
     return _Claim(proved["about"], proved["jobs"], models_of(run), bounded_by[1], stages[-1].state.jobs)

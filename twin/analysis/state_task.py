@@ -19,8 +19,8 @@ from twin.processes.requests import TaskRequests
 
 log = logging.getLogger(__name__)
 TASK = "store_state"
-LIMIT_S = 60.0  # of one step
-LEVELS_LIMIT_S = 1_800.0  # of one pass over the log of a large run
+MAX_STEP_S = 60.0  # of one step
+MAX_LEVELS_S = 1_800.0  # of one pass over the log of a large run
 TURN_S = 10.0  # after this time a worker gives way to other tasks
 ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
 
@@ -56,7 +56,7 @@ def work_off(run_id: int | None) -> None:
 
 
 def _update(mine: exclusive.Held, run_id: int) -> None:
-    limit_s = LEVELS_LIMIT_S if _is_large(run_id) else LIMIT_S
+    limit_s = MAX_LEVELS_S if _is_large(run_id) else MAX_STEP_S
     outcome = mine.run(partial(run, run_id), limit_s=limit_s, wanted=partial(_exists, run_id))
     if outcome in bounded_process.FAILURES:
         log.error("run %s: its state cannot be stored; the computation ended as %s", run_id, outcome)

@@ -15,7 +15,7 @@ from twin.infra.columns import unpack
 from twin.infra.kept import KEPT
 from twin.models import EventBatch, FoldedState, Run
 
-VERSION = 1_000_001  # far from those of state_codec, in the same column
+VERSION = 1_000_003  # far from those of state_codec, in the same column; raised with each change of the levels
 MAX_BEHIND_SHARE = 4  # of the stored events, before the levels of a run in progress are made again
 MAX_EXACT_EVENTS = 50_000  # of the log that a window is folded from
 
@@ -71,14 +71,16 @@ def given_up(run: Run) -> bool:
 
 
 def shares(found: Stored, from_ms: int, to_ms: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(edges, the two rasters of thumbnail.raster) of the finest intervals, or of means of them."""
+    """(edges, the two rasters of thumbnail.raster) of the finest intervals, or of means of those with capacity."""
     fine, raster = found.columns["edges"], found.raster
     first = int(np.clip(np.searchsorted(fine, from_ms, side="right") - 1, 0, len(fine) - 2))
     last = int(np.clip(np.searchsorted(fine, to_ms), first + 1, len(fine) - 1))
     chosen = np.unique(np.linspace(first, last, columns + 1).astype(np.int64))
-    sums = np.add.reduceat(raster[:, :last], chosen[:-1], axis=1)
-    means = -(-sums * PER_CENT // (np.diff(chosen)[:, None] * levels.FULL))
-    return fine[chosen], *largest(np.where((raster == levels.NONE).any(axis=1)[:, None, :], -1, means))
+    known = raster[:, :last] != levels.NONE
+    sums = np.add.reduceat(np.where(known, raster[:, :last], 0), chosen[:-1], axis=1)
+    counted = np.add.reduceat(known, chosen[:-1], axis=1, dtype=np.int64)
+    means = -(-sums * PER_CENT // (np.maximum(counted, 1) * levels.FULL))
+    return fine[chosen], *largest(np.where(counted > 0, means, -1))
 
 
 def counts(found: Stored, name: str, edges: np.ndarray) -> list[int]:

@@ -16,8 +16,9 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import build, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room
+from scheduling.model.decision import Reason
 from scheduling.model.training_models import needs_of
-from scheduling.model.values import RESOURCES, Cluster, ModelError, Reason
+from scheduling.model.values import GPU, RESOURCES, Cluster, ModelError
 from scheduling.reporting.reasons import readable
 from twin.files.job_fields import all_present, present, uploads_off
 from twin.files.job_table import JobTable
@@ -212,7 +213,7 @@ def _distinct(table: JobTable, role: str) -> tuple[np.ndarray, np.ndarray, np.nd
     place = np.full(len(table), -1, dtype=np.int64)
     if column is None:
         return np.empty((0, len(RESOURCES)), dtype=np.int64), place, np.empty(0, dtype=np.int64)
-    given = column[:, 0] >= 0
+    given = column[:, GPU] >= 0
     demands, inverse, counts = np.unique(column[given], axis=0, return_inverse=True, return_counts=True)
     place[given] = inverse.reshape(-1)
     return demands, place, counts

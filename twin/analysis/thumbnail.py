@@ -1,9 +1,10 @@
 """The thumbnail of a run: a raster of how much of each group of servers is allocated over time, with what is planned.
 
-A row is a group of neighbouring servers of one site, a column an interval; all columns are equally long. The value of a
-cell is the mean over its interval of what bars hold of the group's servers, as a share of what these servers have at
-the newest time, of the resource of which that share is largest. Where jobs use the unlimited cloud, it is the last row:
-its mean number of workers, as a share of the largest such mean. It is computed once per event of the run.
+A row is a group of neighbouring servers of one site, a column an interval; all intervals are equally long. A cell is
+the mean allocation of its group over its interval, as a share of the group's mean capacity over it: that of each phase
+counts for its time, a server counts from its addition to its removal, and outages count as capacity; of the resources,
+the one with the largest share counts. Where jobs use the unlimited cloud, the last row shows it: its mean number of
+workers, as a share of the largest such mean. The raster is computed once per event of the run.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import COUNT, END, ROLE, SERVER, START
-from scheduling.model.values import CLOUD, Server
+from scheduling.model.bars import CLOUD, COUNT, END, ROLE, SERVER, START
+from scheduling.model.values import Cluster, Server
 from twin.analysis.situation import load
 from twin.analysis.situation.load import MACHINE, OPEN, Held
 from twin.eventlog.fold import ARRIVED, DIED, NEVER, WORKER, RunState
@@ -49,14 +50,15 @@ def _thumbnail(run: Run) -> dict[str, Any]:
     with Newest(run) as state:
         _, jobs = store.of_run(run)
         at_ms = max(state.sim_ms, run.sim_ms)
-        cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]
+        phases = [one for one in store.clusters(run) if one[0] <= at_ms]
+        cluster = phases[-1][1]
         from_ms, to_ms = _span(run, state, at_ms, cluster.slot_ms)
         held = load.held(run, state, cluster, jobs, at_ms, from_ms, to_ms)
         bars = state.bars.rows
         in_cloud = bars[(bars[:, DIED] == NEVER) & (bars[:, SERVER] == CLOUD) & (bars[:, ROLE] == WORKER)]
     groups, rows = grouped(cluster.servers)
     edges = from_ms + (to_ms - from_ms) * np.arange(COLUMNS + 1) // COLUMNS
-    cells, _ = raster(held, groups, len(rows), edges)
+    cells, _ = raster(held, capacity_over(run, held, phases, groups, edges, at_ms), groups, edges)
     if len(in_cloud):
         rows.append({"site": UNLIMITED, "servers": 0})
         cells = np.vstack([cells, _of_its_peak(in_cloud, edges)])
@@ -100,11 +102,10 @@ def grouped(servers: Sequence[Server], most: int = ROWS) -> tuple[np.ndarray, li
     return of, rows
 
 
-def raster(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`largest` of the shares that the bars hold."""
-    most = capacity_of(held, groups, rows)[:, None, :] * np.diff(edges)[None, :, None]
-    shares = np.where(most > 0, -(-used(held, groups, rows, edges) * PER_CENT // np.maximum(most, 1)), -1)
-    return largest(shares)
+def raster(held: Held, offered: np.ndarray, groups: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`largest` of the shares that the bars hold of what `capacity_over` states."""
+    amounts = used(held, groups, len(offered), edges)
+    return largest(np.where(offered > 0, -(-amounts * PER_CENT // np.maximum(offered, 1)), -1))
 
 
 def largest(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,11 +118,22 @@ def largest(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(most < 0, NONE, np.minimum(most, PER_CENT)).astype(np.uint8), place.astype(np.uint8)
 
 
-def capacity_of(held: Held, groups: np.ndarray, rows: int) -> np.ndarray:
-    """[row, scale] capacity of its servers."""
-    capacity = np.zeros((rows, len(held.scale)), dtype=np.int64)
-    np.add.at(capacity, groups, held.capacity)
-    return capacity
+def capacity_over(
+    run: Run, held: Held, phases: Sequence[tuple[int, Cluster]], groups: np.ndarray, edges: np.ndarray, at_ms: int
+) -> np.ndarray:
+    """[row, column, scale] capacity times ms of its servers. phases: as store.clusters; the last one has all servers.
+
+    The measure is that of the model at at_ms.
+    """
+    rows = int(groups.max(initial=-1)) + 1
+    found = np.zeros((rows, len(edges) - 1, len(held.scale)), dtype=np.int64)
+    for (begin, cluster), end in zip(phases, [*(begin for begin, _ in phases[1:]), OPEN], strict=True):
+        capacity = load.capacity_of(run, cluster, held.measure, held.scale, at_ms)
+        left = load.left_ms(run, cluster.servers)
+        own = groups[: len(cluster.servers)]  # servers that later phases add are the last ones
+        found += _held_until(own, np.minimum(begin, left), capacity, rows, edges)
+        found -= _held_until(own, np.minimum(end, left), capacity, rows, edges)
+    return found
 
 
 def used(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:

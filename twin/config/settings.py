@@ -95,13 +95,14 @@ TEMPLATES = [
     }
 ]
 
+DATABASE_LOCK_WAIT_S = env.float("DATABASE_LOCK_WAIT_S", default=20.0)  # after which a wait for a lock fails
 DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'twin.sqlite3'}")}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: a transaction that will write takes the lock first, instead of failing half way.
     # No memory map: each connection's would count into the process's memory, and reads no faster.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": env.float("DATABASE_LOCK_WAIT_S", default=20.0),
+        "timeout": DATABASE_LOCK_WAIT_S,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000",
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -135,7 +136,7 @@ KEEP_FORECASTS_DAYS = env.float("KEEP_FORECASTS_DAYS", default=0.0)  # with thei
 
 # of `manage.py up`: /healthz says it, so that it knows its own web server
 INSTANCE = env.str("TWIN_INSTANCE", default="")
-SUPERVISED = env.bool("TWIN_SUPERVISED", default=False)  # set by manage.py up, which replaces hanging processes
+SUPERVISED = env.bool("TWIN_SUPERVISED", default=False)  # set by manage.py up and act, which replace what hangs
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "staticfiles"

@@ -91,8 +91,8 @@ class Connector(ABC):
         """Release of open resources."""
 
 
-_MENU: Menu[Connector] = Menu("connector", connectors, Connector)
-names, connector_class, build = _MENU.names, _MENU.named, _MENU.build
+MENU: Menu[Connector] = Menu("connector", connectors, Connector)
+names, connector_class, build = MENU.names, MENU.named, MENU.build
 
 
 def title_of(name: str) -> str:

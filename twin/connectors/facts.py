@@ -33,10 +33,10 @@ class Share:
 
     memory_mb here and in the other facts: MiB (2^20 bytes), as clusters count it
     gpu_ids   indices of the GPUs on the node, empty where the cluster does not state them (yet)
-    from_ms   where the node is held from another time on than the start of the attempt (a pod that was placed earlier,
+    from_ms   time from which the node is held, if not from the start of the attempt on (a pod that was placed earlier
               or joined later); None = from its start
-    until_ms  where the node is held until another time than the end of the attempt (a pod that ended earlier);
-              None = its end
+    until_ms  time until which the node is held, if not until the end of the attempt (a pod that ended earlier);
+              None = until its end
     """
 
     node: str
@@ -73,14 +73,14 @@ class JobFact:
     resubmitted_ms  later submit times of the same job, oldest first: Slurm gives it a new one at a requeue. Facts with
                   one key and a common submit time are about one job (twin/mirror/jobs/identity.py)
     restarts      number of earlier attempts that the cluster counts
-    attempts      those that this fact tells, oldest first; the last one is the current one where the job runs
-    complete_history  the attempts are all there were (an accounting record), not only the newest one
+    attempts      those that this fact states, oldest first; the last one is the current one if the job runs
+    complete_history  True: the attempts are all that the job has had (an accounting record), not only the newest one
     reason        the cluster's own code for the state (Resources, JobHeldUser, NodeFail, Unschedulable); "" = none
     message       the cluster's own words for it in one line, where it has more than the code; a change of them alone is
                   no event
     gpus, cpus, memory_mb  asked for in total; shares say what is held where
     limit_ms      time limit; None = no limit
-    gang          key of the gang that starts together with it; None = it is its own
+    gang          key of the gang that starts together with it; None = a gang of its own
     suspensions   (begin, end) of each time in which it was suspended, oldest first, end None = until further notice;
                   None where the cluster does not say
     frees_cpus    True: its suspensions free its CPUs for other jobs; its memory and GPUs stay held
@@ -169,9 +169,9 @@ class Snapshot:
     nodes     None where this poll did not read them
     reservations  present and future ones; None where this poll did not read them
     complete  False: a part of the answer is missing; a job that is not in it must not be taken as gone
-    own       the only user whose jobs the account sees, where it may not see all; jobs of others are not gone because
-              they are not in the snapshot
-    partial   a snapshot of some jobs only (a stream's change): nothing is gone because it is not in it
+    own       the only user whose jobs the account can see, if it may not see all; that a job of another user is
+              missing does not mean that it is gone
+    partial   a snapshot of some jobs only (a stream's change): that a job is missing does not mean that it is gone
     calls     milliseconds that each call to the cluster took, by name
     backfilled_ms  when the last backfill pass ran, in the cluster's time; None where this poll did not read it
     """

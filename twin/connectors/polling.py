@@ -34,7 +34,7 @@ class Pace(Generic[Result]):
 
 
 def poll(pace: Pace[Result], interval_ms: int) -> Iterator[Result]:
-    """Polls for ever, the first time after one interval; between long intervals signs of life."""
+    """Results of polling for ever, the first time after one interval; between long intervals signs of life."""
     due_ms, free_ms, soon = pace.now_ms() + interval_ms, pace.now_ms(), 0
     reported_ms = pace.now_ms()
     while True:

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
@@ -25,6 +24,7 @@ from twin.connectors.base import Connector
 from twin.connectors.constraints import Constraints
 from twin.connectors.facts import ConnectorError, Found, JobFact, ReservationFact, Snapshot
 from twin.connectors.polling import Pace, poll
+from twin.moments import moment_utc
 
 log = logging.getLogger(__name__)
 MAX_SINGLE = 16  # jobs whose details are asked for one by one; more are read in one call
@@ -219,10 +219,9 @@ class SlurmConnector(Connector):
         counts = self._diagnostics()
         if not counts.pending + counts.running:
             return ""
-        counted = datetime.fromtimestamp(counts.counted_ms // 1000, UTC)
         return (
             f"squeue shows no job, yet slurmctld counted {counts.pending:,} waiting and {counts.running:,} running "
-            f"ones at {counted:%Y-%m-%d %H:%M:%S} UTC: "
+            f"ones at {moment_utc(counts.counted_ms)}: "
             "they have ended since then (slurmctld counts every 30 s), or PrivateData hides them from this account"
         )
 

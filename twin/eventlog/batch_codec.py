@@ -2,33 +2,49 @@
 
 A batch is ``columns.pack(meta, columns)`` with compact columns (twin/infra/columns.py). meta: ``{"type": "frame",
 "first": seq, "last": seq, "sim_ms": ms of the last event, "events": [[at_ms, kind, data], ...]}``; seq counts on from
-`first`. What `plan_changed` holds stands in the columns of three tables, one row after the other, and its data is
-``[scope, rows of jobs, rows of bars, rows of keys]``; plans of jobs have no keys of their own: they are the jobs. The
-samples of `sampled` stand in a fourth table, and its data is ``[use, rows of samples]``. static/js/core/frames.js reads
-the same.
+`first`. The content of `plan_changed` is in the columns of three tables, in the order of the events, and its data is
+``[scope, rows of jobs, rows of bars, rows of keys]``; the keys of plans of jobs are not stored: they are the jobs. The
+samples of `sampled` are in a fourth table, and its data is ``[use, rows of samples]``.
+static/js/core/columns/frames.js reads the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
 
-from scheduling.model.values import Event, Placement
+from scheduling.kernel.plan_scopes import scope_of
+from scheduling.model.bars import STORED_NAMES, Placement
+from scheduling.model.values import Event
 from twin.eventlog.samples import SAMPLE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import header_text, pack, unpack, unpack_column, unpack_meta
 
 TABLES = {
     "jobs": ("job", "start_ms", "finish_ms"),
-    "bars": Placement._fields,
+    "bars": STORED_NAMES,
     "keys": ("role", "server", "worker"),
     "samples": ("server", *SAMPLE_FIELDS),
 }
 Line = tuple[int, int, str, Any]  # seq, at_ms, kind, data
+LINE_SEQ: Final = 0  # columns of a line
+LINE_AT: Final = 1
+
+
+class BarRows(NamedTuple):
+    """Rows of the bars of a plan in the matrix of its batch."""
+
+    first: int
+    length: int
+
+    def of(self, bars: Any) -> Any:
+        """These rows of the matrix, or of a list of its rows."""
+        return bars[self.first : self.first + self.length]
 
 
 class UnreadableLog(ValueError):
@@ -39,6 +55,15 @@ class OldLog(UnreadableLog):
     """Error: the batch was written by an earlier version."""
 
 
+@contextmanager
+def log_of(run_id: int) -> Iterator[None]:
+    """Block that reads the log of a run: its UnreadableLog names the run."""
+    try:
+        yield
+    except UnreadableLog as error:
+        raise type(error)(f"run {run_id}: {error}") from error
+
+
 def encode(events: Sequence[Event]) -> bytes:
     """Consecutive events, at least one, as bytes."""
     lines: list[Any] = []
@@ -46,7 +71,7 @@ def encode(events: Sequence[Event]) -> bytes:
     for event in events:
         data: Any = event.data
         if event.kind == "plan_changed":
-            of_jobs = data["scope"] != "worker"
+            of_jobs = not scope_of(data).of_workers
             rows["jobs"].append(data["jobs"])
             rows["bars"].append(data["bars"])
             rows["keys"].append(() if of_jobs else data["keys"])
@@ -72,8 +97,7 @@ def decode(payload: bytes | memoryview) -> list[Event]:
         placements = list(map(Placement._make, bars.tolist()))
         for _, _, kind, data in lines:
             if kind == "plan_changed":
-                first, count = data["bars"]
-                data["bars"] = (placements if data["scope"] != "worker" else bars)[first : first + count]
+                data["bars"] = data["bars"].of(bars if scope_of(data).of_workers else placements)
             elif kind == "sampled":
                 data["rows"] = data["rows"].tolist()
         return list(map(Event._make, lines))
@@ -106,7 +130,7 @@ def _one(batches: Sequence[tuple[Any, dict[str, np.ndarray]]]) -> bytes:
 
 
 def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
-    """The events as lines, and the matrix [bar, 9] of bars: data["bars"] of a plan is (first row, count).
+    """The events as lines, and the matrix [bar, 9] of bars: data["bars"] of a plan is its BarRows.
 
     data["rows"] of samples is a matrix.
     """
@@ -121,8 +145,8 @@ def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
         if kind == "plan_changed":
             scope, of_jobs, of_bars, of_keys = data
             moved = jobs[job : job + of_jobs]
-            named = [row[0] for row in moved] if scope != "worker" else keys[key : key + of_keys]
-            data = {"scope": scope, "keys": named, "jobs": moved, "bars": (bar, of_bars)}
+            named = keys[key : key + of_keys] if scope_of({"scope": scope}).of_workers else [job for job, *_ in moved]
+            data = {"scope": scope, "keys": named, "jobs": moved, "bars": BarRows(bar, of_bars)}
             job, bar, key = job + of_jobs, bar + of_bars, key + of_keys
         elif kind == "sampled":
             use, count = data
@@ -159,7 +183,8 @@ def may_hold(payload: bytes | memoryview, words: Iterable[str], job: int | None)
 
 def _check(meta: Any) -> None:
     if not isinstance(meta, dict):
-        raise OldLog("the event log was written by an older version; run `python manage.py migrate` to convert it")
+        found = f"a batch begins with a {type(meta).__name__} instead of a dict"
+        raise OldLog(f"the event log is of an older version; run `python manage.py migrate` to convert it ({found})")
 
 
 def _table(columns: dict[str, np.ndarray], name: str) -> np.ndarray:

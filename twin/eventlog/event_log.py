@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from scheduling.model.values import Event
-from twin.eventlog.batch_codec import Line, decode, encode, read, read_kinds
+from twin.eventlog.batch_codec import LINE_AT, LINE_SEQ, Line, decode, encode, log_of, read, read_kinds
 from twin.files.outputs import event_line
 from twin.infra import gc_control
 from twin.models import Checkpoint, EventBatch, Run
@@ -76,7 +76,8 @@ def after(run_id: int, seq: int, *, limit: int | None = None) -> Iterator[list[E
     sent = 0
     batches = EventBatch.objects.filter(run_id=run_id, last_seq__gt=seq).order_by("last_seq")
     for payload in batches.values_list("payload", flat=True).iterator(chunk_size=20):
-        events = decode(payload)
+        with log_of(run_id):
+            events = decode(payload)
         if events[0].seq <= seq:
             events = [event for event in events if event.seq > seq]
         yield events
@@ -103,7 +104,7 @@ def lines_and_bars(
 ) -> Iterator[tuple[list[Line], np.ndarray]]:
     """Batches after `seq` as batch_codec.read gives them: what a fold over a long log reads."""
     for payload in _payloads(run_id, seq, up_to, up_to_ms):
-        with gc_control.paused():
+        with gc_control.paused(), log_of(run_id):
             batch = read(payload)
         yield batch
 
@@ -114,17 +115,18 @@ def lines_of(run_id: int, kinds: Collection[str], seq: int = 0, up_to_ms: int | 
     Not of plans and samples.
     """
     for payload in _payloads(run_id, seq, None, up_to_ms):
-        with gc_control.paused():
+        with gc_control.paused(), log_of(run_id):
             lines = read_kinds(payload, kinds)
-        yield from (line for line in lines if line[0] > seq and (up_to_ms is None or line[1] <= up_to_ms))
+        yield from (line for line in lines if line[LINE_SEQ] > seq and (up_to_ms is None or line[LINE_AT] <= up_to_ms))
 
 
 def line_at(run_id: int, seq: int, kinds: Collection[str]) -> Line | None:
     """The event `seq`, if it is of one of the kinds; reads only its batch."""
     batches = EventBatch.objects.filter(run_id=run_id, last_seq__gte=seq).order_by("last_seq")
     payload = batches.values_list("payload", flat=True).first()
-    lines = read_kinds(payload, kinds) if payload is not None else []
-    return next((line for line in lines if line[0] == seq), None)
+    with log_of(run_id):
+        lines = read_kinds(payload, kinds) if payload is not None else []
+    return next((line for line in lines if line[LINE_SEQ] == seq), None)
 
 
 def _payloads(run_id: int, seq: int, up_to: int | None, up_to_ms: int | None) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Fold of the event log to the state that a new client needs; static/js/core/store.js folds to the same state.
 
 Bars are bi-temporal: `born_ms` is when they were decided, `died_ms` when a later plan replaced them (-1 = still true).
-At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
+At playhead p the visible rows are those that are valid then (`valid_at`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import END, JOB, ROLE, SERVER, START, WIDTH, WORKER_SLOT
-from scheduling.model.values import CLOUD, Event, Placement, Role
+from scheduling.kernel.plan_scopes import scope_of
+from scheduling.model.bars import CLOUD, END, JOB, ROLE, SERVER, START, STORED_NAMES, WIDTH, WORKER_SLOT, Role
+from scheduling.model.values import Event
 from twin.eventlog.batch_codec import UnreadableLog
-from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
+from twin.eventlog.samples import SAMPLE_AT, SAMPLE_FIELDS, USE_FIELDS
 
-BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
+BAR_FIELDS = (*STORED_NAMES, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
-# kinds that pages read from the log
+UNTIL = 1  # column of an interval of a group, or of a suspension, after its start
+NUMBER, REPLACED = 0, 2  # columns of a reservation, before those of RESERVED
 RESERVED = ("from_ms", "until_ms", "name", "servers", "maintenance", "holders")
+# kinds of events that pages read from the log
 UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set")
 ARRIVED, DECIDED_AT, START_AT, FINISH_AT, COMPLETED_AT, UTILITY, REJECTED_AT = range(len(JOB_FIELDS))
 BORN, DIED = WIDTH, WIDTH + 1
@@ -31,10 +34,18 @@ UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not 
 VERDICTS = ("admitted", "started", "resumed", "preempted", "paused", "rejected", "unfinished")  # kinds of decisions
 VERDICT = {name: i for i, name in enumerate(VERDICTS)}
 OTHER = len(VERDICTS)  # a kind that is not counted
+LATEST_KIND, LATEST_CODE = 1, 2  # columns of the verdict of a job, after its first kind
 DECIDED_FIELDS = ("seq", "at_ms", "job", "verdict")
-# the bars of the event, also of its other jobs
-PLANNED_FIELDS = ("seq", "at_ms", "job", "start_ms", "finish_ms", "first_bar", "bars")
+SEQ, AT, JOB_OF, VERDICT_OF = range(len(DECIDED_FIELDS))
+# first_bar, bars: of the whole event, also of its other jobs
+PLANNED_FIELDS = (*DECIDED_FIELDS[:VERDICT_OF], "start_ms", "finish_ms", "first_bar", "bars")
+START_MS, FINISH_MS, FIRST_BAR, BARS = range(VERDICT_OF, len(PLANNED_FIELDS))
 WORKER, PS = int(Role.WORKER), int(Role.PS)
+
+
+def valid_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
+    """Mask [bar] of the bars of the plans of a time: decided by then, and not replaced by then."""
+    return (bars[:, BORN] <= at_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms))
 
 
 class Growing:
@@ -84,8 +95,8 @@ class RunState:
         self.gaps: list[
             list[Any]
         ] = []  # [from_ms, to_ms, reason]: when a real cluster was not seen, in the order of the log
-        # [number, stated_ms, replaced_ms, from_ms, until_ms, name, servers, whether maintenance, holders] of a real
-        # cluster, in the order of the log; replaced_ms = -1 of the newest statement
+        # [number, stated_ms, replaced_ms, *RESERVED] of a real cluster, in the order of the log; replaced_ms of
+        # the newest statement is -1
         self.reservations: list[list[Any]] = []
         # job of a real cluster that keeps what it holds -> [[from_ms, until_ms]]; -1 = until further notice
         self.suspensions: dict[int, list[list[int]]] = {}
@@ -95,6 +106,14 @@ class RunState:
         self.default_prices: list[list[float | None]] | None = None
         # [slot, default_prices before it] at each edit: slots before it keep the prices of their phase
         self.earlier_prices: list[tuple[int, list[list[float | None]] | None]] = []
+
+    @property
+    def seen_from_ms(self) -> int:
+        """Time of the first observation of a real cluster: of the time before it, only the jobs that were still open
+        are known. 0 if everything is known.
+        """
+        from_ms, to_ms, _ = self.gaps[0] if self.gaps else (0, 0, "")
+        return int(to_ms) if from_ms == 0 else 0  # its log begins with this gap
 
     def feed(self, events: Iterable[Event]) -> RunState:
         """Fold of events; those already folded are skipped."""
@@ -115,7 +134,7 @@ class RunState:
                 continue
             if (up_to is not None and seq > up_to) or (up_to_ms is not None and at_ms > up_to_ms):
                 break
-            rows = bars[data["bars"][0] : data["bars"][0] + data["bars"][1]] if kind == "plan_changed" else bars[:0]
+            rows = data["bars"].of(bars) if kind == "plan_changed" else bars[:0]
             self._apply(seq, at_ms, kind, data, rows)
         return self
 
@@ -136,7 +155,7 @@ class RunState:
                 self.firsts.data[data["job"]] = self.last_seq, self.bars.length
                 self.verdicts[data["job"]] = [data["kind"], data["kind"], data["code"]]
             else:
-                verdict[1:] = [data["kind"], data["code"]]
+                verdict[LATEST_KIND], verdict[LATEST_CODE] = data["kind"], data["code"]
         elif kind == "job_arrived":
             self._job(data["job"])[ARRIVED] = data.get("submitted_ms", at_ms)
         elif kind == "job_completed":
@@ -172,11 +191,11 @@ class RunState:
     def _suspended(self, at_ms: int, job: int, suspended: bool) -> None:
         """A suspension lasts until the next decision of another kind, where the cluster states no times."""
         spans = self.suspensions.get(job, [])
-        is_open = bool(spans) and spans[-1][1] == NEVER
+        is_open = bool(spans) and spans[-1][UNTIL] == NEVER
         if suspended and not is_open:
             self.suspensions[job] = [*spans, [at_ms, NEVER]]
         elif is_open and not suspended:
-            spans[-1][1] = at_ms
+            spans[-1][UNTIL] = at_ms
 
     def suspension_rows(self) -> list[list[int]]:
         """[suspension] job, from_ms, until_ms."""
@@ -184,8 +203,8 @@ class RunState:
 
     def _reserved(self, at_ms: int, data: Any) -> None:
         for row in self.reservations:
-            if row[0] == data["reservation"] and row[2] == NEVER:
-                row[2] = at_ms
+            if row[NUMBER] == data["reservation"] and row[REPLACED] == NEVER:
+                row[REPLACED] = at_ms
         self.reservations.append([data["reservation"], at_ms, NEVER, *(data[name] for name in RESERVED)])
 
     def _job(self, index: int) -> np.ndarray:
@@ -197,11 +216,12 @@ class RunState:
         return self.jobs.data[index]
 
     def _plan_changed(self, seq: int, at_ms: int, data: Any, bars: np.ndarray) -> None:
-        of_jobs = data["scope"] != "worker"
+        scope = scope_of(data)
+        of_jobs = not scope.of_workers
         replaced: list[int] = []
         for key in data["keys"]:
             replaced += self.alive.pop(key if of_jobs else tuple(key), ())
-        if data["scope"] == "observed":  # the history is logged again, from the job's start on
+        if scope.restates:  # the history is logged again, from the job's start on
             self.bars.data[replaced, DIED] = at_ms
         else:
             self._replace(replaced, at_ms)
@@ -234,7 +254,7 @@ class RunState:
     def _grouped(self, at_ms: int, data: Any) -> None:
         known = self.grouped.pop(data["group"], None)
         if known is not None:
-            self.groups[known][1] = at_ms
+            self.groups[known][UNTIL] = at_ms
         if data["jobs"]:
             self.grouped[data["group"]] = len(self.groups)
             self.groups.append([at_ms, NEVER, data])
@@ -243,11 +263,12 @@ class RunState:
         use = np.asarray(data["use"], dtype=np.int64).reshape(-1, len(USE_FIELDS))
         self.use.add(len(use))[:] = use
         rows = np.asarray(data["rows"], dtype=np.int64).reshape(-1, 1 + len(SAMPLE_FIELDS))
-        missing = int(rows[:, 0].max(initial=-1)) + 1 - self.samples.length
+        server, at_ms, *_ = rows.T
+        missing = int(server.max(initial=-1)) + 1 - self.samples.length
         if missing > 0:
             self.samples.add(missing)[:] = NEVER
-        newer = rows[rows[:, 1] > self.samples.data[rows[:, 0], 0]]
-        self.samples.data[newer[:, 0]] = newer[:, 1:]
+        newer = at_ms > self.samples.data[server, SAMPLE_AT]
+        self.samples.data[server[newer]] = rows[newer, 1:]
 
     def prices_of(self, slot: int) -> list[list[float | None]] | None:
         """[low, mean, high] in a slot, each flat [site][resource]; None without prices."""

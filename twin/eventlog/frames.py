@@ -6,7 +6,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from twin.models import Run, Trace
+from twin.models import Run
+from twin.moments import unix_ms
 from twin.processes import vitals
 from twin.processes.vitals import Vitals
 from twin.runs.activity import activity
@@ -29,10 +30,10 @@ def status(run: Run, known: Vitals | None = None) -> dict[str, Any]:
         "next_event_ms": run.next_event_ms,
         "clock": {
             "sim_ms": run.clock_sim_ms,
-            "wall_ms": int(run.clock_wall.timestamp() * 1000) if run.clock_wall else None,
+            "wall_ms": unix_ms(run.clock_wall) if run.clock_wall else None,
             "speed": run.clock_speed,
         },
-        "server_wall_ms": int(timezone.now().timestamp() * 1000),
+        "server_wall_ms": unix_ms(timezone.now()),
         "activity": activity(run, known or vitals.take()) if active else None,
         "metrics": run.metrics,
         "decision_ms": run.decision_ms,
@@ -49,19 +50,5 @@ def certifying(run: Run) -> bool:
 
 def certificate_queued(run: Run) -> bool:
     """True if the certificate of an ended run waits for its turn."""
-    waits = run.status not in Run.ACTIVE and run.mode != Run.MIRROR and run.last_seq > run.certified_seq
+    waits = run.status not in Run.ACTIVE and run.mode_rules.certified and run.last_seq > run.certified_seq
     return waits and not certifying(run)
-
-
-def trace_row(trace: Trace) -> dict[str, Any]:
-    """Status of an import."""
-    return {
-        "id": trace.pk,
-        "name": trace.name,
-        "format": trace.format,
-        "status": trace.status,
-        "progress": trace.progress,
-        "message": trace.message,
-        "job_count": trace.job_count,
-        "server_count": trace.server_count,
-    }

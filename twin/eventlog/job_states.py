@@ -11,7 +11,9 @@ suspended    has run and is not done, no worker of it runs, and its plan has no 
              suspended it, whatever it holds
 completed    has ended with its work done; a job of a real cluster has ended, in whatever way
 rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
-unfinished   was none of the two when the run ended
+unfinished   was neither completed nor rejected when the run ended
+
+A job of a real cluster has no known state (UNSEEN) before the cluster was observed for the first time.
 """
 
 from __future__ import annotations
@@ -19,15 +21,29 @@ from __future__ import annotations
 import numpy as np
 
 from scheduling.model.bars import END, JOB, ROLE, START
-from twin.eventlog.fold import BORN, DIED, FINISH_AT, JOB_FIELDS, NEVER, START_AT, WORKER, RunState
+from twin.eventlog import memberships
+from twin.eventlog.fold import (
+    BORN,
+    COMPLETED_AT,
+    DIED,
+    FINISH_AT,
+    JOB_FIELDS,
+    NEVER,
+    REJECTED_AT,
+    START_AT,
+    WORKER,
+    RunState,
+    valid_at,
+)
 
 STATES = ("queued", "planned", "profiling", "moving", "running", "suspended", "completed", "rejected", "unfinished")
 QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED = range(len(STATES))
 ABSENT = -1  # has not arrived
+UNSEEN = len(STATES)  # has arrived, at a time at which its cluster was not observed yet
 
 
 def job_states(state: RunState, at_ms: int) -> np.ndarray:
-    """[job] place in STATES at a moment, or ABSENT."""
+    """[job] place in STATES at a moment, or ABSENT or UNSEEN."""
     happened = {
         name: (times >= 0) & (times <= at_ms) for name, times in zip(JOB_FIELDS, state.jobs.rows.T, strict=True)
     }
@@ -40,8 +56,33 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
         codes[:] = UNFINISHED
     codes[happened["rejected_ms"]] = REJECTED
     codes[happened["completed_ms"]] = COMPLETED
+    if at_ms < state.seen_from_ms:
+        codes[:] = UNSEEN
     codes[~happened["arrived_ms"]] = ABSENT
     return codes
+
+
+def state_name(code: int) -> str | None:
+    """Name of the state of a job that has arrived; None where it is not known."""
+    return None if code == UNSEEN else STATES[code]
+
+
+def waits_until(state: RunState) -> np.ndarray:
+    """[job] time from which on `job_states` has it neither queued nor planned; infinite if it has not come."""
+    rows, bars = state.jobs.rows, state.bars.rows
+    until = np.full(state.jobs.length, np.inf)
+    bars = bars[bars[:, ROLE] == WORKER]
+    began_ms = np.maximum(bars[:, START], bars[:, BORN])
+    seen = (bars[:, DIED] == NEVER) | (bars[:, DIED] > began_ms)
+    np.minimum.at(until, bars[seen, JOB], began_ms[seen])
+    unplaced = rows[:, START_AT] >= 0
+    unplaced[state.bars.rows[:, JOB]] = False
+    until[unplaced] = rows[unplaced, START_AT]
+    for from_ms, _, data in memberships.intervals(state):
+        until[data["jobs"]] = np.minimum(until[data["jobs"]], from_ms)
+    for column in (COMPLETED_AT, REJECTED_AT):
+        until = np.minimum(until, np.where(rows[:, column] >= 0, rows[:, column], np.inf))
+    return np.minimum(until, state.sim_ms) if state.finished else until
 
 
 def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -51,8 +92,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     ran, doing = np.zeros(state.jobs.length, dtype=bool), np.full(state.jobs.length, ABSENT)
     planned = np.zeros(state.jobs.length, dtype=bool)
     bars = state.bars.rows
-    known = (bars[:, ROLE] == WORKER) & (bars[:, BORN] <= at_ms)
-    known &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
+    known = (bars[:, ROLE] == WORKER) & valid_at(bars, at_ms)
     begun = known & (bars[:, START] <= at_ms)
     planned[bars[known & ~begun, JOB]] = True
     ran[bars[begun, JOB]] = True
@@ -62,14 +102,12 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     unplaced[bars[:, JOB]] = False  # a job of a real cluster that does not state where it runs has no bars at all
     ran |= unplaced
     doing[unplaced & ((finish_ms == NEVER) | (finish_ms > at_ms))] = RUNNING
-    for from_ms, until_ms, data in state.groups:
-        if from_ms <= at_ms and until_ms != from_ms:
-            ran[data["jobs"]] = True
-            if until_ms == NEVER or at_ms < until_ms:
-                doing[data["jobs"]] = [
-                    MOVING if ready_ms > at_ms else PROFILING if profiling else RUNNING
-                    for ready_ms, profiling in zip(data["ready_ms"], data["profiling"], strict=True)
-                ]
+    grouped: set[int] = set()
+    for _, _, data in memberships.intervals(state, at_ms):
+        grouped.update(data["jobs"])
+    ran[list(grouped)] = True
+    for one in memberships.present(state, at_ms):
+        doing[one.job] = STATES.index(one.state(at_ms))
     for job, from_ms, until_ms in state.suspension_rows():
         if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms) and doing[job] == RUNNING:
             doing[job] = SUSPENDED

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from scheduling.model.values import ModelError
 from twin.models import Run
+from twin.models.run_modes import modes_where
 
 
 class TooLarge(ModelError):
@@ -17,13 +18,14 @@ class TooLarge(ModelError):
 
 def is_large(run: Run) -> bool:
     """True if the state of the run is not folded for pages. A run that follows a clock is not large before its end."""
-    by_clock = run.mode == Run.MIRROR or (run.mode == Run.LIVE and run.status in Run.ACTIVE)
+    rules = run.mode_rules
+    by_clock = rules.continued or (rules.paced and run.status in Run.ACTIVE)
     return not by_clock and run.last_seq > settings.LARGE_RUN_EVENTS
 
 
 def all_large() -> Q:
     """The same as a filter of runs."""
-    by_clock = Q(mode=Run.MIRROR) | Q(mode=Run.LIVE, status__in=Run.ACTIVE)
+    by_clock = Q(mode__in=modes_where(continued=True)) | Q(mode__in=modes_where(paced=True), status__in=Run.ACTIVE)
     return Q(last_seq__gt=settings.LARGE_RUN_EVENTS) & ~by_clock
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 
 from twin.eventlog import state_codec
+from twin.eventlog.batch_codec import log_of
 from twin.eventlog.event_log import lines_and_bars
 from twin.eventlog.fold import RunState
 from twin.eventlog.large_runs import all_large
@@ -30,7 +31,8 @@ def at(run_id: int, up_to: int | None = None, state: RunState | None = None, *, 
     state = _stored(run_id, up_to, at_ms, 0 if state is None else state.last_seq + MAX_BEHIND) or state or RunState()
     with gc_control.paused():  # over all batches: otherwise the collector scans the fold's objects again and again
         for lines, bars in lines_and_bars(run_id, state.last_seq, up_to, at_ms):
-            state.feed_raw(lines, bars, up_to, at_ms)
+            with log_of(run_id):
+                state.feed_raw(lines, bars, up_to, at_ms)
     return state
 
 

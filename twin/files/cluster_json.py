@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from scheduling.model.values import MIN_REAL, ROLES, Cluster, ModelError, Server, shown
+from scheduling.model.limits import MIN_REAL
+from scheduling.model.values import ROLES, Cluster, ModelError, Server, shown
 from twin.files.textcheck import BOM, check_text
 from twin.files.units import MAX_INT, read_demand, shorten, write_demand
 
@@ -79,6 +81,16 @@ def check_end(cluster: Cluster) -> Cluster:
     return cluster
 
 
+def cluster_with(cluster: Cluster, slot_ms: int | None, horizon_slots: int | None) -> Cluster:
+    """The same machines under another slot length or horizon."""
+    changes: dict[str, Any] = {}
+    if slot_ms is not None:
+        changes["slot_ms"] = slot_ms
+    if horizon_slots is not None:
+        changes["horizon_slots"] = horizon_slots
+    return check_end(replace(cluster, **changes))
+
+
 def cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
     """The inverse of `cluster_from_dict`."""
     return {
@@ -123,8 +135,8 @@ def _server(position: int, value: Any) -> Server:
         site=value.get("site", "edge"),
         capacity=read_demand(subject, "capacity", _get(subject, value, "capacity", dict)),
         roles=tuple(roles),
-        worker_lanes=_lanes(subject, value, "worker_lanes"),
-        ps_lanes=_lanes(subject, value, "ps_lanes"),
+        worker_lanes=_worker_slots(subject, value, "worker_lanes"),
+        ps_lanes=_worker_slots(subject, value, "ps_lanes"),
         speed=1.0 if value.get("speed") is None else _number(subject, value, "speed", 1.0),
         nic_gbps=_rate(subject, value, "nic_gbps"),
         disk_gbps=_rate(subject, value, "disk_gbps"),
@@ -146,7 +158,7 @@ def _away(subject: str, value: Any) -> tuple[tuple[int, int], ...]:
     return tuple((begin, end) for begin, end in value)
 
 
-def _lanes(subject: str, value: Mapping[str, Any], key: str) -> dict[str, int]:
+def _worker_slots(subject: str, value: Mapping[str, Any], key: str) -> dict[str, int]:
     found = value.get(key) or {}
     counts = found.values() if isinstance(found, dict) else [None]
     if not all(isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_INT for count in counts):

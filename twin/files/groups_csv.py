@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduling.colocation.verification.groups_csv import GROUP_COLUMNS
 from scheduling.model.values import Cluster, Event, Job, ModelError, shorten
@@ -15,8 +15,15 @@ from scheduling.verification.families import files_of
 from twin.files.textcheck import check_text
 
 NAME = "groups.csv"
-Span = tuple[int, int, Mapping[str, Any]]  # (start_ms, end_ms, data of the `grouped` event) of a group
 CONSTANT = ("servers", "jobs", "iteration_ms", "cpu_utilization", "net_utilization", "disk_ratios", "model_disk_ratios")
+
+
+class Span(NamedTuple):
+    """Time in which a group does not change."""
+
+    start_ms: int
+    end_ms: int
+    data: Mapping[str, Any]  # of the `grouped` event
 
 
 class GroupHistory:
@@ -48,7 +55,8 @@ class GroupHistory:
     def _close(self, group: int, at_ms: int) -> None:
         known = self.present.pop(group, None)
         if known is not None:
-            self.spans.append((known[0], at_ms, known[1]))
+            start_ms, data = known
+            self.spans.append(Span(start_ms, at_ms, data))
 
 
 def group_lines(cluster: Cluster, jobs: Sequence[Job], spans: Iterable[Span]) -> Iterator[str]:
@@ -56,9 +64,8 @@ def group_lines(cluster: Cluster, jobs: Sequence[Job], spans: Iterable[Span]) ->
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(GROUP_COLUMNS)
-    for group, own in groupby(
-        sorted(spans, key=lambda span: (span[2]["group"], span[0])), key=lambda span: span[2]["group"]
-    ):
+    in_order = sorted(spans, key=lambda span: (span.data["group"], span.start_ms))
+    for group, own in groupby(in_order, key=lambda span: span.data["group"]):
         for start, end, data in _merged(own):
             writer.writerow([
                 group, start, end, " ".join(cluster.servers[s].name for s in data["servers"]),
@@ -76,12 +83,12 @@ def group_lines(cluster: Cluster, jobs: Sequence[Job], spans: Iterable[Span]) ->
 def _merged(spans: Iterable[Span]) -> list[Span]:
     """The spans of one group, in order, without those that last no time."""
     found: list[Span] = []
-    for start, end, data in spans:
+    for span in spans:
         last = found[-1] if found else None
-        if last and last[1] == start and all(last[2][key] == data[key] for key in CONSTANT):
-            found[-1] = last[0], end, data
-        elif end > start:
-            found.append((start, end, data))
+        if last and last.end_ms == span.start_ms and all(last.data[key] == span.data[key] for key in CONSTANT):
+            found[-1] = span._replace(start_ms=last.start_ms)
+        elif span.end_ms > span.start_ms:
+            found.append(span)
     return found
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from scheduling.model.values import GPU
 from twin.files.job_table import DEMANDS, INTEGERS, MISSING, JobTable
 
 
 def present(table: JobTable, part: str) -> np.ndarray:
     """[job] whether the field is there."""
     if part == "utility":
-        return np.zeros(len(table), dtype=bool) if table.utility is None else ~np.isnan(table.utility[:, 0])
+        return np.zeros(len(table), dtype=bool) if table.utility is None else ~np.isnan(table.utility).any(axis=1)
     if part == "upload_ms":
         return np.zeros(len(table), dtype=bool) if table.uploads is None else np.diff(table.uploads[0]) > 0
     if part in table.texts:
@@ -21,7 +22,7 @@ def present(table: JobTable, part: str) -> np.ndarray:
     if column is None:
         return np.zeros(len(table), dtype=bool)
     if part in DEMANDS:
-        return column[:, 0] >= 0
+        return column[:, GPU] >= 0
     return column != MISSING if part in INTEGERS else ~np.isnan(column)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import Job, Utility
+from scheduling.model.values import GPU, RESOURCES, Job, Utility
 
-PIECE = 2_000  # jobs that are Python objects at a time
+BATCH = 2_000  # jobs that are Python objects at a time
 MISSING = -1
 INTEGERS = (
     "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
@@ -66,7 +66,7 @@ class JobTable:
         for name in DEMANDS:
             column = [getattr(job, name) for job in jobs]
             if any(value is not None for value in column):
-                columns[name] = np.array([value or (MISSING,) * 5 for value in column], dtype=np.int64)
+                columns[name] = np.array([value or (MISSING,) * len(RESOURCES) for value in column], dtype=np.int64)
         utility = None
         if any(job.utility for job in jobs):
             rows = [
@@ -125,10 +125,10 @@ class JobTable:
 
     def jobs(self) -> Iterator[Job]:
         """The jobs as objects; ModelError when one breaks a rule of the model."""
-        for first in range(0, len(self), PIECE):
-            yield from self._piece(slice(first, min(first + PIECE, len(self))))
+        for first in range(0, len(self), BATCH):
+            yield from self._batch(slice(first, min(first + BATCH, len(self))))
 
-    def _piece(self, rows: slice) -> Iterator[Job]:
+    def _batch(self, rows: slice) -> Iterator[Job]:
         names = ["id", *self.columns, *self.texts]
         beside = {"utility": self.utility, "upload_ms": self.uploads, "provenance": self.provenance}
         names += [name for name, part in beside.items() if part is not None]
@@ -145,12 +145,13 @@ class JobTable:
         if name in self.columns:
             values = self.columns[name][rows].tolist()
             if name in DEMANDS:
-                return [None if row[0] < 0 else tuple(row) for row in values]
+                return [None if row[GPU] == MISSING else tuple(row) for row in values]
             if name in INTEGERS:
                 return [None if value == MISSING else value for value in values]
             return [None if value != value else value for value in values]
         if name == "utility" and self.utility is not None:
-            return [None if row[0] != row[0] else Utility(*row) for row in self.utility[rows].tolist()]
+            stated = self.utility[rows].tolist()
+            return [None if priority != priority else Utility(priority, *rest) for priority, *rest in stated]
         if name == "upload_ms" and self.uploads is not None:
             begins, delays = self.uploads
             ends = zip(begins[:-1][rows].tolist(), begins[1:][rows].tolist(), strict=True)
@@ -180,8 +181,8 @@ class JobTable:
         if self.uploads is not None:
             begins, delays = self.uploads
             chosen = np.arange(len(self))[rows]
-            pieces = [delays[begins[i] : begins[i + 1]] for i in chosen.tolist()]
-            uploads = np.cumsum([0, *map(len, pieces)]), np.concatenate(pieces) if pieces else delays[:0]
+            parts = [delays[begins[i] : begins[i + 1]] for i in chosen.tolist()]
+            uploads = np.cumsum([0, *map(len, parts)]), np.concatenate(parts) if parts else delays[:0]
         return JobTable(
             self.ids[rows], {name: column[rows] for name, column in self.columns.items()},
             {name: Coded(text.codes[rows], text.words) for name, text in self.texts.items()},
@@ -199,7 +200,7 @@ def _column(column: np.ndarray | None, name: str, count: int) -> np.ndarray:
     if column is not None:
         return column
     if name in DEMANDS:
-        return np.full((count, 5), MISSING, dtype=np.int64)
+        return np.full((count, len(RESOURCES)), MISSING, dtype=np.int64)
     return np.full(count, np.nan) if name in REALS else np.full(count, MISSING, dtype=np.int64)
 
 

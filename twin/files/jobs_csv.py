@@ -19,7 +19,7 @@ from twin.files.job_table import DEMANDS, INTEGERS, MISSING, REALS, TEXTS, JobTa
 from twin.files.outputs import cell
 
 UTILITY = ("priority", "sensitivity", "target_slots")
-PIECE = 10_000  # jobs that are text at a time
+BATCH = 10_000  # jobs that are text at a time
 
 
 def columns_of(tables: Iterable[JobTable]) -> list[str]:
@@ -46,13 +46,13 @@ ALL = (
 
 
 def csv_lines(tables: Iterable[JobTable], names: list[str]) -> Iterator[str]:
-    """The content of jobs.csv in pieces."""
+    """The content of jobs.csv in parts."""
     yield ",".join(names) + "\n"
     for table in tables:
-        for first in range(0, len(table), PIECE):
-            piece = table.take(slice(first, first + PIECE))
+        for first in range(0, len(table), BATCH):
+            batch = table.take(slice(first, first + BATCH))
             out = io.StringIO()
-            csv.writer(out, lineterminator="\n").writerows(zip(*(_texts(piece, name) for name in names), strict=True))
+            csv.writer(out, lineterminator="\n").writerows(zip(*(_texts(batch, name) for name in names), strict=True))
             yield out.getvalue()
 
 

@@ -12,19 +12,19 @@ from twin.files.job_table import INTEGERS, REALS, JobTable
 from twin.files.jobs_csv import csv_lines
 from twin.infra.duckdb_settings import SETTINGS
 
-PIECE_BYTES = 256 * 1024
+PART_BYTES = 256 * 1024
 WHOLE, REAL, THOUSANDTHS, TEXT = "BIGINT", "DOUBLE", "DECIMAL(18,3)", "VARCHAR"
 
 
 def parquet_pieces(tables: Iterable[JobTable], names: list[str]) -> Iterator[bytes]:
-    """The file with these columns in pieces; ModelError at once where DuckDB is not installed."""
+    """The file with these columns in parts; ModelError at once where DuckDB is not installed."""
     if find_spec("duckdb") is None:
         raise ModelError("jobs.parquet needs the package duckdb; install it or choose jobs.csv")
     return _pieces(tables, names)
 
 
 def _pieces(tables: Iterable[JobTable], names: list[str]) -> Iterator[bytes]:
-    """The pieces of a file that is made on disk from the text of jobs.csv, so that memory has a bound."""
+    """The parts of a file that is made on disk from the text of jobs.csv, so that memory has a bound."""
     import duckdb  # takes a quarter of a second
 
     with (
@@ -39,8 +39,8 @@ def _pieces(tables: Iterable[JobTable], names: list[str]) -> Iterator[bytes]:
         table.write_parquet(str(parquet), compression="zstd")
         text.unlink()
         with parquet.open("rb") as file:
-            while piece := file.read(PIECE_BYTES):
-                yield piece
+            while part := file.read(PART_BYTES):
+                yield part
 
 
 def _type(name: str) -> str:

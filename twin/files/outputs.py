@@ -14,7 +14,9 @@ from typing import IO, Any
 import orjson
 
 from scheduling.kernel.realized_schedule import Futures
-from scheduling.model.values import CLOUD, MAX_INT, NONE, Cluster, Event, Job, ModelError, Placement, Role
+from scheduling.model.bars import CLOUD, END, JOB, NONE, Placement, Role
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, Event, Job, ModelError
 from twin.files.cluster_json import dump_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import GroupHistory
@@ -90,11 +92,11 @@ class OutputWriter:
 
     def _planned(self, event: Event) -> None:
         bars = event.data["bars"]
-        last = max(bars, key=itemgetter(4), default=None)
-        if last is not None and last[4] > MAX_INT:
-            id_ = self.jobs[last[0]].id
+        last = max(bars, key=itemgetter(END), default=None)
+        if last is not None and last[END] > MAX_INT:
+            id_ = self.jobs[last[JOB]].id
             raise ModelError(
-                f"job {id_}: would run until {last[4]} ms, beyond 2^53; set horizon_slots, or reduce the work of jobs"
+                f"job {id_}: would run until {last[END]} ms, beyond 2^53; set horizon_slots, or reduce the work of jobs"
             )
         self.futures.feed(event)
 
@@ -109,10 +111,10 @@ def schedule_lines(cluster: Cluster, jobs: Sequence[Job], bars: Iterable[Placeme
     """The lines of schedule.csv. The bars of a job follow each other; those where nothing changes become one."""
     names = {CLOUD: "cloud", NONE: ""} | {i: quoted(server.name) for i, server in enumerate(cluster.servers)}
     yield ",".join(SCHEDULE_COLUMNS) + "\n"
-    for job, own in groupby(bars, key=itemgetter(0)):
+    for job, own in groupby(bars, key=itemgetter(JOB)):
         id_ = quoted(jobs[job].id)
-        for _, role, server, start_ms, end_ms, count, lane, chunk, group in merged(own):
-            shown = [number if number >= 0 else "" for number in (chunk, lane, group)]
+        for _, role, server, start_ms, end_ms, count, worker_slot, chunk, group in merged(own):
+            shown = [number if number >= 0 else "" for number in (chunk, worker_slot, group)]
             place = f"{ROLE_NAMES[Role(role)]},{names[server]},{shown[1]}"
             yield f"{id_},{shown[0]},{place},{count},{shown[2]},{start_ms},{end_ms}\n"
 
@@ -122,7 +124,7 @@ def merged(bars: Iterable[Placement]) -> list[Placement]:
     out: list[Placement] = []
     ending: dict[tuple[int, ...], int] = {}  # (key, end) of a bar -> its index in `out`
     for bar in bars:
-        same = (bar.role, bar.server, bar.count, bar.lane, bar.chunk, bar.group)
+        same = (bar.role, bar.server, bar.count, bar.worker_slot, bar.chunk, bar.group)
         place = ending.pop((*same, bar.start_ms), None)
         if place is None:
             place = len(out)

@@ -1,6 +1,6 @@
 """A schedule in the trace event format that Perfetto (ui.perfetto.dev) and chrome://tracing open.
 
-A site is a process, a server with each of its sub-lanes a thread, a bar a complete event; times are microseconds. Jobs
+A site is a process, a server with each of its sub-rows a thread, a bar a complete event; times are microseconds. Jobs
 that share a server lie on different threads, because events of one thread must nest.
 """
 
@@ -11,10 +11,11 @@ from heapq import heappop, heappush
 
 import orjson
 
-from scheduling.model.values import CLOUD, Cluster, Job, Placement, Role
+from scheduling.model.bars import CLOUD, Placement, Role
+from scheduling.model.values import Cluster, Job
 
 NOWHERE = "groups"  # the process of bars in a group of machines
-MAX_LANES = 1_000  # of one server: the thread's number is server x MAX_LANES + lane
+MAX_SUB_ROWS = 1_000  # of one server: the thread's number is (server + 2) x MAX_SUB_ROWS + sub-row
 
 
 def trace_lines(cluster: Cluster, jobs: Sequence[Job], bars: Iterable[Placement]) -> Iterator[bytes]:
@@ -43,8 +44,8 @@ class _Rows:
         self.cluster = cluster
         self.processes: dict[str, int] = {}
         self.named: set[int] = set()
-        self.busy: dict[int, list[tuple[int, int]]] = {}  # server -> heap of (end, lane)
-        self.free: dict[int, list[int]] = {}  # server -> heap of lanes that are free again
+        self.busy: dict[int, list[tuple[int, int]]] = {}  # server -> heap of (end, sub-row)
+        self.free: dict[int, list[int]] = {}  # server -> heap of sub-rows that are free again
 
     def place(self, bar: Placement) -> tuple[int, int, list[bytes]]:
         """(process, thread, lines that name those which are new)"""
@@ -59,21 +60,21 @@ class _Rows:
         if site not in self.processes:
             self.processes[site] = len(self.processes) + 1
             fresh.append(_meta("process_name", self.processes[site], 0, site))
-        lane = self._lane(row, bar)
-        thread = (row + 2) * MAX_LANES + lane
+        sub_row = self._sub_row(row, bar)
+        thread = (row + 2) * MAX_SUB_ROWS + sub_row
         if thread not in self.named:
             self.named.add(thread)
             fresh.append(_meta("thread_name", self.processes[site], thread, name))
         return self.processes[site], thread, fresh
 
-    def _lane(self, row: int, bar: Placement) -> int:
-        """The lowest sub-lane of the row that is free when the bar starts."""
+    def _sub_row(self, row: int, bar: Placement) -> int:
+        """The lowest sub-row of the row that is free when the bar starts."""
         busy, free = self.busy.setdefault(row, []), self.free.setdefault(row, [])
         while busy and busy[0][0] <= bar.start_ms:
             heappush(free, heappop(busy)[1])
-        lane = heappop(free) if free else len(busy)
-        heappush(busy, (bar.end_ms, lane))
-        return lane
+        sub_row = heappop(free) if free else len(busy)
+        heappush(busy, (bar.end_ms, sub_row))
+        return sub_row
 
 
 def _meta(kind: str, process: int, thread: int, name: str) -> bytes:

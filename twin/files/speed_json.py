@@ -10,8 +10,9 @@ from typing import Any
 
 import orjson
 
+from scheduling.model.limits import MAX_INT
 from scheduling.model.measured_speed import MeasuredSpeed, Setting
-from scheduling.model.values import MAX_INT, ModelError, shorten
+from scheduling.model.values import ModelError, shorten
 
 KIND = "measured-speed"
 WHOLE = ("batch", "cores")

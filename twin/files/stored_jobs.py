@@ -9,11 +9,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from scheduling.model.values import RESOURCES, ZERO, Job, Role
+from scheduling.model.held import held_by_role
+from scheduling.model.values import ZERO, Job
 from twin.files.job_table import JobTable
 from twin.infra import gc_control
 
-CPU = RESOURCES.index("cpu")
 BLOCK = 32  # jobs that are made together: one alone takes three times as long as in a block
 _making = threading.Lock()
 
@@ -103,17 +103,13 @@ def demands_of(jobs: Sequence[Job], name: str) -> np.ndarray:
 
 def demands_by_role(jobs: Sequence[Job]) -> np.ndarray:
     """int64 [role, job, resource]: what one unit of a bar holds."""
-    worker, ps = demands_of(jobs, "worker"), demands_of(jobs, "ps")
-    suspended = worker.copy()
-    suspended[:, CPU] = 0
-    by_role = {Role.WORKER: worker, Role.PS: ps, Role.TRANSFER: np.zeros_like(worker), Role.SUSPENDED: suspended}
-    return np.stack([by_role[role] for role in Role])
+    return held_by_role(demands_of(jobs, "worker"), demands_of(jobs, "ps"))
 
 
 def any_utility(jobs: Sequence[Job]) -> bool:
     """True if any of the jobs has a utility."""
     if isinstance(jobs, StoredJobs):
-        return jobs.table.utility is not None and not np.isnan(jobs.table.utility[:, 0]).all()
+        return jobs.table.utility is not None and not np.isnan(jobs.table.utility).all()
     return any(job.utility is not None for job in jobs)
 
 

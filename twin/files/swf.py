@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from scheduling.model.training_models import oasis_minibatch_ms, pd_ors_sample_ms
-from scheduling.model.values import Job, ModelError
+from scheduling.model.values import BANDWIDTH, MEMORY, Job, ModelError
 from twin.files.jobs_jsonl import job_lines, parse_line
 
 MARK = b"; TwinJob: "
@@ -35,7 +35,7 @@ def row_of(number: int, job: Job) -> bytes:
     """The row of 18 numbers: id, submit s, wait, run s, procs, cpu, KB per proc, requested procs, time, memory, ..."""
     run_ms, procs = run_time_ms(job), job.requested_workers or -1
     run_s = -1 if run_ms is None else max(1, round(run_ms / 1000))
-    memory = job.worker[2] * 1000 if job.worker and job.worker[2] else -1
+    memory = job.worker[MEMORY] * 1000 if job.worker and job.worker[MEMORY] else -1
     row = (
         number,
         round(job.arrival_ms / 1000),
@@ -64,7 +64,7 @@ def run_time_ms(job: Job) -> float | None:
     if job.epochs is None:
         return None
     workers = job.requested_workers or 1
-    if job.num_chunks and job.minibatches_per_chunk and job.minibatch_ms and job.worker and job.worker[4]:
+    if job.num_chunks and job.minibatches_per_chunk and job.minibatch_ms and job.worker and job.worker[BANDWIDTH]:
         return job.epochs * job.num_chunks * job.minibatches_per_chunk * oasis_minibatch_ms(job) / workers
     if job.num_samples and job.sample_ms and job.external_gbps and job.workers_per_ps and job.global_batch:
         return job.epochs * job.num_samples * pd_ors_sample_ms(job, internal=False) / workers

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from scheduling.model.values import MAX_INT, RESOURCES, Demand, ModelError, shorten
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import RESOURCES, Demand, ModelError, shorten
 
 __all__ = ["MAX_AMOUNT", "MAX_INT", "read_demand", "shorten", "to_thousandths", "to_whole", "write_demand"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections import defaultdict
@@ -31,7 +32,7 @@ METRICS = {
     "frames_dropped": Declared(COUNTER, "Messages dropped for clients that are too slow; they fetch a snapshot."),
     "tasks": Declared(COUNTER, "Tasks of workers that ended.", ("task", "outcome")),
     "task_seconds": Declared(HISTOGRAM, "Duration of tasks of workers; `advance_run` is a slice of a run.", ("task",)),
-    "events_pushed": Declared(COUNTER, "Events accepted from machines that post."),
+    "events_pushed": Declared(COUNTER, "Events accepted from sources that post."),
     "log_errors": Declared(COUNTER, "Lines of the level ERROR or above in the logs."),
 }
 
@@ -39,6 +40,8 @@ Key = tuple[str, tuple[str, ...]]  # name and values of its labels
 _lock = threading.Lock()
 _sums: dict[Key, float] = defaultdict(float)
 _buckets: dict[Key, list[float]] = {}  # number of observations by bucket, above all bounds, and their sum
+# a thread of the parent that held the lock would not exist in the child, which would wait for ever
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def count(name: str, *labels: str, by: float = 1) -> None:

@@ -6,14 +6,19 @@ import threading
 import time
 from collections import deque
 from datetime import UTC, datetime
+from typing import Any
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
 from twin.infra import pubsub
 from twin.models import Run
 
+WAIT_SETTINGS = {"sqlite": "PRAGMA busy_timeout", "postgresql": "SET lock_timeout"}  # in ms
+LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
 WAIT_S = 1.0  # for a lock; a writer usually holds it for some ms
 CHECK_S = 1.0
 LOCKED_SINCE = "twin:locked-since"  # key: wall clock, in seconds
@@ -22,13 +27,21 @@ WAITS = range(60, 600)  # writes from which the wait is known, and newest writes
 
 
 def lock_wait_s() -> float:
-    """Seconds for which a write of this process waits for a lock before it fails."""
-    return float(settings.DATABASES["default"].get("OPTIONS", {}).get("timeout", 0.0))
+    """Seconds for which a statement of this process waits for a lock before it fails."""
+    return float(settings.DATABASE_LOCK_WAIT_S)
+
+
+def limit_wait(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """Limit of the waits of a new connection, as its receiver of connection_created."""
+    with connection.cursor() as cursor:
+        _set_wait(cursor, lock_wait_s())
 
 
 def is_lock(error: Exception) -> bool:
-    """True if a write failed because another process held the database for too long."""
-    return isinstance(error, OperationalError) and "locked" in str(error)
+    """True if a statement failed because another process held the database, or a table or row, for too long."""
+    if not isinstance(error, OperationalError):
+        return False
+    return getattr(error.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE or "locked" in str(error)
 
 
 def fault() -> Exception | None:
@@ -41,7 +54,7 @@ def fault() -> Exception | None:
                     Run.objects.filter(pk=-1).update(message="")  # takes the lock and changes nothing
             finally:
                 _set_wait(cursor, lock_wait_s())
-    except DatabaseError as error:
+    except (DatabaseError, InterfaceError) as error:
         return error
     return None
 
@@ -103,6 +116,8 @@ class LockWatch:
             time.sleep(CHECK_S)
 
 
-def _set_wait(cursor: object, seconds: float) -> None:
-    if connection.vendor == "sqlite":
-        cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")  # type: ignore[attr-defined]
+def _set_wait(cursor: CursorWrapper, seconds: float) -> None:
+    """Limit of the waits for locks of the connection of the cursor."""
+    setting = WAIT_SETTINGS.get(cursor.db.vendor)
+    if setting is not None:
+        cursor.execute(f"{setting} = {round(seconds * 1000)}")

@@ -7,6 +7,7 @@ and browsers repair the gap from the log.
 from __future__ import annotations
 
 import logging
+import os
 import time
 from functools import cache
 from typing import Any
@@ -74,4 +75,12 @@ def client() -> redis.Redis:
 def _client(url: str) -> redis.Redis:
     if not url:
         raise redis.ConnectionError("LAYER_URL is not set")
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, health_check_interval=30)
+    made = redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, health_check_interval=30)
+    _made.append(made)
+    return made
+
+
+# Another thread of the parent may hold a lock of its client at a fork. Nobody would ever release it in the child, which
+# makes a client of its own; that of the parent stays referenced, because its finalizer would wait for that lock.
+_made: list[redis.Redis] = []
+os.register_at_fork(after_in_child=_client.cache_clear)

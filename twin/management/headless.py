@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandParser
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import MAX_INT, ModelError, shorten
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import ModelError, shorten
 from twin.management.atomic_output import remove_unfinished
 from twin.traces.importers import ImportRefused
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scheduling.model.values import MAX_INT, NONE, Demand, Job, Placement, Role, Server
+from scheduling.model.bars import NONE, Placement, Role
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Demand, Job, Server
 from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
 
 EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
@@ -25,11 +27,15 @@ def memory_of(memory_mb: int) -> int:
     return memory_mb * 2**20 // 10**6
 
 
+def capacity_of(node: NodeFact) -> Demand:
+    """Amounts that a node offers to jobs, in thousandths."""
+    return (node.gpus * THOUSAND, node.cpus * THOUSAND, memory_of(node.memory_mb), 0, 0)
+
+
 def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> Server:
     """A node as a server; `away` are the intervals in ms of the log in which it took no work."""
-    capacity = (node.gpus * THOUSAND, node.cpus * THOUSAND, memory_of(node.memory_mb), 0, 0)
     name = plain_name(node.name)
-    return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity, away=away)
+    return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity_of(node), away=away)
 
 
 def amounts_of(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[int, int, int]:
@@ -128,7 +134,7 @@ def joined(bars: Iterable[Placement]) -> list[Placement]:
     """The bars of a job as workers, without the division that suspensions make."""
     found: list[Placement] = []
     before: Placement | None = None
-    for bar in sorted(bars, key=lambda bar: (bar.server, bar.lane, bar.start_ms)):
+    for bar in sorted(bars, key=lambda bar: (bar.server, bar.worker_slot, bar.start_ms)):
         if before is not None and _divided(before, bar):
             found[-1] = found[-1]._replace(end_ms=bar.end_ms)
         else:
@@ -139,5 +145,10 @@ def joined(bars: Iterable[Placement]) -> list[Placement]:
 
 def _divided(first: Placement, then: Placement) -> bool:
     """True if a suspension begins or ends between the two bars."""
-    same = (first.server, first.lane, first.count, first.end_ms) == (then.server, then.lane, then.count, then.start_ms)
+    same = (first.server, first.worker_slot, first.count, first.end_ms) == (
+        then.server,
+        then.worker_slot,
+        then.count,
+        then.start_ms,
+    )
     return same and first.role != then.role

@@ -1,7 +1,7 @@
 """The border between two runs of a live cluster: one ends after a day or many events, the next has what is open.
 
-One transaction closes the run and begins the next, so a follower that dies at the border finds either the old run, and
-closes it again, or the new one. Nothing is in neither, and nothing that has ended is in both.
+One transaction closes the run and begins the next, so a follower that was killed at the border finds either the old
+run, and closes it again, or the new one. Nothing is in neither, and nothing that has ended is in both.
 
 A run also ends when its connection is removed. What is open then is unfinished. A worker computes the metrics of an
 ended run (twin/analysis/closing_metrics.py).
@@ -18,7 +18,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from scheduling.model.values import NONE
+from scheduling.kernel.plan_scopes import OF_HISTORY
+from scheduling.model.bars import NONE
 from twin.connectors.facts import JobFact, Snapshot
 from twin.eventlog import frames
 from twin.infra import pubsub
@@ -27,6 +28,7 @@ from twin.mirror.as_values import EventData, bars_of
 from twin.mirror.differ import Mirror
 from twin.mirror.jobs.known import KnownJob
 from twin.models import Connection, EventBatch, Run
+from twin.moments import moment_utc, unix_ms
 
 MAX_MS = 86_400_000  # of the cluster's time from the first poll on
 MAX_EVENTS = settings.MIRROR_EVENTS  # after those of the first poll
@@ -101,7 +103,7 @@ class Ending:
         seen_ms = connection.health.get("seen_ms") or 0
         self.mirror.log_ms = max(self.mirror.log_ms, seen_ms - self.mirror.epoch_ms)
         self.message = (
-            f"Following ended at {timezone.now():%Y-%m-%d %H:%M:%S} UTC, when the connection {connection.name} was "
+            f"Following ended at {moment_utc(unix_ms(timezone.now()))}, when the connection {connection.name} was "
             "removed; jobs that were open then are unfinished."
         )
 
@@ -147,7 +149,7 @@ def _cut_bars(known: KnownJob, mirror: Mirror) -> list[EventData]:
     cut = [bar._replace(end_ms=min(bar.end_ms, mirror.log_ms)) for bar in bars if bar.start_ms < mirror.log_ms]
     start_ms = min((bar.start_ms for bar in cut), default=NONE)
     rows = [[known.index, start_ms, NONE]]
-    return [("plan_changed", {"scope": "observed", "keys": [known.index], "jobs": rows, "bars": cut})]
+    return [("plan_changed", {"scope": OF_HISTORY.name, "keys": [known.index], "jobs": rows, "bars": cut})]
 
 
 def _as_seen(mirror: Mirror) -> Snapshot:

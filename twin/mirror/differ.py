@@ -1,7 +1,7 @@
 """Differ: compares a poll of a real cluster with the log, and returns the difference as events. It is pure.
 
-Laws (tests/twin/mirror/test_differ_laws.py): repeating a poll gives no events; after any polls, lost, repeated or out
-of order, the state of the open jobs and of the nodes is that of the newest poll; the time of the log never runs
+Laws (tests/twin/mirror/jobs/test_differ_laws.py): repeating a poll gives no events; after any polls, lost, repeated or
+out of order, the state of the open jobs and of the nodes is that of the newest poll; the time of the log never runs
 backwards; a job ends only when the cluster says so, or when a complete snapshot no longer has it.
 """
 

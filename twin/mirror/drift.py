@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import Placement, Role
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START, WIDTH, Placement, Role
+from scheduling.model.values import STORAGE
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, UNAVAILABLE, WAITING, JobFact, NodeFact, Snapshot
 from twin.infra.counts import counted
 from twin.mirror.as_values import OPEN, bars_of, joined, plain_name, server_of
-from twin.scenarios.edits.moments import moment
+from twin.moments import run_moment
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
 STATE_AFTER = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,
          "rejected": ENDED}  # fmt: skip
-ROLE, SERVER, START, END, COUNT = (
-    Placement._fields.index(name) for name in ("role", "server", "start_ms", "end_ms", "count")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +72,7 @@ class LoggedState:
             elif kind == "decided":
                 self._decided(self.jobs[data["job"]], data)
             elif kind == "plan_changed":
-                first, count = data["bars"]
-                self.jobs[data["keys"][0]].bars = _held(_without_suspensions(bars[first : first + count]))
+                self.jobs[data["keys"][0]].bars = _held(_without_suspensions(data["bars"].of(bars)))
             elif kind in ("server_added", "server_set"):
                 fields, index = data["fields"], data["server"]
                 away = bool(fields["away"]) and fields["away"][-1][1] >= OPEN
@@ -131,10 +128,10 @@ def _job_differences(job: LoggedJob, fact: JobFact, servers: Mapping[str, int], 
     elif fact.state == ENDED and job.outcome != fact.outcome:
         yield Difference(subject, "outcome", *(outcome.replace("_", " ") for outcome in (job.outcome, fact.outcome)))
     bars = bars_of(0, fact, fact.attempts, servers, epoch_ms)
-    wanted = _held(np.asarray(bars, dtype=np.int64).reshape(-1, len(Placement._fields)))
+    wanted = _held(np.asarray(bars, dtype=np.int64).reshape(-1, WIDTH))
     if (fact.complete_history and job.bars != wanted) or not wanted <= job.bars:
         names = {index: name for name, index in servers.items()}
-        yield Difference(subject, "placements", _shown(job.bars, names), _shown(wanted, names))
+        yield Difference(subject, "placements", _shown(job.bars, names, epoch_ms), _shown(wanted, names, epoch_ms))
 
 
 def _node_differences(name: str, logged: LoggedNode | None, node: NodeFact | None) -> Iterable[Difference]:
@@ -146,7 +143,7 @@ def _node_differences(name: str, logged: LoggedNode | None, node: NodeFact | Non
     available = node.state not in UNAVAILABLE
     if logged.available != available:
         yield Difference(f"node {name}", "availability", _yes(logged.available), _yes(available))
-    capacity = server_of(node, "edge", ()).capacity[:3]
+    capacity = server_of(node, "edge", ()).capacity[:STORAGE]
     if logged.capacity != capacity:
         yield Difference(f"node {name}", "capacity", _amounts(logged.capacity), _amounts(capacity))
 
@@ -191,9 +188,8 @@ def _without_suspensions(bars: np.ndarray) -> np.ndarray:
     """The bars of a job as workers: polls see its suspensions, its accounting does not state them."""
     if not (bars[:, ROLE] == Role.SUSPENDED).any():
         return bars
-    width = len(Placement._fields)
-    whole = joined(map(Placement._make, bars[:, :width].tolist()))
-    return np.asarray(whole, dtype=np.int64).reshape(-1, width)
+    whole = joined(map(Placement._make, bars[:, :WIDTH].tolist()))
+    return np.asarray(whole, dtype=np.int64).reshape(-1, WIDTH)
 
 
 def _held(bars: np.ndarray) -> frozenset[Held]:
@@ -205,10 +201,10 @@ def _held(bars: np.ndarray) -> frozenset[Held]:
     return frozenset((*row, count) for row, count in zip(map(tuple, rows.tolist()), counts.tolist(), strict=True))
 
 
-def _shown(bars: frozenset[Held], names: Mapping[int, str]) -> str:
-    """Bars as text, with times of the log."""
+def _shown(bars: frozenset[Held], names: Mapping[int, str], epoch_ms: int) -> str:
+    """Bars as text."""
     return "; ".join(
-        f"{counted(workers, 'worker')} on {names.get(server, f'server {server}')} from {moment(start)}"
-        + ("" if end == OPEN else f" to {moment(end)}")
+        f"{counted(workers, 'worker')} on {names.get(server, f'server {server}')} from {run_moment(start, epoch_ms)}"
+        + ("" if end == OPEN else f" to {run_moment(end, epoch_ms)}")
         for server, start, end, workers in sorted(bars)
     )

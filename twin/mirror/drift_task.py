@@ -21,6 +21,7 @@ from twin.connectors.facts import ENDED, ConnectorError, JobFact, NoAccounting
 from twin.eventlog import event_log
 from twin.mirror.drift import Difference, LoggedState, compare
 from twin.models import Connection
+from twin.moments import unix_ms
 from twin.processes import bounded_process, exclusive
 from twin.processes.requests import TaskRequests
 
@@ -28,10 +29,10 @@ log = logging.getLogger(__name__)
 TASK, QUEUE = "audit_mirror", "io"
 EVERY_S = 3_600.0
 FIRST_S = 120.0  # after the beginning of a run
-AGAIN_S = 20.0  # at least, until the second comparison of what differed
+MIN_AGAIN_S = 20.0  # until the second comparison of what differed
 POLL_S = 10.0  # a poll and what it changes are in the log so long after the poll was due
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
-LIMIT_S = 120.0  # of one audit
+MAX_S = 120.0  # of one audit
 MAX_SHOWN = 20  # differences that are kept; all are counted
 SETTLED_MS = 10_000  # what the accounting says to have ended later than this ago may not have been seen yet
 
@@ -61,12 +62,11 @@ def work(pk: int) -> None:
         before = _followed().filter(pk=pk).first()
         if mine is None or before is None or not due(before, time.time()):
             return
-        outcome = mine.run(partial(audit, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
+        outcome = mine.run(partial(audit, pk), limit_s=MAX_S, wanted=partial(_exists, pk))
         if outcome in bounded_process.FAILURES:
-            late = f"the audit took longer than {LIMIT_S:g} s"
             connection = Connection.objects.get(pk=pk)
             if connection.drift == before.drift:
-                _store(connection, EVERY_S, error=late if outcome == "late" else "the audit failed; see the log")
+                _store(connection, EVERY_S, error=bounded_process.why(outcome, MAX_S))
 
 
 def audit(pk: int) -> None:
@@ -101,15 +101,14 @@ def _compare(connection: Connection) -> Comparison:
     """Comparison of the log with the cluster, and with its accounting if it keeps one."""
     run = connection.run
     assert run is not None
-    assert run.clock_wall is not None
-    epoch_ms = round(run.clock_wall.timestamp() * 1000)
+    assert run.epoch_ms is not None
     connector = build(connection.connector, connection.parameters)
     try:
         snapshot = connector.snapshot()
         if not snapshot.complete:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
         until_ms = snapshot.at_ms - SETTLED_MS
-        since_ms = max(epoch_ms, until_ms - round(2 * EVERY_S * 1000))
+        since_ms = max(run.epoch_ms, until_ms - round(2 * EVERY_S * 1000))
         try:
             ended = [fact for fact in connector.history(since_ms, until_ms) if _ended_by(fact, until_ms)]
             accounted = True
@@ -120,7 +119,7 @@ def _compare(connection: Connection) -> Comparison:
     logged = LoggedState()
     for lines, bars in event_log.lines_and_bars(run.pk):
         logged.feed(lines, bars)
-    subjects, found = compare(logged, snapshot, ended, epoch_ms, _first_ms(connection))
+    subjects, found = compare(logged, snapshot, ended, run.epoch_ms, _first_ms(connection))
     return Comparison(subjects, found, accounted, connector.longest_poll_ms())
 
 
@@ -128,7 +127,7 @@ def _first_ms(connection: Connection) -> int:
     """The time after the first poll of the run, by the cluster's clock."""
     assert connection.run is not None
     offset_ms = connection.health.get("clock_offset_ms") or 0
-    return round(connection.run.created_at.timestamp() * 1000) + offset_ms + SETTLED_MS
+    return unix_ms(connection.run.created_at) + offset_ms + SETTLED_MS
 
 
 def _ended_by(fact: JobFact, until_ms: int) -> bool:
@@ -138,21 +137,21 @@ def _ended_by(fact: JobFact, until_ms: int) -> bool:
 def _settle(connection: Connection, comparison: Comparison) -> None:
     """Report of the differences that the comparison before has found too; new ones are compared again."""
     now = [asdict(difference) for difference in comparison.found]
-    figures = {"compared": comparison.subjects, "accounted": comparison.accounted}
+    counts = {"compared": comparison.subjects, "accounted": comparison.accounted}
     drift = connection.drift
     repeated = drift.get("run") == connection.run_id and drift.get("suspected")
     confirmed = [difference for difference in now if difference in drift["suspected"]] if repeated else []
     if now and not repeated:
-        again_s = max(AGAIN_S, comparison.longest_poll_ms / 1000 + POLL_S)
-        _store(connection, again_s, suspected=now, **figures)
+        again_s = max(MIN_AGAIN_S, comparison.longest_poll_ms / 1000 + POLL_S)
+        _store(connection, again_s, suspected=now, **counts)
         return
-    _store(connection, EVERY_S, count=len(confirmed), differences=confirmed[:MAX_SHOWN], **figures)
+    _store(connection, EVERY_S, count=len(confirmed), differences=confirmed[:MAX_SHOWN], **counts)
     if confirmed:
         log.error("connection %s: %d differences between log and cluster", connection.name, len(confirmed))
 
 
 def _store(connection: Connection, next_s: float, **fields: Any) -> None:
-    """Storage of a result; one that is not final keeps the figures of the audit before. The next is due in `next_s`."""
+    """Storage of a result; one that is not final keeps the counts of the audit before. The next is due in `next_s`."""
     blank: dict[str, Any] = {"compared": None, "count": None, "differences": [], "checked_at": None}
     same = connection.drift if connection.drift.get("run") == connection.run_id else {}
     now = time.time()

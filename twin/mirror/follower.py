@@ -28,6 +28,7 @@ from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
 from twin.mirror.sampling import begin
 from twin.models import Connection, Forecasting, Run
+from twin.processes.progress import Progress
 from twin.runs import lease
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ REFRESH_S = 1.0  # between two reads of the list of connections
 HEALTH_S = 2.0  # between two writes of a connection's health
 AGAIN_S = 5.0  # after a failure that is not the cluster's
 LEASE_AGAIN_S = 1.0
+STUCK_S = 120.0  # a loop that makes no progress for this long hangs; the first poll of a large cluster takes some 10 s
 
 
 class Follower:
@@ -43,10 +45,12 @@ class Follower:
     def __init__(self, stop: threading.Event) -> None:
         self.stop = stop
         self.threads: dict[int, Follow] = {}
+        self.progress = Progress("read the list of connections", STUCK_S)
 
     def run(self) -> None:
         """Start and end of threads as connections come, are paused, and go."""
         while not self.stop.wait(REFRESH_S):
+            self.progress.note()
             try:
                 self.refresh()
             except (DatabaseError, OSError) as error:
@@ -55,12 +59,17 @@ class Follower:
         for thread in self.threads.values():
             thread.join()
 
+    def fault(self) -> str:
+        """Fault of loops that hang, its own or that of a thread; empty while all run."""
+        threads = [thread.progress for thread in list(self.threads.values()) if thread.is_alive()]
+        return " and ".join(filter(None, (one.fault() for one in (self.progress, *threads))))
+
     def refresh(self) -> None:
         """Start of what is missing, and end of what is paused, gone or has other settings now."""
         following = Connection.objects.filter(wanted=Connection.FOLLOWING).values_list(
             "pk", "name", "parameters", "interval_ms", "sites", "sampler", "sampler_parameters"
         )
-        wanted = {row[0]: row[1:] for row in following}
+        wanted = {pk: tuple(settings) for pk, *settings in following}
         for pk, thread in list(self.threads.items()):
             if wanted.get(pk) != thread.settings:
                 thread.over.set()
@@ -78,11 +87,13 @@ class Follow(threading.Thread):
         """settings: the name of the connection, then what it is followed with."""
         super().__init__(name=f"follow-{settings[0]}", daemon=True)
         self.pk, self.settings, self.stop_all, self.over = pk, settings, stop, threading.Event()
+        self.progress = Progress(f"followed {settings[0]}", STUCK_S)
         self.written_at = float("-inf")
         self.following: Following | None = None
         self.stored: dict[str, Any] = {}  # the cluster's own expected starts and constraints, as stored last
 
     def run(self) -> None:
+        self.progress.own()
         while not self._ended(0):
             again = False
             try:
@@ -110,6 +121,7 @@ class Follow(threading.Thread):
         """True if the thread has to end, after a wait of at most so many seconds."""
         deadline = time.monotonic() + seconds
         while not (self.over.is_set() or self.stop_all.is_set()):
+            self.progress.note()
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
@@ -126,7 +138,7 @@ class Follow(threading.Thread):
             if run is None or mirror is None:
                 self._ended(LEASE_AGAIN_S)
                 return False
-            with lease.Heartbeat(run):
+            with lease.Heartbeat(run, hangs=self.progress.fault):
                 following = Following(
                     connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000,
                     stopped=self._telling(of, border := Border(run, mirror)), sampling=sampling, bordered=True,
@@ -156,7 +168,7 @@ class Follow(threading.Thread):
                 raise ConnectorError(first.why or "the answer of the cluster is not complete")
             stored.begin(of, first)
         assert of.run is not None
-        run = lease.take(of.run.pk, mirror=True)
+        run = lease.take(of.run.pk, simulated=False)
         return run, None if run is None else stored.load(of)
 
     def _telling(self, of: Connection, border: Border) -> Callable[[float], bool]:

@@ -72,7 +72,7 @@ class Following:
 
     def current_health(self) -> Health:
         """The health with its lags and counts, which are computed only here."""
-        self.health.lag, self.health.counts = self.lags.figures() or self.health.lag, counts(self.mirror)
+        self.health.lag, self.health.counts = self.lags.summary() or self.health.lag, counts(self.mirror)
         self.health.not_up = not_up(self.mirror)
         if self.sampling is not None:
             self.health.samples = asdict(self.sampling.health)

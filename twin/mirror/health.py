@@ -18,7 +18,7 @@ MAX_NAMED = 20  # nodes that are not up, with their reasons
 
 @dataclass
 class Health:
-    """Figures of one live cluster. Times are in Unix seconds of this machine unless the name says otherwise."""
+    """State of following one live cluster. Times are Unix seconds of this machine unless the name says otherwise."""
 
     last_look_at: float | None = None  # time of the newest poll; the name that stored connections have
     seen_ms: int | None = None  # the cluster's time of that poll
@@ -50,7 +50,7 @@ class Lags:
             if happened_ms is not None:
                 self.newest.append(max(0, learned_ms - happened_ms))
 
-    def figures(self) -> dict[str, int]:
+    def summary(self) -> dict[str, int]:
         """{p50_ms, p99_ms, facts}; empty before the first fact."""
         if not self.newest:
             return {}

@@ -6,16 +6,19 @@ the same history with everything that is known in the end, in the form that `sim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
-from scheduling.model.values import NONE, Cluster, Event, Job, ModelError, Placement, Server
+from scheduling.kernel.plan_scopes import OF_JOBS
+from scheduling.model.bars import NONE, Placement
+from scheduling.model.values import ZERO, Cluster, Demand, Event, Job, ModelError, Server
 from scheduling.observed.scheduler import ObservedScheduler
 from twin.connectors.facts import ENDED, Attempt
 from twin.mirror.as_values import bars_of, job_of, server_of
 from twin.mirror.differ import Mirror
 from twin.mirror.jobs.known import KnownJob
+from twin.mirror.nodes.known import KnownNode
 
 SLOT_MS = 60_000  # of the files; nothing of a real cluster is in slots
 # At one instant: what ends, then servers, then arrivals, then what starts.
@@ -37,6 +40,7 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     jobs: list[Job] = []
     steps: list[_Step] = []
     busy: dict[int, list[tuple[int, int]]] = {}
+    holds: dict[int, list[_Hold]] = {}
     for index, job in enumerate(known):
         arrival_ms = _arrival_ms(job, mirror)
         jobs.append(job_of(job.name, replace(job.fact, attempts=job.attempts), arrival_ms))
@@ -45,6 +49,7 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
         ]
         for bar in (bar for own in bars for bar in own):
             busy.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms))
+            holds.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms, bar.count, jobs[-1].worker or ZERO))
         steps += _steps(index, job, arrival_ms, bars, mirror)
     nodes = sorted(mirror.nodes.values(), key=lambda node: node.index)
     servers = tuple(
@@ -57,6 +62,7 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     )
     cluster = Cluster(name=name, slot_ms=SLOT_MS, servers=servers)
     steps += _outages(servers, until_ms)
+    steps += _resizes(nodes, servers, holds)
     steps.sort(key=lambda step: step[:2])  # stable: a job's own steps stay in order
     return cluster, jobs, _events(cluster, jobs, steps, until_ms)
 
@@ -69,6 +75,7 @@ def with_all_outages(cluster: Cluster, mirror: Mirror) -> Cluster:
 
 
 _Step = tuple[int, int, str, dict[str, Any]]  # at_ms, order at one instant, kind, data
+_Hold = tuple[int, int, int, Demand]  # start_ms, end_ms, count, what each holds
 
 
 def _before(job: KnownJob, mirror: Mirror) -> bool:
@@ -97,7 +104,7 @@ def _steps(index: int, job: KnownJob, arrival_ms: int, bars: list[list[Placement
         values: dict[str, Any] = {"waited_ms": start_ms - last_ms}
         yield start_ms, _STARTS, "decided", {"job": index, "kind": "started", "code": "started", "values": values}
         triple = [index, first_ms, end_ms if final else NONE]
-        yield start_ms, _STARTS, "plan_changed", {"scope": "job", "keys": [index], "jobs": [triple], "bars": own}
+        yield start_ms, _STARTS, "plan_changed", {"scope": OF_JOBS.name, "keys": [index], "jobs": [triple], "bars": own}
         if final:
             values = {"outcome": job.fact.outcome, "reason": job.fact.reason}
             over_ms = min(mirror.log_ms, max(end_ms, (job.ended_ms or 0) - mirror.epoch_ms))
@@ -159,6 +166,28 @@ def _outages(servers: tuple[Server, ...], until_ms: int) -> Iterator[_Step]:
             yield begin, _SERVERS, "server_changed", {"server": index, "away": True}
             if end <= until_ms:
                 yield end, _SERVERS, "server_changed", {"server": index, "away": False}
+
+
+def _resizes(
+    nodes: Sequence[KnownNode], servers: Sequence[Server], holds: Mapping[int, Sequence[_Hold]]
+) -> Iterator[_Step]:
+    """Changes of the capacity; each event states the one that it ends."""
+    for node, server in zip(nodes, servers, strict=True):
+        capacities = [*(capacity for _, capacity in node.was), server.capacity]
+        before_ms = -1
+        for (seen_ms, was), capacity in zip(node.was, capacities[1:], strict=True):
+            at_ms = before_ms = _needed_ms(holds.get(node.index, ()), was, before_ms, seen_ms)
+            fields = asdict(replace(server, capacity=capacity))
+            yield at_ms, _SERVERS, "server_set", {"server": node.index, "fields": fields, "was": was}
+
+
+def _needed_ms(holds: Sequence[_Hold], was: Demand, from_ms: int, seen_ms: int) -> int:
+    """Time of a change: the first start in the interval of what did not fit before it, as a poll reports both later."""
+    for start_ms in sorted({start_ms for start_ms, *_ in holds if from_ms < start_ms < seen_ms}):
+        now = [(count, each) for begin, end, count, each in holds if begin <= start_ms < end]
+        if any(sum(count * each[r] for count, each in now) > amount for r, amount in enumerate(was)):
+            return start_ms
+    return seen_ms
 
 
 def _events(cluster: Cluster, jobs: list[Job], steps: list[_Step], until_ms: int) -> Iterator[Event]:

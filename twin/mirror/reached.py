@@ -14,6 +14,6 @@ def reached_ms(run: Run, health: Mapping[str, Any] | None = None) -> int:
         connection = Connection.objects.filter(run=run).only("health").first()
         health = {} if connection is None or run.status not in Run.ACTIVE else connection.health
     seen_ms = health.get("seen_ms")
-    if seen_ms is None or run.clock_wall is None:
+    if seen_ms is None or run.epoch_ms is None:
         return run.sim_ms
-    return max(run.sim_ms, seen_ms - round(run.clock_wall.timestamp() * 1000))
+    return max(run.sim_ms, seen_ms - run.epoch_ms)

@@ -1,4 +1,4 @@
-"""Sampling: asks a sampler every interval, in a thread of its own, and gives its answers to whoever follows.
+"""Sampling: asks a sampler every interval, in a thread of its own, and hands its answers to the follower.
 
 A thread of its own, because following must never wait for it: a Prometheus that hangs until its time limit would delay
 each poll of the cluster by that time. The thread is given an unchanging copy of the cluster's occupancy, and touches no

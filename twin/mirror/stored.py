@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from scheduling.kernel.parameters import parse_declared
-from scheduling.model.values import Cluster, Event
+from scheduling.model.values import Cluster, Demand, Event
 from scheduling.observed.scheduler import ObservedScheduler
 from twin.connectors.facts import ENDED, Attempt, JobFact, NodeFact, ReservationFact, Snapshot
 from twin.eventlog import event_log
@@ -46,6 +46,7 @@ class NodeRecord:
     fact: NodeFact
     away: tuple[tuple[int, int], ...]
     site: str = ""  # of records that were written before it was stored
+    was: tuple[tuple[int, Demand], ...] = ()  # likewise
 
 
 @dataclass(slots=True)
@@ -169,9 +170,8 @@ def _facts(run: Run) -> Iterator[JobFact]:
 
 def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
     """The mirror of any mirrored run."""
-    assert run.clock_wall is not None
-    epoch_ms = round(run.clock_wall.timestamp() * 1000)
-    mirror = Mirror(epoch_ms, sites or SiteRule(), log_ms=run.sim_ms, at_ms=epoch_ms + run.sim_ms)
+    assert run.epoch_ms is not None
+    mirror = Mirror(run.epoch_ms, sites or SiteRule(), log_ms=run.sim_ms, at_ms=run.epoch_ms + run.sim_ms)
     records = MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload")
     for kind, index, payload in records.iterator(chunk_size=RECORDS):
         if kind == JOB:
@@ -190,7 +190,7 @@ def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
             mirror.passes.parts[index] = _passes.decode(bytes(payload))
         else:
             node = _nodes.decode(bytes(payload))
-            mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away, node.site)
+            mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away, node.site, node.was)
     return mirror
 
 
@@ -238,7 +238,7 @@ class Writer:
             record.is_open = job.fact.state != ENDED
             yield record
         for node in nodes:
-            yield self._record(NODE, node.index, NodeRecord(node.fact, node.away, node.site))
+            yield self._record(NODE, node.index, NodeRecord(node.fact, node.away, node.site, node.was))
         for known in reservations:
             yield self._record(RESERVATION, known.index, ReservationRecord(known.fact, known.over))
         for part, moments in passes:

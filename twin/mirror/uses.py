@@ -1,7 +1,7 @@
 """Uses: the newest sample of each node, and the events by which the log catches up with an answer. It is pure.
 
-Laws (tests/twin/mirror/test_uses_laws.py): repeating an answer gives no events; whatever answers are lost, repeated or
-out of order, the newest sample of each node is the newest one reported; time never runs backwards.
+Laws (tests/twin/mirror/sampling/test_uses_laws.py): repeating an answer gives no events; whatever answers are lost,
+repeated or out of order, the newest sample of each node is the newest one reported; time never runs backwards.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from scheduling.model.values import SITES
 from twin.connectors.facts import RUNNING, NodeFact
-from twin.eventlog.samples import UNKNOWN
+from twin.eventlog.samples import SUMMED, UNKNOWN
 from twin.mirror.as_values import MIB, EventData, memory_of
 from twin.mirror.differ import Mirror
 from twin.mirror.nodes.known import KnownNode
@@ -69,7 +69,7 @@ class Uses:
             if known is None or not self._counts(use):
                 continue
             site = SITES.index(mirror.sites.site(known.fact))
-            row = sums.setdefault(site, [0] * 9)
+            row = sums.setdefault(site, [0] * len(SUMMED))
             for place, value in enumerate(_summands(use, known)):
                 row[place] += value
         return [[mirror.log_ms, until_ms, site, *row] for site, row in sorted(sums.items())]
@@ -89,7 +89,7 @@ def _busy(use: NodeUse) -> int:
 
 
 def _summands(use: NodeUse, known: KnownNode) -> list[int]:
-    """[servers, gpu, cpu, memory, busy, gpu_of, cpu_of, memory_of, busy_of] of one node."""
+    """Values of SUMMED for one node."""
     node = known.fact
     amounts = _amounts(use, node)
     capacity = (node.gpus * 1_000, node.cpus * 1_000, memory_of(node.memory_mb))

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import models
 
-from twin.models.teams import Owned, home_of
+from twin.models.teams import Owned, Team, home_of
 
 # how the team of a subject, as in `run 5`, is found: model, field of its number or name, path to the team
 TEAMS = {
@@ -32,9 +32,15 @@ class AuditEntry(Owned):
     action = models.CharField(max_length=60)  # run.start, run.pause, trace.upload, ...
     subject = models.CharField(max_length=200)
     detail = models.JSONField(default=dict)
+    # team of the subject when a member of it made the entry, where the subject was moved since
+    kept_by = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
         ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["action"], name="audit_entry_by_action"),
+            models.Index(fields=["subject"], name="audit_entry_by_subject"),
+        ]
 
     def save(self, *args: Any, **given: Any) -> None:
         """Storage of the entry with the team of its subject; where a token acted for the user, with its name."""

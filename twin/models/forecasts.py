@@ -9,7 +9,7 @@ from twin.models.runs import Run
 
 
 class Forecasting(models.Model):
-    """The newest forecast of a connection's waiting jobs, and what it has learned (mirror/forecasts)."""
+    """The newest forecast of a connection's jobs, and what it has learned (mirror/forecasts)."""
 
     connection = models.OneToOneField(
         Connection, primary_key=True, on_delete=models.CASCADE, related_name="forecasting"
@@ -18,10 +18,11 @@ class Forecasting(models.Model):
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     seq = models.BigIntegerField(default=0)  # event of the run up to which it knows
     rows = models.JSONField(default=list)  # of the waiting jobs in the order of priority (forecasts/rows.py)
+    ends = models.JSONField(default=list)  # of the running jobs, the earliest first (forecasts/rows.py)
     learned = models.BinaryField(default=b"")  # forecasts/learning.py
     estimates = models.JSONField(default=dict)  # {key: Unix ms}: the cluster's own expected starts
     constraints = models.JSONField(default=dict)  # connectors.constraints.Constraints as plain data
-    figures = models.JSONField(default=dict)  # forecasts/figures.py
+    figures = models.JSONField(default=dict)  # forecasts/accuracy.py
     error = models.TextField(blank=True, default="")  # why there is no newer one
     seconds = models.FloatField(null=True)  # that the newest one took
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from functools import cached_property
+
 from django.conf import settings
 from django.db import models
 
@@ -36,6 +39,8 @@ class Trace(Owned):
     seed = models.BigIntegerField(default=0)
     options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importing/choice.py: Choice
     scan = models.JSONField(default=dict)  # result of the scan (importing/scan.py), or why the files are unclear
+    # moment of the real world from which its times count: of a cut, where the log of the mirrored run begins
+    began_at = models.DateTimeField(null=True)
     job_count = models.IntegerField(default=0)
     server_count = models.IntegerField(default=0)
     report = models.JSONField(default=dict)  # counts, the first skipped rows with line and reason, provenance counts
@@ -43,6 +48,7 @@ class Trace(Owned):
     preview = models.JSONField(default=list)  # the first jobs as they are understood
     jobs = models.BinaryField(default=b"")  # packed_jobs.pack_jobs
     touched_at = models.DateTimeField(auto_now_add=True)  # the import's last heartbeat
+    progressed_at = models.DateTimeField(null=True)  # when the import last made progress
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -92,3 +98,10 @@ class Scenario(Owned):
 
     def made_of(self) -> list[Owned | None]:
         return [self.trace, self.cluster]
+
+    @cached_property
+    def began_at(self) -> datetime | None:
+        """That of its trace, of which no more is read: its jobs are large."""
+        if Scenario.trace.is_cached(self):
+            return self.trace.began_at
+        return Trace.objects.values_list("began_at", flat=True).get(pk=self.trace_id)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 
 from twin.models.inputs import Scenario
+from twin.models.run_modes import BATCH, LIVE, MIRROR, MODES, RunMode
 from twin.models.teams import Owned
+from twin.moments import run_moment, unix_ms
 
 
 class Run(models.Model):
@@ -23,7 +26,7 @@ class Run(models.Model):
         "failed",
     )
     ACTIVE = (QUEUED, RUNNING, PAUSED)
-    BATCH, LIVE, MIRROR = "batch", "live", "mirror"
+    BATCH, LIVE, MIRROR = BATCH, LIVE, MIRROR
 
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
     edits = models.JSONField(default=list)  # of the scenario when the run was started
@@ -48,7 +51,7 @@ class Run(models.Model):
     sim_ms = models.BigIntegerField(default=0)  # time of the last event
     end_ms = models.BigIntegerField(null=True)  # time of the last event of a finished run
     progressed_at = models.DateTimeField(null=True)  # when events were last added to it
-    packed_at = models.DateTimeField(null=True)  # when its log was joined and compressed (eventlog/packing.py)
+    packed_at = models.DateTimeField(null=True)  # when its log was packed or could not be (eventlog/packing.py)
     held_since = models.DateTimeField(null=True)  # since when the database takes no events of it (holds.py)
     # The clock of a live run: sim time was clock_sim_ms at clock_wall, and passes clock_speed ms a ms (0 = paused).
     clock_sim_ms = models.BigIntegerField(default=0)
@@ -74,6 +77,28 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+    @property
+    def mode_rules(self) -> RunMode:
+        """Rules of its mode, which code asks for instead of comparing the mode."""
+        return MODES[self.mode]
+
+    @property
+    def began_at(self) -> datetime | None:
+        """Moment of the real world from which its times count; None of a run whose times count from no such moment.
+
+        A cut of a mirrored run has the times of that run in its trace, and so have its forks and copies.
+        """
+        return self.clock_wall if self.mode_rules.dated else self.scenario.began_at
+
+    @property
+    def epoch_ms(self) -> int | None:
+        """The same moment in Unix ms."""
+        return None if self.began_at is None else unix_ms(self.began_at)
+
+    def moment(self, ms: int) -> str:
+        """Time of its log as text."""
+        return run_moment(ms, self.epoch_ms)
 
     @property
     def whole_certificate(self) -> dict[str, Any]:

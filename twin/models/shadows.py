@@ -28,10 +28,10 @@ class ShadowSet(models.Model):
     from_ms = models.BigIntegerField(null=True)  # the window, in ms of the log; known once it is cut
     until_ms = models.BigIntegerField(null=True)
     seq = models.BigIntegerField(default=0)  # newest event of the mirrored run then
-    # {slot_ms, jobs, scored, real: figures of the real cluster, sentences, cannot: [{scheduler, reason}],
+    # {slot_ms, jobs, scored, real: metrics of the real cluster, sentences, cannot: [{scheduler, reason}],
     #  cannot_believe: the same of schedulers that cannot run on beliefs, beliefs: {name, believed_ms}}
     facts = models.JSONField(default=dict)
-    history = models.BinaryField(default=b"")  # what happened to each job (figures.History)
+    history = models.BinaryField(default=b"")  # what happened to each job (metrics.History)
     owner = models.CharField(max_length=100, blank=True)  # process that computes it, and the end of that lease
     lease_until = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)  # None: the twin

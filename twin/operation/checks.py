@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -18,16 +19,32 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu import Connection as BrokerConnection
 
+import experiments
+from scheduling import run_times
+from scheduling.kernel.menus import Menu
+from scheduling.kernel.registry import names, unavailable
+from twin.actuators import base as actuators
+from twin.alerts import base as alerts
+from twin.connectors import base as connectors
 from twin.infra import broker, database, disk, pubsub
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.operation import growth
 from twin.processes import heartbeat
+from twin.push import bodies
+from twin.samplers import base as samplers
+from twin.scenarios import edits
+from twin.studies.gallery import starting
+from twin.traces.importing import formats
 
 MAX_SKEW_S = 1.0  # between clocks; leases of runs last some seconds
 MIN_FREE = 2**30  # bytes of the data folder below which a warning is due
 PIN = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)")
 ONLINE = ("frame bus", "broker", "clocks", "processes")  # subjects that need running processes
+MENUS: tuple[Menu[Any], ...] = (
+    run_times.MENU, formats.MENU, edits.MENU, starting.MENU, alerts.MENU, connectors.MENU, samplers.MENU,
+    actuators.MENU, bodies.MENU, experiments.MENU,
+)  # fmt: skip
 OK, WARNING, FAULT = "ok", "warning", "fault"
 
 
@@ -48,7 +65,12 @@ def findings() -> Iterator[Finding]:
             yield check()
         except Exception as error:  # the others still tell what they find
             name = check.__name__.replace("_", " ")
-            yield Finding(name, FAULT, f"the check failed: {type(error).__name__}: {error}", "see the log")
+            yield Finding(
+                name,
+                FAULT,
+                f"the check failed: {type(error).__name__}: {error}",
+                "correct what the error states, and check again",
+            )
 
 
 def python() -> Finding:
@@ -192,6 +214,17 @@ def processes() -> Finding:
     return Finding("processes", OK, f"all {len(known)} answer")
 
 
+def extensions() -> Finding:
+    """Files that offer something by name, such as schedulers and formats of traces; others go on without them."""
+    wrong = [f"scheduler {name!r} is not available: {reason}" for name, reason in unavailable().items()]
+    wrong += [sentence for menu in MENUS for sentence in menu.refusals()]
+    if wrong:
+        return Finding(
+            "extensions", WARNING, "; ".join(wrong), "correct the files or remove them, then restart the twin"
+        )
+    return Finding("extensions", OK, f"{counted(len(names()) + sum(len(one.names()) for one in MENUS), 'name')}")
+
+
 def secrets() -> Finding:
     """Settings that protect the pages."""
     hosts = settings.ALLOWED_HOSTS
@@ -205,8 +238,8 @@ def secrets() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, folders, disk_space, database_writes, migrations, frame_bus, task_broker, clocks, processes,
-    secrets,
+    python, packages, extensions, folders, disk_space, database_writes, migrations, frame_bus, task_broker, clocks,
+    processes, secrets,
 )  # fmt: skip
 
 

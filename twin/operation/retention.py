@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
@@ -21,13 +20,14 @@ from django.db.models.functions import Coalesce, Length
 from django.utils import timezone
 
 from twin.models import Checkpoint, EventBatch, FoldedState, Forecast, Run, Score, Trace
+from twin.models.run_modes import modes_where
+from twin.moments import unix_ms
 from twin.runs import commands, readers
 from twin.runs.commands import audit
 from twin.traces import import_task
 
 log = logging.getLogger(__name__)
-RUN = "retention.run"  # entry of the audit list after a clean-up that somebody asked for
-PORTION = 100  # runs that are removed in one transaction; writers wait for it
+PORTION = 20  # objects that are removed in one transaction; writers wait for it
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Rule:
     title: str
     setting: str
     due: Callable[[datetime, float, set[int]], Sequence[Any]]  # the set: runs that rules before this one remove
-    remove: Callable[[Sequence[Any]], None]
+    remove: Callable[[Sequence[Any]], None]  # of one portion, within a transaction
 
 
 def due(now: datetime) -> list[Due]:
@@ -66,17 +66,18 @@ def due(now: datetime) -> list[Due]:
     return found
 
 
-def apply(now: datetime, by: int = 0) -> list[Due]:
-    """Removal of what is due; the objects. by: number of the account that asked for it."""
+def apply(now: datetime, record: Callable[[str, int], object] = lambda rule, count: None) -> list[Due]:
+    """Removal of what is due; the objects. record: called with each portion, within its transaction."""
     removed = []
     for rule, limit in _limited():  # each looks at what the ones before have left
         if subjects := rule.due(now, limit, set()):
-            rule.remove(subjects)
+            for first in range(0, len(subjects), PORTION):
+                portion = subjects[first : first + PORTION]
+                with transaction.atomic():
+                    rule.remove(portion)
+                    record(rule.title, len(portion))
             log.warning("retention: %s removed: %s", rule.title, len(subjects))
             removed.append(Due(rule.title, rule.setting, subjects, None, rule.remove in NAMED))
-    if by:
-        account = get_user_model().objects.filter(pk=by).first()
-        audit(account, RUN, "retention", {"removed": {row.rule: len(row.subjects) for row in removed}})
     return removed
 
 
@@ -101,20 +102,20 @@ def sizes(run_ids: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def _removable(mirrored: bool) -> QuerySet[Run]:
+def _removable(simulated: bool) -> QuerySet[Run]:
     """Ended runs without active forks and without a connection, oldest first."""
     runs = Run.objects.exclude(status__in=Run.ACTIVE).filter(connections=None)
-    runs = runs.filter(mode=Run.MIRROR) if mirrored else runs.exclude(mode=Run.MIRROR)
+    runs = runs.filter(mode__in=modes_where(simulated=simulated))
     forked = Run.objects.filter(status__in=Run.ACTIVE, parent__isnull=False).values("parent")
     runs = runs.exclude(pk__in=forked)
     return runs.order_by(Coalesce("finished_at", "created_at"))
 
 
-def _old_runs(mirrored: bool) -> Callable[[datetime, float, set[int]], Sequence[int]]:
+def _old_runs(simulated: bool) -> Callable[[datetime, float, set[int]], Sequence[int]]:
     def find(now: datetime, days: float, gone: set[int]) -> Sequence[int]:
         before = now - timedelta(days=days)
         over = Q(finished_at__lt=before) | Q(finished_at=None, created_at__lt=before)
-        old = _removable(mirrored).filter(over)
+        old = _removable(simulated).filter(over)
         return readers.unread(list(old.values_list("pk", flat=True)))
 
     return find
@@ -125,7 +126,7 @@ def _largest(now: datetime, gigabytes: float, gone: set[int]) -> Sequence[int]:
     size = sizes(list(Run.objects.exclude(pk__in=gone).values_list("pk", flat=True)))
     above = sum(size.values()) - gigabytes * 2**30
     chosen: list[int] = []
-    oldest = _removable(mirrored=False).exclude(pk__in=gone)
+    oldest = _removable(simulated=True).exclude(pk__in=gone)
     for run_id in readers.unread(list(oldest.values_list("pk", flat=True))):
         if above <= 0:
             break
@@ -135,10 +136,7 @@ def _largest(now: datetime, gigabytes: float, gone: set[int]) -> Sequence[int]:
 
 
 def _remove_runs(run_ids: Sequence[int]) -> None:
-    for first in range(0, len(run_ids), PORTION):
-        with transaction.atomic():
-            runs = Run.objects.filter(pk__in=run_ids[first : first + PORTION])
-            commands.delete_all(runs, {"reason": "retention"})
+    commands.delete_all(Run.objects.filter(pk__in=run_ids), {"reason": "retention"})
 
 
 def unimported() -> QuerySet[Trace]:
@@ -153,17 +151,16 @@ def _old_uploads(now: datetime, days: float, gone: set[int]) -> Sequence[int]:
 
 
 def _remove_uploads(trace_ids: Sequence[int]) -> None:
-    for trace in Trace.objects.filter(pk__in=trace_ids).only("name", "files"):
-        number = trace.pk
-        with transaction.atomic():
-            audit(None, "trace.delete", f"trace {number}", {"name": trace.name, "reason": "retention"})
-            trace.delete()
+    """Files first: those of an upload without a row would stay for ever if the worker were killed in between."""
+    for trace in unimported().filter(pk__in=trace_ids).only("name", "files"):
         import_task.remove_files(trace)
+        audit(None, "trace.delete", f"trace {trace.pk}", {"name": trace.name, "reason": "retention"})
+        trace.delete()
 
 
 def _old_rows(model: Any) -> Callable[[datetime, float, set[int]], Sequence[int]]:
     def find(now: datetime, days: float, gone: set[int]) -> Sequence[int]:
-        before_ms = int((now - timedelta(days=days)).timestamp() * 1000)
+        before_ms = unix_ms(now - timedelta(days=days))
         return list(model.objects.filter(made_ms__lt=before_ms).values_list("pk", flat=True))
 
     return find
@@ -171,8 +168,7 @@ def _old_rows(model: Any) -> Callable[[datetime, float, set[int]], Sequence[int]
 
 def _remove_rows(model: Any) -> Callable[[Sequence[Any]], None]:
     def remove(keys: Sequence[Any]) -> None:
-        for first in range(0, len(keys), PORTION):
-            model.objects.filter(pk__in=keys[first : first + PORTION]).delete()
+        model.objects.filter(pk__in=keys).delete()
 
     return remove
 
@@ -183,8 +179,8 @@ def _ended_sessions(now: datetime, days: float, gone: set[int]) -> Sequence[str]
 
 NAMED = (_remove_runs, _remove_uploads)
 RULES = (
-    Rule("runs", "KEEP_RUNS_DAYS", _old_runs(mirrored=False), _remove_runs),
-    Rule("histories of live clusters", "KEEP_HISTORY_DAYS", _old_runs(mirrored=True), _remove_runs),
+    Rule("runs", "KEEP_RUNS_DAYS", _old_runs(simulated=True), _remove_runs),
+    Rule("runs of live clusters", "KEEP_HISTORY_DAYS", _old_runs(simulated=False), _remove_runs),
     Rule("oldest runs beyond the limit of all logs", "KEEP_LOGS_GB", _largest, _remove_runs),
     Rule("uploads without an import", "KEEP_UPLOADS_DAYS", _old_uploads, _remove_uploads),
     Rule("forecasts", "KEEP_FORECASTS_DAYS", _old_rows(Forecast), _remove_rows(Forecast)),

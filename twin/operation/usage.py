@@ -13,6 +13,7 @@ from django.db.models import Min, QuerySet
 from scheduling.run_times.tournament import WINDOW_MS
 from twin.alerts.evaluation import KEPT_DAYS
 from twin.models import Alert, Forecast, PushedEvent, Run, Scenario, Score
+from twin.models.run_modes import modes_where
 from twin.operation import retention
 from twin.push.storage import KEPT_MS
 from twin.studies import demo
@@ -34,11 +35,11 @@ class Usage:
 
 def usage() -> list[Usage]:
     """All kinds of data, the largest first as a rule."""
-    simulated, followed = Run.objects.exclude(mode=Run.MIRROR), Run.objects.filter(mode=Run.MIRROR)
+    simulated, followed = (Run.objects.filter(mode__in=modes_where(simulated=simulated)) for simulated in (True, False))
     uploads = retention.unimported()
     return [
         _simulated(simulated),
-        _runs("histories of live clusters", followed, ("KEEP_HISTORY_DAYS",), "after their end"),
+        _runs("runs of live clusters", followed, ("KEEP_HISTORY_DAYS",), "after their end"),
         Usage(
             "uploads without an import", uploads.count(), retention.uploaded_bytes(uploads),
             _oldest(uploads, "touched_at"), _stays("KEEP_UPLOADS_DAYS"), ("KEEP_UPLOADS_DAYS",),
@@ -64,7 +65,7 @@ def _simulated(runs: QuerySet[Run]) -> Usage:
     found = _runs("simulated runs", runs, ("KEEP_RUNS_DAYS", "KEEP_LOGS_GB"), "after their end")
     if not Scenario.objects.filter(name=demo.NAME).exists():
         return found
-    return replace(found, stays=f"{found.stays}; of the demo: the newest {demo.KEPT} that have ended")
+    return replace(found, stays=f"{found.stays}; of the demo: the newest {demo.MAX_KEPT} that have ended")
 
 
 def _runs(title: str, runs: QuerySet[Run], names: tuple[str, ...], since: str) -> Usage:

@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from typing import IO
 
+from twin.processes import progress
+
 MAX_STDERR_BYTES = 64_000
 CHUNK_BYTES = 1 << 16
 
@@ -20,6 +22,7 @@ def run(
     cwd: str | os.PathLike[str] | None = None,
 ) -> tuple[int, str, str]:  # fmt: skip
     """(exit code, stdout, stderr); given: its standard input. TimeoutError and OverflowError when it passes a bound."""
+    progress.calls(2 * timeout_s)  # its output may take that long, and its end as well
     with tempfile.TemporaryFile() as stdin:
         stdin.write(given)
         stdin.seek(0)

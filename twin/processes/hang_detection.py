@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import redis
 from django.conf import settings
 
 from twin.infra import processor
+from twin.processes.supervisor import Child
 
 MAX_CHECK_S = 2.0  # maximum counted time between two checks: a delayed supervisor kills no process
 PROBE_S = 1.0
@@ -90,6 +91,15 @@ class Hangs:
             return False
         self.report(f"{kind} (process {number}) {why}; it is replaced")
         return True
+
+
+def started(children: Iterable[Child]) -> dict[int, tuple[str, float]]:
+    """Processes of children that are alive, as `Hangs.check` takes them."""
+    return {
+        child.process.pid: (child.name, child.started)
+        for child in children
+        if child.process is not None and child.alive
+    }
 
 
 def _number(path: Path) -> int:

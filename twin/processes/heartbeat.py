@@ -1,6 +1,6 @@
 """Heartbeats: each process of the twin reports every second that it responds, and its current work.
 
-They go to two places. A file in VAR_DIR/pulse, whose age `manage.py up` watches: a process that hangs is replaced. A
+They go to two places. A file in VAR_DIR/pulse, whose age the supervisor watches: a process that hangs is replaced. A
 hash on the frame bus, from which pages and /healthz show the work of all processes, on any host. A process that
 responds but does not do its work reports the reason in both, and is replaced as well.
 """
@@ -24,7 +24,7 @@ from django.conf import settings
 from twin.infra import counters, memory, pubsub, tracing
 from twin.runs import lease
 
-WEB, TICKER, FOLLOWER = "web", "ticker", "follower"
+WEB, TICKER, FOLLOWER, ACTOR = "web", "ticker", "follower", "acting process"
 RUNS, LONG, BACKGROUND = "worker for runs", "worker for long decisions", "background worker"
 WORKERS = {"runs": RUNS, "long": LONG, "io": BACKGROUND}  # by the first of the queues that one consumes
 BEAT_S = 1.0
@@ -80,10 +80,10 @@ def dispatcher(kind: str) -> str:
 class Pulse:
     """Heartbeat thread. `fault` returns why the process fails and must be replaced; empty while it works."""
 
-    def __init__(self, kind: str, fault: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, kind: str, fault: Callable[[], str] = lambda: "", supervisor: str = "up") -> None:
         self.kind, self.fault = kind, fault
         self.name = f"{socket.gethostname()}/{os.getpid()}"
-        self.file = folder() / f"{kind.replace(' ', '-')}.{os.getpid()}"
+        self.file = folder(supervisor) / f"{kind.replace(' ', '-')}.{os.getpid()}"
         self.over = threading.Event()
         self.thread = threading.Thread(target=self._run, name="pulse", daemon=True)
 
@@ -178,8 +178,8 @@ def processes() -> list[Process] | None:
     return sorted(found, key=lambda process: (process.kind, process.name))
 
 
-def folder() -> Path:
-    """Folder of the files."""
-    path = settings.VAR_DIR / "pulse"
+def folder(supervisor: str = "up") -> Path:
+    """Folder of the files that a supervisor watches: each has its own, and replaces only its own processes."""
+    path: Path = settings.VAR_DIR / "pulse" / supervisor
     path.mkdir(parents=True, exist_ok=True)
     return path

@@ -1,6 +1,6 @@
 """Base class of the ticker's requests for background tasks: each key is requested once, and again if no worker came.
 
-A key whose task a worker computes is not requested (twin/processes/exclusive.py).
+A key whose task a worker computes, or that was cancelled, is not requested (twin/processes/exclusive.py).
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ class TaskRequests(ABC):
         """Keys for which the task is due."""
 
     def refresh(self) -> list[int]:
-        """Keys that are due, not in progress and were not just requested; they are requested now."""
-        now, busy = time.monotonic(), exclusive.in_progress(self.task)
-        due = [key for key in self.due() if key not in busy]
+        """Keys that are due, not in progress and not just requested, and that the broker accepts now."""
+        now, skipped = time.monotonic(), exclusive.not_to_request(self.task)
+        due = [key for key in self.due() if key not in skipped]
         self.asked = {key: when for key, when in self.asked.items() if key in due}
-        found = [key for key in due if now - self.asked.get(key, float("-inf")) >= self.again_s]
-        for key in found:
-            self.asked[key] = now
-            send(self.task, key, queue=self.queue, expires=self.again_s)
+        found = []
+        for key in due:
+            may_request = now - self.asked.get(key, float("-inf")) >= self.again_s
+            if may_request and send(self.task, key, queue=self.queue, expires=self.again_s):
+                self.asked[key] = now
+                found.append(key)
         return found

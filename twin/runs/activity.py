@@ -21,12 +21,12 @@ STALLED_S = 30.0
 
 def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
     """{state: held | pausing | waiting | stalled, text, seconds}; None for a run that computes, rests or is over."""
-    if run.status not in Run.ACTIVE or run.status == run.wanted == Run.PAUSED or run.mode == Run.MIRROR:
+    if run.status not in Run.ACTIVE or run.status == run.wanted == Run.PAUSED or run.mode_rules.recorded:
         return None
     now = timezone.now()
     if vitals.locked_since is not None and (now - vitals.locked_since).total_seconds() >= WAITING_S:
         seconds = (now - vitals.locked_since).total_seconds()
-        return _held(f"the database has been locked for {_span(seconds)}", seconds)
+        return _held(f"the database has been locked for {span(seconds)}", seconds)
     if run.held_since is not None:
         return {"state": "held", "text": run.message, "seconds": (now - run.held_since).total_seconds()}
     since = max(
@@ -36,8 +36,8 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
         began = max(since, run.leased_at or since)
         return _working(run, vitals.processes or (), (now - began).total_seconds())
     seconds = (now - since).total_seconds()
-    live = run.mode == Run.LIVE and run.status == run.wanted == Run.RUNNING
-    if live and run.next_event_ms is not None:
+    paced = run.mode_rules.paced and run.status == run.wanted == Run.RUNNING
+    if paced and run.next_event_ms is not None:
         clock = Clock(run.clock_sim_ms, run.clock_wall or now, run.clock_speed)
         # since its next event was due
         seconds = (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)
@@ -45,7 +45,7 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
         return None
     if vitals.disk_full:  # the hold could not be written either
         return _held(vitals.disk_full, seconds)
-    text = f"waiting for a worker for {_span(seconds)}: {_workers(run, vitals.processes)}"
+    text = f"waiting for a worker for {span(seconds)}: {_workers(run, vitals.processes)}"
     return {"state": "waiting", "text": text, "seconds": seconds}
 
 
@@ -63,7 +63,7 @@ def _working(run: Run, processes: Sequence[Process], seconds: float) -> dict[str
         return {"state": "pausing", "text": "pausing after the decision in progress", "seconds": seconds}
     if seconds < STALLED_S:
         return None
-    text = f"no event for {_span(seconds)}: its worker is computing one decision; cancel the run if this takes too long"
+    text = f"no event for {span(seconds)}: its worker is computing one decision; cancel the run if this takes too long"
     return {"state": "stalled", "text": text, "seconds": seconds}
 
 
@@ -90,5 +90,6 @@ def _workers(run: Run, processes: Sequence[Process] | None) -> str:
     return f"{one} busy with {', '.join(busy)}"
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Duration as text, in seconds below two minutes."""
     return f"{seconds:.0f} s" if seconds < 120 else duration(round(seconds) * 1_000)

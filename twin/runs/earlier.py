@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from twin.models import Run
+from twin.models.run_modes import modes_where
 
 FACTOR = 2  # of jobs and of servers, below and above
 MAX_RUNS = 500  # that are read, the newest first
@@ -24,7 +25,7 @@ def of_size(jobs: int, servers: int) -> dict[str, Spent]:
     From the start of a run to its end, with all that the machine did meanwhile.
     """
     rows = Run.objects.filter(
-        mode=Run.BATCH, status=Run.FINISHED, edits=[], parent=None,
+        mode__in=modes_where(simulated=True, paced=False), status=Run.FINISHED, edits=[], parent=None,
         scenario__trace__job_count__range=_about(jobs),
         scenario__cluster__server_count__range=_about(servers),
     )  # fmt: skip

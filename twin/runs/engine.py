@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +17,6 @@ from twin.infra import gc_control
 from twin.infra.columns import pack_state, unpack_state
 from twin.models import Checkpoint, Run
 from twin.scenarios import store
-from twin.scenarios.edits.moments import moment
 
 BATCH_EVENTS = 1_000
 BATCH_S = 0.05
@@ -23,11 +24,24 @@ STRIDE = 20  # events between two checks of the wall clock
 CHECKPOINT_S = 0.5
 CHECKPOINT_EVENTS = 20_000
 CHECKPOINT_SHARE = 10  # a checkpoint may cost a tenth of the time
-KEPT = 2  # simulations that a worker process keeps in memory between slices
+MAX_KEPT = 2  # simulations that a worker process keeps in memory between slices
 
 
 class Diverged(RuntimeError):
     """Error: the replay of a run does not reach the end of its log, since the code or the scenario has changed."""
+
+
+class SchedulerFailed(RuntimeError):
+    """Error of a file or connection that the scheduler itself uses; one of writing its events is repeated later."""
+
+
+@contextmanager
+def simulating() -> Iterator[None]:
+    """Code of the scheduler: its OSError becomes SchedulerFailed."""
+    try:
+        yield
+    except OSError as error:
+        raise SchedulerFailed(f"{type(error).__name__}: {error}") from error
 
 
 @dataclass
@@ -48,7 +62,7 @@ class Engine:
         """
         until = time.monotonic() + BATCH_S
         events: list[Event] = []
-        with gc_control.paused():
+        with gc_control.paused(), simulating():
             while len(events) < BATCH_EVENTS:
                 some = self.simulation.run_until(limit_ms, STRIDE)
                 events += some
@@ -60,8 +74,9 @@ class Engine:
     def step(self) -> list[Event]:
         """All events of the next instant that has some; empty at the end."""
         events: list[Event] = []
-        while (at_ms := self.simulation.next_ms) is not None and (not events or at_ms == events[-1].at_ms):
-            events += self.simulation.run_until(at_ms)
+        with simulating():
+            while (at_ms := self.simulation.next_ms) is not None and (not events or at_ms == events[-1].at_ms):
+                events += self.simulation.run_until(at_ms)
         self._published(events)
         return events
 
@@ -79,7 +94,9 @@ class Engine:
     def checkpoint(self) -> bytes:
         """State as bytes."""
         began = time.monotonic()
-        payload = pack_state({"simulation": self.simulation.state(), "decisions": np.array(self.decisions)})
+        with simulating():
+            state = self.simulation.state()
+        payload = pack_state({"simulation": state, "decisions": np.array(self.decisions)})
         self.saved, self.unsaved = time.monotonic(), 0
         self.cost = self.saved - began
         return payload
@@ -87,18 +104,19 @@ class Engine:
     def restore(self, payload: bytes | memoryview, seq: int) -> None:
         """The inverse of `checkpoint`."""
         state = unpack_state(payload)
-        self.simulation.restore(state["simulation"])
+        with simulating():
+            self.simulation.restore(state["simulation"])
         self.decisions, self.seq = state["decisions"].tolist(), seq
 
     def catch_up(self, run: Run) -> None:
         """Replay of the part of the log that this engine has not seen; the events are identical."""
         while self.seq < run.last_seq:
-            with gc_control.paused():
+            with gc_control.paused(), simulating():
                 events = self.simulation.run_until(run.sim_ms, min(BATCH_EVENTS, run.last_seq - self.seq))
             self._published(events)
             if not events:
                 raise Diverged(
-                    f"the log ends at event {run.last_seq:,} ({moment(run.sim_ms)}), but a replay "
+                    f"the log ends at event {run.last_seq:,} ({run.moment(run.sim_ms)}), but a replay "
                     f"of the scenario at event {self.seq:,}: "
                     "the scheduler or the scenario has changed since this run started; start a new run"
                 )
@@ -120,7 +138,9 @@ def find(run: Run) -> Engine:
     checkpoint = newest_state(run)
     if engine is None or engine.seq > run.last_seq or (checkpoint is not None and checkpoint.seq > engine.seq):
         began = time.process_time()
-        engine = at_end(run, store.simulation(run), checkpoint)
+        with simulating():
+            simulation = store.simulation(run)
+        engine = at_end(run, simulation, checkpoint)
         engine.setup_s = time.process_time() - began
         return engine
     engine.catch_up(run)
@@ -147,7 +167,7 @@ def newest_state(run: Run) -> Checkpoint | None:
 def keep(run: Run, engine: Engine) -> None:
     """Storage of the engine for the run's next slice in this process."""
     _kept[run.pk] = engine
-    while len(_kept) > KEPT:
+    while len(_kept) > MAX_KEPT:
         _kept.popitem(last=False)
 
 

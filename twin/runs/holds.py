@@ -1,8 +1,8 @@
 """Holds: runs that wait because the database does not accept their events (locked, disk full).
 
-A hold is written to the run where the database takes that much; a lock, which would only keep its worker waiting, is
-noted in the broker, and the ticker writes it as soon as it can. The ticker asks for a run that is held up like for any
-other that waits: it goes on by itself, and says what happened.
+A hold is stored with the run if the database accepts that. A lock, on which the worker would only wait, is noted in the
+broker, and the ticker stores it as soon as it can. The ticker requests a held run like any other that waits: it
+continues by itself, and states what happened.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def release(run: Run) -> dict[str, Any]:
     assert run.held_since is not None
     seconds = round((timezone.now() - run.held_since).total_seconds(), 1)
     reason = run.message.removeprefix(WAITS).removesuffix(NOTHING_LOST)
-    clock = {"clock_ms": run.clock_sim_ms} if run.mode == Run.LIVE else {}  # it did not advance
+    clock = {"clock_ms": run.clock_sim_ms} if run.mode_rules.paced else {}  # it did not advance
     AuditEntry.objects.create(
         action="run.held", subject=f"run {run.pk}", detail={"seconds": seconds, "reason": reason} | clock
     )

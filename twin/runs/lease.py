@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from twin.eventlog.event_log import LeaseLost
 from twin.models import Run
+from twin.models.run_modes import modes_where
 
 log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=15)
@@ -28,15 +29,16 @@ RENEW_S = 1.0
 LET_GO_S = 0.8
 
 
-def take(run_id: int, *, mirror: bool = False, force: bool = False) -> Run | None:
-    """The run under a new epoch, or None if another has it or it has ended. mirror: of a real cluster.
+def take(run_id: int, *, simulated: bool = True, force: bool = False) -> Run | None:
+    """The run under a new epoch, or None if another has it, or it has ended or has another kind of mode.
 
+    simulated: whether the caller computes runs; the follower records them (twin/models/run_modes.py).
     force: also from another one that has it, whose next write is then refused.
     """
     now = timezone.now()
     with transaction.atomic():
-        active = Run.objects.select_for_update(of=("self",)).filter(pk=run_id, status__in=Run.ACTIVE)
-        active = active.filter(mode=Run.MIRROR) if mirror else active.exclude(mode=Run.MIRROR)
+        own = Run.objects.filter(pk=run_id, mode__in=modes_where(simulated=simulated))
+        active = own.select_for_update(of=("self",)).filter(status__in=Run.ACTIVE)
         run = active.select_related("scenario").first()
         if run is None or (not force and held(run)):
             return None
@@ -92,11 +94,13 @@ class Heartbeat:
     """Renewal of a run's lease by a thread of its own, so that one long decision or a long summary does not lose it.
 
     When the lease is lost (the run was cancelled, say), `let_go` is called unless the work ends within LET_GO_S:
-    nothing that it computes would be written.
+    nothing that it computes would be written. The lease of a work that hangs, as `hangs` states, is not renewed.
     """
 
-    def __init__(self, run: Run, let_go: Callable[[], object] = lambda: None) -> None:
-        self.pk, self.epoch, self.let_go = run.pk, run.epoch, let_go
+    def __init__(
+        self, run: Run, let_go: Callable[[], object] = lambda: None, hangs: Callable[[], object] = lambda: False
+    ) -> None:
+        self.pk, self.epoch, self.let_go, self.hangs = run.pk, run.epoch, let_go, hangs
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._beat, name=f"lease-{run.pk}", daemon=True)
 
@@ -110,6 +114,8 @@ class Heartbeat:
 
     def _beat(self) -> None:
         while not self.done.wait(RENEW_S):
+            if self.hangs():
+                continue
             try:
                 held = Run.objects.filter(pk=self.pk, epoch=self.epoch).update(lease_until=timezone.now() + LEASE)
             except DatabaseError as error:

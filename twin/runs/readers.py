@@ -14,8 +14,8 @@ import redis
 from twin.infra import pubsub
 
 log = logging.getLogger(__name__)
-KEPT_S = 3600  # after a page was opened, or a socket was last heard
-RENEW_S = 600.0  # an open socket renews its mark
+KEPT_S = 3600  # after a page was opened or a socket was last heard
+RENEW_S = 600.0  # an open socket renews its mark; so does an open comparison (static/js/pages/compare.js)
 
 
 def key(run_id: int) -> str:

@@ -124,7 +124,7 @@ def _whole(run: Run, watch: Watch) -> bool:
 
 def _keep_moment(run: Run) -> None:
     """Continuation of a live run after a hold, or after a time without a worker, at the time where it stopped."""
-    if run.mode != Run.LIVE:
+    if not run.mode_rules.paced:
         return
     clock = _clock(run)
     due = clock.wall_of(clock.sim_ms if run.next_event_ms is None else run.next_event_ms)
@@ -147,21 +147,21 @@ def _go_on(run: Run) -> None:
     """End of the hold of a run whose events are written."""
     if run.held_since is None:
         return
-    if run.mode == Run.LIVE and (clock := _clock(run)).wall < run.held_since:  # held up by this write
+    if run.mode_rules.paced and (clock := _clock(run)).wall < run.held_since:  # held up by this write
         _set_clock_back(run, clock, run.held_since)
     _set_status(run, Run.RUNNING, started_at=run.started_at or timezone.now(), **holds.release(run))
 
 
 def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
     until = time.monotonic() + SLICE_S
-    live = run.mode == Run.LIVE
+    paced = run.mode_rules.paced
     while True:
-        until_ms = _until_ms(run) if live else None
+        until_ms = _until_ms(run) if paced else None
         with watch.computing():
             events = of_run.batch(until_ms)
         finished = of_run.next_ms is None
-        last = shutdown.asked() or time.monotonic() > until or (live and not events) or _wants_stop(run)
-        save = not finished and (of_run.due or (last and not live and of_run.unsaved > 0))
+        last = shutdown.asked() or time.monotonic() > until or (paced and not events) or _wants_stop(run)
+        save = not finished and (of_run.due or (last and not paced and of_run.unsaved > 0))
         _write(run, of_run, events, save)
         _go_on(run)
         if finished:
@@ -173,9 +173,9 @@ def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
             engine.keep(run, of_run)
             if _stopped(run):
                 return False
-            if live:
+            if paced:
                 _tell_next(run)
-            return not live or run.wanted == Run.PAUSED  # the ticker wakes live runs that are not about to pause
+            return not paced or run.wanted == Run.PAUSED  # the ticker wakes live runs that are not about to pause
 
 
 def _tell_next(run: Run) -> None:
@@ -186,7 +186,7 @@ def _tell_next(run: Run) -> None:
 
 
 def _step(run: Run, watch: Watch) -> bool:
-    if run.wanted != Run.PAUSED or run.mode != Run.LIVE:
+    if run.wanted != Run.PAUSED or not run.mode_rules.paced:
         return False
     with watch.computing():
         of_run = engine.find(run)
@@ -236,7 +236,7 @@ def _due_before_pause(run: Run) -> bool:
     Example: a fork promoted in place of a paused run, before the instant of its edits. A run that is already late
     pauses where it is.
     """
-    if run.mode != Run.LIVE or run.status not in (Run.QUEUED, Run.RUNNING):
+    if not run.mode_rules.paced or run.status not in (Run.QUEUED, Run.RUNNING):
         return False
     if run.next_event_ms is None:  # not begun: nobody has looked
         return run.status == Run.QUEUED

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from scheduling.kernel.registry import ELSEWHERE, scheduler_class, schedulers
+from scheduling.kernel.registry import recorders, schedulers
+from scheduling.kernel.scheduler import BaseScheduler
 from twin.models import Run
-from twin.scenarios.edits.moments import moment
+from twin.moments import run_moment
+from twin.scenarios import phase_rules, store
+from twin.scenarios.phase_rules import PhaseRules
 
 VERB = "change_scheduler"
 
@@ -33,7 +36,7 @@ def of_run(run: Run) -> list[Charge]:
 
 def in_order(scheduler: str, edits: Sequence[Any]) -> list[Charge]:
     """First scheduler and those set by plain edits, without reading cluster and jobs."""
-    known = {**schedulers(), **{name: scheduler_class(name) for name in ELSEWHERE}}
+    known = {**schedulers(), **recorders()}
     found: list[Charge] = []
     for from_ms, name in ((0, scheduler), *sorted(_changes(edits), key=lambda change: change[0])):
         if found and found[-1].from_ms == from_ms:
@@ -47,6 +50,37 @@ def present(run: Run) -> Charge:
     """Scheduler at the time that the run has reached."""
     charges = of_run(run)
     return next((one for one in reversed(charges) if one.from_ms <= run.sim_ms), charges[0])
+
+
+def present_parameters(run: Run) -> Mapping[str, Any]:
+    """Parameters of the scheduler at that time, as the scenario or its newest edit gives them."""
+    begun = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= run.sim_ms]
+    return begun[-1].state.parameters
+
+
+class InCharge(NamedTuple):
+    """Scheduler and rules from a time on; the class is None where it cannot be imported any more."""
+
+    charge: Charge
+    rules: PhaseRules
+    scheduler: type[BaseScheduler] | None
+
+
+def in_charge(run: Run) -> list[InCharge]:
+    """Schedulers and rules in order of time, as by `of_run`."""
+    stages, charges = store.stages_of(run.scenario, run.edits), of_run(run)
+    begun = [[stage for stage in stages if stage.at_ms <= one.from_ms][-1] for one in charges]
+    rules = phase_rules.of_stages(run, begun)
+    return [
+        InCharge(charge, own, None if own.scheduler is None else type(own.scheduler))
+        for charge, own in zip(charges, rules, strict=True)
+    ]
+
+
+def missing(run: Run) -> list[str]:
+    """Reasons why schedulers of the run cannot be used any more, a sentence for each of them."""
+    reasons = list(dict.fromkeys(one.rules.missing for one in in_charge(run)))
+    return [f"{reason[0].upper()}{reason[1:]}." for reason in reasons if reason]
 
 
 class HandedOver(NamedTuple):
@@ -95,10 +129,15 @@ def found_by(text: str) -> Q:
     return Q(scenario__scheduler__icontains=text) | Q(scenario__scheduler__in=titled) | Q(pk__in=later)
 
 
-def words(charges: Sequence[Charge], by_name: bool = False) -> str:
-    """FIFO → SRTF at 1d 02:00:00: by title, or by name, with moments as pages write them."""
+def words_of(run: Run, *, by_name: bool = False) -> str:
+    """The schedulers of the run in words."""
+    return words(of_run(run), run.epoch_ms, by_name=by_name)
+
+
+def words(charges: Sequence[Charge], epoch_ms: int | None = None, *, by_name: bool = False) -> str:
+    """FIFO → SRTF at 1d 02:00:00: by title, or by name, with moments as pages write them. epoch_ms: of a run."""
     first, *others = [(one.name if by_name else one.title, one.from_ms) for one in charges]
-    return " → ".join([first[0], *(f"{called} at {moment(from_ms)}" for called, from_ms in others)])
+    return " → ".join([first[0], *(f"{called} at {run_moment(from_ms, epoch_ms)}" for called, from_ms in others)])
 
 
 def _changed(runs: QuerySet[Run]) -> QuerySet[Run]:

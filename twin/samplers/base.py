@@ -53,5 +53,5 @@ class Sampler(ABC):
         """Release of open resources."""
 
 
-_MENU: Menu[Sampler] = Menu("sampler", samplers, Sampler)
-names, sampler_class, build = _MENU.names, _MENU.named, _MENU.build
+MENU: Menu[Sampler] = Menu("sampler", samplers, Sampler)
+names, sampler_class, build = MENU.names, MENU.named, MENU.build

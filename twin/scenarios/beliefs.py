@@ -31,12 +31,14 @@ def start(scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], scena
     """Start of a scheduler with what it knows of the jobs when `arrived` of them have arrived."""
     beliefs, rng = of_scenario(scenario), np.random.default_rng(scenario.seed)
     if beliefs is None:
-        scheduler.start(cluster, jobs, rng)
+        scheduler.start(cluster, scheduler.known_jobs(jobs, arrived), rng)
         return
     knowledge = Knowledge(beliefs, scheduler, cluster, list(jobs))
-    scheduler.start(cluster, knowledge.records, rng)
+    known = list(scheduler.known_jobs(knowledge.records, arrived))
+    scheduler.start(cluster, known, rng)
     for job in range(arrived):
         knowledge.submit(job)
+        known[job] = knowledge.records[job]
         scheduler.record_changed(job)
 
 

@@ -17,10 +17,10 @@ from scheduling.model.values import Event
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
 from twin.models import Checkpoint, EventBatch, Run, Scenario
+from twin.moments import moment
 from twin.scenarios import beliefs, store
 from twin.scenarios.edits import parse, plain
 from twin.scenarios.edits.base import Edit
-from twin.scenarios.edits.moments import moment
 
 
 def fork(run_id: int, at_ms: int | None, name: str, user: Any = None, *, reuse: bool = False) -> Scenario:
@@ -41,22 +41,22 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None, *, reuse: 
         at_ms = run.sim_ms if at_ms is None else at_ms
         if at_ms > (reached_ms := _reached_ms(run)) and run.status in Run.ACTIVE:
             raise Refused(
-                f"run {run.pk} has reached {moment(reached_ms)}, not {moment(at_ms)}; choose a time up to that"
+                f"run {run.pk} has reached {run.moment(reached_ms)}, not {run.moment(at_ms)}; choose a time up to that"
             )
         if at_ms < 1:
             raise Refused(
-                f"a fork must start after {moment(0)}, the start of the run; choose a later time, or copy the scenario "
-                "to change it from the start"
+                f"a fork must start after {run.moment(0)}, the start of the run; choose a later time, or copy the "
+                "scenario to change it from the start"
             )
         cluster = store.cluster_of(run.scenario.cluster_id)
         if cluster.horizon_slots and at_ms >= cluster.horizon_slots * cluster.slot_ms:
             ends_ms = cluster.horizon_slots * cluster.slot_ms
             raise Refused(
-                f"the horizon of run {run.pk} is {moment(ends_ms)}, so a fork at {moment(at_ms)} has no effect; choose "
-                "a time before the horizon"
+                f"the horizon of run {run.pk} is {run.moment(ends_ms)}, so a fork at {run.moment(at_ms)} has no "
+                "effect; choose a time before the horizon"
             )
         if any(edit.at_ms == at_ms for edit in parse(run.edits)):
-            raise Refused(f"run {run.pk} has an edit at {moment(at_ms)}; fork it 1 ms earlier or later")
+            raise Refused(f"run {run.pk} has an edit at {run.moment(at_ms)}; fork it 1 ms earlier or later")
         of = run.scenario
         kept = _kept(run, at_ms)
         title = (name or _title(run, at_ms))[:200]
@@ -71,7 +71,7 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None, *, reuse: 
 
 
 def _title(run: Run, at_ms: int) -> str:
-    return f"{run.scenario.name}, fork of run {run.pk} at {moment(at_ms)}"
+    return f"{run.scenario.name}, fork of run {run.pk} at {run.moment(at_ms)}"
 
 
 def _untouched(run: Run, user: Any) -> Scenario | None:
@@ -92,7 +92,7 @@ def _kept(run: Run, at_ms: int) -> list[dict[str, Any]]:
 
 def _reached_ms(run: Run) -> int:
     """End of the time for which the log is complete: for a live run, until its next event."""
-    if run.mode == Run.LIVE and run.next_event_ms is not None:
+    if run.mode_rules.paced and run.next_event_ms is not None:
         return max(run.sim_ms, run.next_event_ms - 1)
     return run.sim_ms
 
@@ -128,7 +128,7 @@ def inherit(run: Run, parent: Run, fork_ms: int) -> None:
 
     A fork of a mirrored run has its own cluster and jobs (twin/mirror/whatif): only its place in the family is set.
     """
-    if parent.mode == Run.MIRROR:
+    if parent.mode_rules.forked_by_cut:
         run.parent, run.fork_ms = parent, fork_ms
         run.save(update_fields=["parent", "fork_ms"])
         return

@@ -11,9 +11,6 @@ import orjson
 
 from scheduling.kernel.beliefs.belief import Beliefs
 from scheduling.kernel.changes.phases import Phase
-from scheduling.kernel.parameters import UnknownName
-from scheduling.kernel.registry import build
-from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import RESOURCES, Cluster, Job, ModelError
 from twin.eventlog import additions
@@ -25,9 +22,10 @@ from twin.files.packed_jobs import pack_jobs, unpack_jobs
 from twin.files.stored_jobs import StoredJobs, objects_of
 from twin.infra.kept import KEPT
 from twin.models import ClusterSpec, Run, Scenario, Trace
-from twin.scenarios import beliefs
+from twin.scenarios import beliefs, phase_rules
 from twin.scenarios.edits import Stage, parse, phases, plain
 from twin.scenarios.edits.base import ScenarioState
+from twin.scenarios.phase_rules import scheduler_of
 
 NO_EDITS = b"[]"
 
@@ -41,15 +39,15 @@ def played(stages: Sequence[Stage], seed: int, believed: Beliefs | None = None) 
     """Simulation of consecutive stages."""
     first = stages[0].state
     later = [
-        Phase(stage.at_ms, stage.state.cluster, objects_of(stage.state.jobs), _scheduler(stage.state), stage.sentences)
-        for stage in stages[1:]
+        Phase(at_ms, state.cluster, objects_of(state.jobs), scheduler_of(state), sentences)
+        for at_ms, state, sentences in stages[1:]
     ]
-    return Simulation(first.cluster, objects_of(first.jobs), _scheduler(first), seed, later, beliefs=believed)
+    return Simulation(first.cluster, objects_of(first.jobs), scheduler_of(first), seed, later, beliefs=believed)
 
 
 def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
     """Cluster and jobs of a run, as its edits leave them: jobs and servers are numbered as in its events."""
-    if run.mode == Run.MIRROR:
+    if run.mode_rules.inputs_in_log:
         return additions.of_run(run)
     state = stages_of(run.scenario, run.edits)[-1].state
     return state.cluster, state.jobs
@@ -57,8 +55,8 @@ def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
 
 def clusters(run: Run) -> list[tuple[int, Cluster]]:
     """Clusters of the run with their start times, in order."""
-    if run.mode == Run.MIRROR:
-        return [(0, additions.of_run(run)[0])]
+    if run.mode_rules.inputs_in_log:
+        return additions.clusters(run)
     return [(stage.at_ms, stage.state.cluster) for stage in stages_of(run.scenario, run.edits)]
 
 
@@ -74,17 +72,16 @@ def packed(run: Run, at_ms: int | None = None) -> list[str]:
 def packed_since(run: Run, since_ms: int, at_ms: int) -> list[str]:
     """Limited resources under the scheduler at at_ms, without those that one in charge after since_ms did not limit."""
     # typed workers and co-location have other measures
-    others = [each for each in _limits_of(_earlier(run, since_ms, at_ms)) if each]
+    others = [own.packs for own in phase_rules.of_stages(run, _earlier(run, since_ms, at_ms)) if own.packs]
     return [name for name in packed(run, at_ms) if all(name in each for each in others)]
 
 
 def typed_since(run: Run, since_ms: int, at_ms: int) -> bool:
     """True if a scheduler of typed workers was in charge after since_ms, before the one at at_ms."""
     stages = _earlier(run, since_ms, at_ms)
-    try:
-        return any(_scheduler(stage.state).model.lanes(stage.state.cluster) is not None for stage in stages)
-    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
-        return False
+    rules = phase_rules.of_stages(run, stages)
+    counted = (own.model.worker_slots(stage.state.cluster) for own, stage in zip(rules, stages, strict=True))
+    return any(slots is not None for slots in counted)
 
 
 def _earlier(run: Run, since_ms: int, at_ms: int) -> list[Stage]:
@@ -102,12 +99,9 @@ def packed_where_any(run: Run) -> list[str]:
     return [name for name in RESOURCES if limits and all(name in each for each in limits)]
 
 
-def lanes_at(run: Run, cluster: Cluster, at_ms: int) -> np.ndarray | None:
+def worker_slots_at(run: Run, cluster: Cluster, at_ms: int) -> np.ndarray | None:
     """[server] typed workers and parameter servers, if the model in charge at that time counts them."""
-    try:
-        return _scheduler(_stages(run, at_ms)[-1].state).model.lanes(cluster)
-    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
-        return None
+    return phase_rules.of_stages(run, _stages(run, at_ms))[-1].model.worker_slots(cluster)
 
 
 def _stages(run: Run, at_ms: int | None) -> list[Stage]:
@@ -117,15 +111,7 @@ def _stages(run: Run, at_ms: int | None) -> list[Stage]:
 
 
 def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
-    return _limits_of(_stages(run, at_ms))
-
-
-def _limits_of(stages: Sequence[Stage]) -> list[tuple[str, ...]]:
-    try:
-        schedulers = [_scheduler(stage.state) for stage in stages]
-        return [each.model.packs(each, stage.state.cluster) for each, stage in zip(schedulers, stages, strict=True)]
-    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
-        return []
+    return [own.packs for own in phase_rules.of_stages(run, _stages(run, at_ms))]
 
 
 def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
@@ -133,8 +119,10 @@ def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
     it uses them, are one per server.
     """
     stages = stages_of(scenario, edits)
+    for edit in parse(edits):
+        edit.check([stage.state for stage in stages if stage.at_ms <= edit.at_ms][-1])
     for stage in stages:
-        scheduler, jobs, cluster = _scheduler(stage.state), stage.state.jobs, stage.state.cluster
+        scheduler, jobs, cluster = scheduler_of(stage.state), stage.state.jobs, stage.state.cluster
         scheduler.check(cluster)
         if scheduler.model.uploads_to_servers and isinstance(jobs, StoredJobs):
             _check_uploads(jobs.table, len(cluster.servers))
@@ -161,11 +149,11 @@ def check_effects(scenario: Scenario, edits: Sequence[Any], kept: Sequence[Any] 
 
 
 def stages_of(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
-    """Stages of an edited scenario; ModelError and UnknownName name an impossible edit."""
+    """Stages of an edited scenario; ModelError and UnknownName name an impossible edit, but see `check`."""
     key, frozen = _key(scenario), _frozen(edits)
     if frozen == NO_EDITS:
         return phases(_base(key), ())
-    return KEPT.get(("phases", key, frozen), lambda: phases(_base(key), parse(orjson.loads(frozen))))
+    return KEPT.get(("phases", key, frozen), lambda: phases(_base(key), parse(orjson.loads(frozen)), check=False))
 
 
 def same(run: Run, other: Run) -> bool:
@@ -188,10 +176,6 @@ def _identity(run: Run) -> tuple[Any, ...]:
         _frozen([plain(edit) for edit in edits]),
         _frozen(run.scenario.beliefs),
     )
-
-
-def _scheduler(state: ScenarioState) -> BaseScheduler:
-    return build(state.scheduler, state.parameters)
 
 
 def _key(scenario: Scenario) -> tuple[int, int, str, bytes]:
@@ -251,7 +235,7 @@ def store_generated(
     name: str, cluster: Cluster, jobs: Sequence[Job], seed: int, team_id: int | None = None
 ) -> tuple[ClusterSpec, Trace]:
     """Stored trace and cluster of a generated workload."""
-    from twin.traces.importing.imports import PREVIEW
+    from twin.traces.importing.chosen_jobs import PREVIEW
     from twin.traces.importing.report import Origins
 
     table, origins = JobTable.of(jobs), Origins()

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import orjson
 
-from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
+from scheduling.model.bars import CLOUD, COUNT, END, JOB, NONE, ROLE, SERVER, START, Role
 from scheduling.model.known_names import unknown
 from scheduling.model.speed import completed, without_stale
-from scheduling.model.values import Event, Job, ModelError, Role
+from scheduling.model.values import Event, Job, ModelError
 from scheduling.reporting.reasons import readable
 from scheduling.slotted.counterfactuals import counterfactuals
 from scheduling.slotted.counterfactuals import sentence as reversing
@@ -35,6 +35,7 @@ from twin.models import Run
 from twin.runs import commands, engine
 from twin.scenarios import beliefs, store
 from twin.scenarios.edits import Stage
+from twin.scenarios.phase_rules import scheduler_of
 from twin.scenarios.store import played
 
 MAX_S = 4.0  # of wall time for each of the two
@@ -212,7 +213,7 @@ class _Watched:
             for job, start_ms, finish_ms in data["jobs"]:
                 if jobs[job].id == self.id:
                     answer |= {"start_ms": _known(start_ms), "finish_ms": _known(finish_ms)}
-                    self._bars([bar for bar in np.asarray(data["bars"]).reshape(-1, BORN).tolist() if bar[0] == job])
+                    self._bars([bar for bar in np.asarray(data["bars"]).reshape(-1, BORN).tolist() if bar[JOB] == job])
             return
         if data.get("job") is None or jobs[data["job"]].id != self.id:
             return
@@ -230,13 +231,14 @@ class _Watched:
             self.over = True
 
     def _bars(self, bars: list[list[int]]) -> None:
-        workers = [bar for bar in bars if bar[1] == WORKER]
+        workers = [bar for bar in bars if bar[ROLE] == WORKER]
         if not workers:
             return
-        edges = sorted({bar[3] for bar in workers})
-        peak = max(sum(bar[5] for bar in workers if bar[3] <= ms < bar[4]) for ms in edges)
+        edges = sorted({bar[START] for bar in workers})
+        peak = max(sum(bar[COUNT] for bar in workers if bar[START] <= ms < bar[END]) for ms in edges)
         self.answer["workers"] = max(self.answer["workers"], peak)
-        names = {self.servers[bar[2]] if bar[2] >= 0 else "cloud" for bar in workers if bar[2] != -1}
+        servers = {bar[SERVER] for bar in workers} - {NONE}
+        names = {"cloud" if server == CLOUD else self.servers[server] for server in servers}
         self.answer["servers"] = sorted({*self.answer["servers"], *names})
 
 
@@ -294,12 +296,12 @@ def _counterfactuals(run: Run, past: Sequence[Stage], jobs: Sequence[Job], job: 
     if 0 < run.sim_ms <= past[-1].at_ms:
         return []
     phase = past[-1].state
-    scheduler = build(phase.scheduler, phase.parameters)
+    scheduler = scheduler_of(phase)
     if not scheduler.quotes:
         return []
     index = next(i for i, one in enumerate(jobs) if one.id == job.id)
     jobs = remaining_work.of_phases(run.pk, [*(stage.state.jobs for stage in past[:-1]), jobs])[-1]
-    scheduler.start(phase.cluster, jobs, np.random.default_rng(run.scenario.seed))
+    scheduler.start(phase.cluster, scheduler.known_jobs(jobs, index + 1), np.random.default_rng(run.scenario.seed))
     state = at(run.pk)
     bars = state.bars.rows
     scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], index + 1)

@@ -12,6 +12,8 @@ from typing import Any
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Job, ModelError
+from scheduling.reporting.quantities import count
+from scheduling.slotted.reasons import since_arrival
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.stored_jobs import StoredJobs, objects_of
 from twin.infra.errors import Refused
@@ -41,8 +43,20 @@ def ask(run: Run, like: str, changes: Mapping[str, Any], scheduler: str = "") ->
 
     servers = [server.name for server in found.cluster.servers]
     answer = compare_futures(job, servers, future([*others, job]), future(others))
-    believed = [f"Answered by {build(name, given).title}.", *inputs.sentences(found)]
-    return answer | {"at_ms": found.cut.at_ms, "counterfactuals": [], "notes": believed}
+    title = build(name, given).title
+    believed = [f"Answered by {title}.", *inputs.sentences(found)]
+    told = {"sentence": _sentence(answer, title, job.arrival_ms)}
+    return answer | told | {"at_ms": found.cut.at_ms, "counterfactuals": [], "notes": believed}
+
+
+def _sentence(answer: Mapping[str, Any], title: str, arrival_ms: int) -> str:
+    """Sentence on what that scheduler would do. It omits parameter servers, which the real job does not have."""
+    if answer["verdict"] == "rejected":
+        return str(answer["sentence"]).replace("Rejected", f"{title} would reject it", 1)
+    if answer["start_ms"] is None:
+        return ""
+    with_workers = f" with at most {count(answer['workers'], 'worker')}" if answer["workers"] else ""
+    return f"{title} would start it {since_arrival(answer['start_ms'] - arrival_ms)}{with_workers}."
 
 
 def _job(found: Made, like: str, changes: dict[str, Any]) -> Job:

@@ -12,7 +12,13 @@ from twin.scenarios.edits import verbs
 def title(axis: Any, scheduler: str) -> str:
     """Label: the title of the parameter, or "Duration of edit 1 (Fail servers)"."""
     label = _label(axis, scheduler)
-    return label if "parameter" in axis else f"{label} of edit {axis['edit']} ({_verb(axis).title})"
+    return label if "parameter" in axis else f"{label} of edit {axis['edit']} ({verb_title(axis)})"
+
+
+def verb_title(axis: Any) -> str:
+    """Title of the edit that an axis varies; its name where this installation has no such edit."""
+    verb = verbs().get(axis["verb"])
+    return verb.title if verb else str(axis["verb"])
 
 
 def word(axis: Any, scheduler: str) -> str:
@@ -27,7 +33,8 @@ def choices(axis: Any, scheduler: str) -> dict[str, str]:
         known = schedulers().get(scheduler)
         rows = describe(known.Parameters) if known else []
     else:
-        rows = _verb(axis).form()
+        verb = verbs().get(axis["verb"])
+        rows = verb.form() if verb else []
     name = axis.get("parameter") or axis["field"]
     return next((dict(row.get("titles", {})) for row in rows if row["name"] == name), {})
 
@@ -36,11 +43,9 @@ def _label(axis: Any, scheduler: str) -> str:
     if "parameter" in axis:
         known = schedulers().get(scheduler)
         return _titles(known.Parameters if known else None).get(axis["parameter"], axis["parameter"])
-    return "Time" if axis["field"] == "at_ms" else _titles(_verb(axis).Parameters).get(axis["field"], axis["field"])
-
-
-def _verb(axis: Any) -> Any:
-    return verbs()[axis["verb"]]
+    verb = verbs().get(axis["verb"])
+    titles = _titles(verb.Parameters if verb else None)
+    return "Time" if axis["field"] == "at_ms" else titles.get(axis["field"], axis["field"])
 
 
 def _titles(declared: type | None) -> dict[str, str]:

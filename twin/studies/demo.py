@@ -10,7 +10,7 @@ from twin.runs import commands, readers
 NAME = "Demo: OASiS on 40 edge and 40 cloud servers"
 SEED = 11
 SPEED = 1800.0  # one slot of an hour passes in two seconds
-KEPT = 3  # ended demo runs that are kept, besides those with readers or forks
+MAX_KEPT = 3  # ended demo runs that are kept, besides those with readers or forks
 
 
 def ensure(begin: bool = False) -> Run:
@@ -28,7 +28,7 @@ def ensure(begin: bool = False) -> Run:
 def _clear(scenario: Scenario) -> None:
     """Removal of the ended runs that are not among the newest, have no readers and no forks."""
     ended = scenario.runs.filter(created_by=None, forks=None, children=None).exclude(status__in=Run.ACTIVE)
-    old = readers.unread(list(ended.values_list("pk", flat=True)[KEPT:]))
+    old = readers.unread(list(ended.values_list("pk", flat=True)[MAX_KEPT:]))
     for run in Run.objects.filter(pk__in=old):
         commands.delete(run)
 

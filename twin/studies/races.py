@@ -8,8 +8,9 @@ from typing import Any
 
 from django.db import transaction
 
-from scheduling.kernel.registry import build, scheduler_class, schedulers
+from scheduling.kernel.registry import Unavailable, build, scheduler_class, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.training_models import training_model_of
 from scheduling.model.values import Cluster, ModelError
 from twin.analysis.comparability import comparable, model_of, named
 from twin.analysis.suitability import able, alternatives_text, fields_needed
@@ -19,6 +20,7 @@ from twin.files.packed_jobs import unpack_jobs
 from twin.models import Run, Scenario, Trace
 from twin.runs import commands, scheduler_history
 from twin.scenarios import store
+from twin.scenarios.phase_rules import scheduler_of, stated
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,17 @@ def entrants(scenario: Scenario) -> list[Entrant]:
 
     The others with defaults, in alphabetical order.
 
-    All train by one model, that of the scenario's own scheduler, or the figures could not be ranked (comparability.py).
+    All train by one model, that of the scenario's own scheduler, or the metrics could not be ranked (comparability.py).
+    A scheduler of the scenario that is missing is left out, and the others race.
     """
     tables = list(unpack_jobs(Trace.objects.only("jobs").get(pk=scenario.trace_id).jobs))
-    own = build(scenario.scheduler, scenario.parameters)
-    return entrants_beside(own, dict(scenario.parameters), store.cluster_of(scenario.cluster_id), tables)
+    cluster = store.cluster_of(scenario.cluster_id)
+    try:
+        own = scheduler_of(store.base(scenario))
+    except Unavailable:
+        model = _model_without(scenario, cluster)
+        return [_entrant(cls, trained_by(cls, model), cluster, model, tables) for cls in schedulers().values()]
+    return entrants_beside(own, dict(scenario.parameters), cluster, tables)
 
 
 def entrants_beside(
@@ -84,6 +92,14 @@ def _entrant(
         )
         return Entrant(cls, parameters, reason, named([other]))
     return Entrant(cls, parameters, obstacle(scheduler, cluster, tables))
+
+
+def _model_without(scenario: Scenario, cluster: Cluster) -> str:
+    """Model of a race without the scenario's own scheduler: that of its newest run, otherwise that of the cluster."""
+    run = scenario.runs.order_by("-pk").first()
+    execution = stated(run, 0).get("execution", {}) if run else {}
+    model: str = execution.get("training") or execution.get("model") or training_model_of(cluster)
+    return model
 
 
 def trained_by(cls: type[BaseScheduler], model: str) -> dict[str, Any]:

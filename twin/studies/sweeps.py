@@ -12,9 +12,7 @@ the database. If the process ends in between, the ticker creates the other runs.
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields
 from itertools import product
@@ -24,16 +22,13 @@ from django.db import connection, transaction
 
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError, shorten
-from scheduling.reporting.metric_table import value_of
-from twin.analysis.comparability import models_of, named
-from twin.files.outputs import cell
 from twin.infra.counts import counted
 from twin.infra.errors import Refused
 from twin.models import Run, Scenario, Sweep, SweepPoint
+from twin.moments import moment
 from twin.runs import commands
 from twin.scenarios import store
-from twin.scenarios.edits import verbs
-from twin.scenarios.edits.moments import moment
+from twin.scenarios.edits import MENU
 from twin.scenarios.forks import past_edits
 from twin.studies import axis_titles
 
@@ -42,10 +37,6 @@ MAX_AXES = 2
 AT_ONCE = 10  # runs that are created in one transaction
 PINNED = ("name", "version", "scheduler", "parameters", "edits", "parent_id", "fork_ms")  # fields of the scenario
 EXAMPLE = 'for example {"parameter": "backfill", "values": [true, false]}'
-FIGURES = (  # keys of the table of metrics
-    "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms",
-    "suspensions", "utilization.gpu", "utilization.cpu",
-)  # fmt: skip
 
 
 def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[int], user: Any = None) -> Sweep:
@@ -53,7 +44,7 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
     if not 1 <= len(axes) <= MAX_AXES:
         raise ModelError(f"a sweep has one or two axes, got {len(axes):,}")
-    if len({_column(axis) for axis in axes}) != len(axes):
+    if len({column_of(axis) for axis in axes}) != len(axes):
         both = axis_titles.title(axes[0], scenario.scheduler)
         raise ModelError(f"the axes must differ, but both are “{both}”; change one of them")
     if len(set(seeds)) != len(seeds):
@@ -187,20 +178,6 @@ def delete(sweep: Sweep, user: Any = None) -> None:
         left.delete()
 
 
-def points_of(sweep: Sweep) -> list[dict[str, Any]]:
-    """Points: {place, seed, run, status, figures: {name: number or None}}."""
-    points = sweep.points.select_related("run").defer("run__certificate_prices")
-    return [
-        {
-            "place": point.place, "seed": point.seed, "run": point.run_id,
-            "status": status_of(point),
-            "figures": {key: value_of(point.run.metrics, key) for key in FIGURES}
-            if point.run and point.run.status == Run.FINISHED else {},
-        }
-        for point in points
-    ]  # fmt: skip
-
-
 def status_of(point: SweepPoint) -> str:
     """Status of a point: that of its run; queued before it has one, deleted after."""
     if point.pending:
@@ -208,53 +185,7 @@ def status_of(point: SweepPoint) -> str:
     return point.run.status if point.run is not None else "deleted"
 
 
-def unranked(sweep: Sweep) -> str | None:
-    """Reason why figures of the points cannot be ranked, or None: an axis changes the jobs or their training."""
-    of_jobs = [
-        f"“{axis_titles.title(axis, sweep.scenario.scheduler)}”"
-        for axis in sweep.axes
-        if "verb" in axis and verbs()[axis["verb"]].of_jobs
-    ]
-    if of_jobs:
-        changes = "changes" if len(of_jobs) == 1 else "change"
-        return f"{' and '.join(of_jobs)} {changes} the jobs of the points, so their metrics are not ranked."
-    deciding = [
-        i
-        for i, axis in enumerate(sweep.axes)
-        if axis.get("parameter") == "model" or axis.get("verb") == "change_scheduler"
-    ]
-    if not deciding:
-        return None
-    one_of_each = {
-        tuple(point.place[i] for i in deciding): point for point in sweep.points.select_related("run__scenario")
-    }
-    found = sorted({models_of(point.run) for point in one_of_each.values() if point.run is not None})
-    if len(found) < 2:
-        return None
-    points_of = "; ".join(map(named, found))
-    return (
-        f"Some points have different execution models: {points_of}. The same job has different "
-        "durations there, so metrics are not ranked."
-    )
-
-
-def as_csv(sweep: Sweep) -> Iterable[str]:
-    """Rows, one per point: the value on each axis, the seed, the run, its status and its metrics."""
-    yield _line([*map(_column, sweep.axes), "seed", "run", "status", *FIGURES])
-    for point in points_of(sweep):
-        values = [axis["values"][i] for axis, i in zip(sweep.axes, point["place"], strict=True)]
-        yield _line(
-            [
-                *values,
-                point["seed"],
-                point["run"],
-                point["status"],
-                *(point["figures"].get(name, "") for name in FIGURES),
-            ]
-        )
-
-
-def _column(axis: Any) -> str:
+def column_of(axis: Any) -> str:
     """Name of the axis in CSV files: the parameter, or the edit's number, verb and field."""
     return (
         axis["parameter"]
@@ -290,7 +221,7 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
             f"the scenario has {len(scenario.edits)}" if scenario.edits else "the scenario has no edits; add one first"
         )
         raise ModelError(f"{subject}: edit must be the number of one of the scenario's edits, got {edit!r}; {have}")
-    verb = verbs()[scenario.edits[edit - 1]["verb"]]
+    verb = MENU.named(scenario.edits[edit - 1]["verb"])
     known = ["at_ms", *(field.name for field in fields(verb.Parameters))]
     if name not in known:
         raise ModelError(f"{subject}: field must be one of {', '.join(known)}, got {name!r}")
@@ -304,7 +235,7 @@ def _check_axes(sweep: Sweep) -> None:
         if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):
             raise Refused(
                 f"sweep {sweep.pk}: some of its runs were deleted, and edit {axis['edit']} of its scenario is no "
-                f"longer “{verbs()[axis['verb']].title}”; start a new sweep of the scenario as it is now"
+                f"longer “{axis_titles.verb_title(axis)}”; start a new sweep of the scenario as it is now"
             )
 
 
@@ -340,14 +271,6 @@ def _same_past(scenario: Scenario, made: Scenario) -> bool:
     if parse_parameters(cls, made.parameters) != parse_parameters(cls, scenario.parameters):
         return False
     return past_edits(made.edits, fork_ms) == past_edits(scenario.edits, fork_ms)
-
-
-def _line(cells: Sequence[Any]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerow(
-        ["" if value is None else cell(value) if isinstance(value, str) else value for value in cells]
-    )
-    return out.getvalue()
 
 
 def _value_text(axis: Any, scheduler: str, value: Any) -> str:

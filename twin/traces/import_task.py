@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.models import Trace
 from twin.processes import bounded_process
 from twin.processes.dispatch import send
 from twin.scenarios import store
 from twin.traces import importers, scan_cache, synthesis
+from twin.traces.import_state import import_state, stalled
 from twin.traces.importing.scan import summary_of
 from twin.traces.mappings import known as known_mappings
 
@@ -67,9 +69,12 @@ def _in_process(trace_id: int) -> bounded_process.Outcome:
 
 
 def _sign_of_life(trace_id: int) -> bool:
-    """Record that the import continues; False if it was cancelled or deleted."""
+    """Record that the import continues; False if it was cancelled or deleted. A stall is published."""
     Trace.objects.filter(pk=trace_id, status=Trace.PARSING).update(touched_at=timezone.now())
-    return Trace.objects.filter(pk=trace_id).exclude(status=Trace.CANCELLED).exists()
+    trace = Trace.objects.defer("jobs", "skipped_csv", "report", "preview").filter(pk=trace_id).first()
+    if trace is not None and stalled(trace):
+        publish(trace)
+    return trace is not None and trace.status != Trace.CANCELLED
 
 
 def run(trace_id: int) -> None:
@@ -79,7 +84,7 @@ def run(trace_id: int) -> None:
         if not _free(now):
             return  # as many are in progress as may be: it follows one of them
         if not Trace.objects.filter(_waiting(now), pk=trace_id).update(
-            status=Trace.PARSING, touched_at=now, progress=0
+            status=Trace.PARSING, touched_at=now, progressed_at=now, progress=0
         ):
             return  # done, cancelled, or in the hands of another worker
     trace = Trace.objects.defer("jobs", "skipped_csv").get(pk=trace_id)
@@ -178,7 +183,7 @@ def _lost(now: datetime) -> Q:
 
 def publish(trace: Trace) -> None:
     """Publication to the pages that show traces."""
-    pubsub.publish(pubsub.traces_channel(trace.team_id), {"type": "trace", "trace": frames.trace_row(trace)})
+    pubsub.publish(pubsub.traces_channel(trace.team_id), {"type": "trace", "trace": import_state(trace)})
 
 
 class _Progress:
@@ -197,12 +202,29 @@ class _Progress:
         if now - self.published < PUBLISH_S:
             return
         self.published, self.trace.progress = now, round(min(1.0, fraction), 4)
-        Trace.objects.filter(pk=self.trace.pk).update(progress=self.trace.progress, touched_at=timezone.now())
+        self.trace.progressed_at = timezone.now()
+        with _patience(self.trace.pk):
+            Trace.objects.filter(pk=self.trace.pk).update(
+                progress=self.trace.progress, progressed_at=self.trace.progressed_at,
+                touched_at=self.trace.progressed_at,
+            )  # fmt: skip
         publish(self.trace)
 
 
 def _cancelled(trace_id: int) -> bool:
-    return not Trace.objects.filter(pk=trace_id, status=Trace.PARSING).exists()
+    with _patience(trace_id):
+        return not Trace.objects.filter(pk=trace_id, status=Trace.PARSING).exists()
+    return False
+
+
+@contextmanager
+def _patience(trace_id: int) -> Iterator[None]:
+    """A query that an import can do without: it goes on while the database does not answer."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        log.warning("import of trace %s goes on; the database does not respond: %s", trace_id, error)
+        connection.close_if_unusable_or_obsolete()
 
 
 def _keep(trace: Trace, result: importers.ImportResult) -> None:
@@ -215,7 +237,7 @@ def _keep(trace: Trace, result: importers.ImportResult) -> None:
         if not changed:
             raise importers.ImportCancelled
         if result.cluster is not None:
-            store.store_cluster(result.cluster, f"machine list of {trace.name}", trace)
+            store.store_cluster(result.cluster, f"server list of {trace.name}", trace)
 
 
 def _refused(trace: Trace, why: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from twin.models import Trace
-from twin.traces.importing.imports import Part
+from twin.traces.importing.parsing import Part
 from twin.traces.importing.reading import Reading
 
 log = logging.getLogger(__name__)

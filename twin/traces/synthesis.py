@@ -2,7 +2,7 @@
 kept.
 
 Every draw is keyed by (seed, field, source id): filtering or reordering rows changes no other job, and another seed
-changes drawn and solved fields only. Work W = workers x run time, in worker-ms, equals what each scheduler's model
+changes sampled and solved fields only. Work W = workers x run time, in worker-ms, equals what each scheduler's model
 needs:
 
 - OASiS: E N M (tau + 2 e / b) = W. N is solved and rounded, then tau; where communication alone would exceed the
@@ -18,6 +18,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from scheduling.model.values import BANDWIDTH
 from twin.files.job_table import MISSING, Coded, JobTable, coded
 from twin.files.packed_jobs import BLOCK
 from twin.traces.importing.drafts import Drafts, ImportRefused
@@ -37,8 +38,8 @@ PARTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
 MODELS = ("resnet-50", "resnet-101", "googlenet", "lenet", "alexnet", "inception-bn")
 MAX_JOBS = 2_000_000
 ORIGINS = ("trace", "derived", "drawn")
-TRACE, DERIVED, DRAWN, NOWHERE = 0, 1, 2, 3
-WHO = ("user", "group")  # never drawn
+TRACE, DERIVED, SAMPLED, NOWHERE = 0, 1, 2, 3
+WHO = ("user", "group")  # never sampled
 STATED = ("iterations", "limit_ms")  # whole numbers that are in a job only where the source states them
 SURE = ("arrival_ms", "requested_workers")  # every job has them from the source
 
@@ -103,9 +104,9 @@ def solve(
     work = drafts.run_ms * drafts.workers.astype(float)  # worker-ms
     known = _Known(drafts)
     worker, ps = _demand(draw, "worker", drafts.demand), _demand(draw, "ps", drafts.known.get("ps"))
-    ps[:, 4] = np.maximum(ps[:, 4], worker[:, 4])  # b <= B
-    rate = np.maximum(worker[:, 4], 1) / 1000.0  # Gbps
-    epochs = drawn_epochs = draw.integer("epochs", EPOCHS)
+    ps[:, BANDWIDTH] = np.maximum(ps[:, BANDWIDTH], worker[:, BANDWIDTH])  # b <= B
+    rate = np.maximum(worker[:, BANDWIDTH], 1) / 1000.0  # Gbps
+    epochs = sampled_epochs = draw.integer("epochs", EPOCHS)
     minibatches = draw.integer("minibatches_per_chunk", MINIBATCHES)
     gradient = wanted_gradient = known.or_else("gradient_mb", draw.real("gradient_mb", GRADIENT))
     wanted_batch = np.rint(known.or_else("global_batch", draw.integer("global_batch", BATCH))).astype(np.int64)
@@ -145,18 +146,18 @@ def solve(
         "sample_ms": sample_ms, "workers_per_ps": ratio, "external_gbps": rate, "internal_gbps": rate * INTERNAL_FACTOR,
         "utility": np.stack([draw.real("priority", PRIORITY), np.where(kind == 0, 0.0, steep), np.maximum(target, 0)],
                             axis=1),
-        "drawn_model": draw.integer("model", (0, len(MODELS) - 1)),
+        "sampled_model": draw.integer("model", (0, len(MODELS) - 1)),
     }  # fmt: skip
     everywhere = np.full(len(work), DERIVED)
     origins = {
-        "epochs": np.where(epochs == drawn_epochs, DRAWN, DERIVED), "num_chunks": everywhere,
-        "minibatches_per_chunk": np.full(len(work), DRAWN), "minibatch_ms": everywhere,
+        "epochs": np.where(epochs == sampled_epochs, SAMPLED, DERIVED), "num_chunks": everywhere,
+        "minibatches_per_chunk": np.full(len(work), SAMPLED), "minibatch_ms": everywhere,
         "gradient_mb": np.where(gradient == wanted_gradient, known.origin("gradient_mb"), DERIVED),
         "num_samples": everywhere,
         "global_batch": np.where(batch == wanted_batch, known.origin("global_batch"), DERIVED), "sample_ms": everywhere,
         "workers_per_ps": np.where(ratio == wanted_ratio, known.origin("workers_per_ps"), DERIVED),
         "internal_gbps": everywhere, "external_gbps": everywhere, "model": known.origin("model"),
-        "utility": np.where(known.has("utility_kind") | known.has("target_ms"), DERIVED, DRAWN),
+        "utility": np.where(known.has("utility_kind") | known.has("target_ms"), DERIVED, SAMPLED),
     }  # fmt: skip
     ranges: dict[str, tuple[np.ndarray, float, float]] = {
         "epochs": (epochs, *EPOCHS), "num_chunks": (chunks, *CHUNKS), "gradient_mb": (gradient, *GRADIENT),
@@ -182,21 +183,21 @@ class _Known:
             return column.astype(bool)
         return np.asarray(column >= 0)  # NaN and -1 are not
 
-    def or_else(self, name: str, drawn: np.ndarray) -> np.ndarray:
+    def or_else(self, name: str, sampled: np.ndarray) -> np.ndarray:
         """Known values, sampled where unknown."""
-        return np.where(self.has(name), self.columns[name], drawn) if name in self.columns else drawn
+        return np.where(self.has(name), self.columns[name], sampled) if name in self.columns else sampled
 
     def origin(self, name: str) -> np.ndarray:
         """[job] place in ORIGINS."""
-        return np.where(self.has(name), ORIGINS.index(self.words.get(name, "trace")), DRAWN)
+        return np.where(self.has(name), ORIGINS.index(self.words.get(name, "trace")), SAMPLED)
 
 
 def _demand(draw: Draws, role: str, known: np.ndarray | None) -> np.ndarray:
     """[job, 5] thousandths; what the source knows (>= 0) is kept."""
     ranges = WORKER_RANGES if role == "worker" else PS_RANGES
-    drawn = [draw.integer(f"{role}.{part}", bounds) * 1000 for part, bounds in zip(PARTS, ranges, strict=False)]
-    drawn.append(draw.integer(f"{role}.bandwidth", WORKER_MBPS if role == "worker" else PS_MBPS))
-    table = np.stack(drawn, axis=1)
+    sampled = [draw.integer(f"{role}.{part}", bounds) * 1000 for part, bounds in zip(PARTS, ranges, strict=False)]
+    sampled.append(draw.integer(f"{role}.bandwidth", WORKER_MBPS if role == "worker" else PS_MBPS))
+    table = np.stack(sampled, axis=1)
     return table if known is None else np.where(known >= 0, known, table)
 
 
@@ -204,7 +205,7 @@ def _table(drafts: Drafts, columns: dict[str, np.ndarray], origins: dict[str, np
     ids = np.array([f"{drafts.prefix}{key}" for key in drafts.keys.tolist()], dtype=object)
     known = _Known(drafts)
     models = known.columns.get("model", np.full(len(ids), "", dtype=object)).tolist()
-    names = [text or MODELS[code] for text, code in zip(models, columns.pop("drawn_model").tolist(), strict=True)]
+    names = [text or MODELS[code] for text, code in zip(models, columns.pop("sampled_model").tolist(), strict=True)]
     utility = columns.pop("utility")
     columns |= {"arrival_ms": drafts.arrival_ms, "requested_workers": drafts.workers}
     for name in STATED:
@@ -224,10 +225,10 @@ def _provenance(drafts: Drafts, origins: dict[str, np.ndarray]) -> Coded:
     if "ps" in drafts.known:
         parts |= {f"ps.{part}": (drafts.known["ps"][:, i] >= 0, "ps") for i, part in enumerate(PARTS)}
     else:
-        origins = {**origins, "ps": np.full(count, DRAWN)}
+        origins = {**origins, "ps": np.full(count, SAMPLED)}
     sure = {name: np.full(count, ORIGINS.index(word)) for name, word in drafts.origins.items() if name in SURE}
     partly = {
-        n: np.where(held, ORIGINS.index(known.words.get(role, "trace")), DRAWN) for n, (held, role) in parts.items()
+        n: np.where(held, ORIGINS.index(known.words.get(role, "trace")), SAMPLED) for n, (held, role) in parts.items()
     }
     for name in (*STATED, *WHO):
         if known.has(name).any():

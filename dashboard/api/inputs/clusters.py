@@ -13,9 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.audit import AuditedDelete, record
-from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
+from dashboard.api.serializers.clusters import ClusterDetailSerializer, ClusterSerializer
 from dashboard.auth.visible import OfTeams
 from dashboard.openapi.answers import answer
+from dashboard.query import number
 from dashboard.readmodels import cards
 from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError, shorten
@@ -64,7 +65,10 @@ CONTENT = {
 
 
 @extend_schema_view(
-    list=extend_schema(description="Clusters that scenarios can use."),
+    list=extend_schema(
+        description="Clusters that scenarios can use, the newest first.",
+        parameters=[OpenApiParameter("trace", int, description="Number of the trace whose machines they are")],
+    ),
     retrieve=extend_schema(description="One cluster with the content of its cluster.json."),
     destroy=extend_schema(description="Deletes a cluster that no scenario uses."),
 )
@@ -83,7 +87,12 @@ class ClusterViewSet(
 
     def filter_queryset(self, queryset: QuerySet[ClusterSpec]) -> QuerySet[ClusterSpec]:
         found = super().filter_queryset(queryset)
-        return listed.inputs(found, "cluster") if self.action == "list" else found
+        asked = self.request.query_params
+        if self.action != "list":
+            return found
+        if asked.get("trace"):
+            found = found.filter(trace=number(asked, "trace", 1, 1, 2**53))
+        return listed.inputs(found, "cluster")
 
     def get_serializer_class(self) -> type:
         return ClusterDetailSerializer if self.action == "retrieve" else ClusterSerializer

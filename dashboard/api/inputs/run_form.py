@@ -12,7 +12,8 @@ from rest_framework import serializers
 from dashboard.auth.visible import one, visible
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import MAX_INT, Cluster, ModelError
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, ModelError
 from scheduling.workloads import generate
 from twin.analysis import suitability
 from twin.analysis.suitability import Demands
@@ -65,7 +66,8 @@ def checked_form(
 ) -> dict[str, Any]:
     """{cluster: number, "generate" or null, warnings: [sentence], own_horizon: slots or null, fit}
 
-    own_horizon: that of the scheduler where the cluster has none; null where there is no end, or too many jobs to ask.
+    own_horizon: that of the scheduler after the last arrival, where the cluster has none; null where there is no end,
+    or too many jobs to ask.
     fit: {jobs, runnable, made: {drawn | derived: {field: jobs}}, schedulers: {name: runnable jobs}, reasons: {name: why
     it cannot run the others}, race: {name: why it cannot race against this scheduler}, earlier: {name: {runs, least_s,
     most_s}} of finished runs of about this size}, null without a cluster.

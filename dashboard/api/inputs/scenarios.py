@@ -15,11 +15,11 @@ from rest_framework.serializers import BaseSerializer
 
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.inputs.run_form import SuitabilitySerializer, checked_form
-from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
+from dashboard.api.serializers.scenarios import RaceSerializer, ScenarioSerializer
 from dashboard.auth.visible import OfTeams
 from dashboard.http.body import body
 from dashboard.openapi.answers import answer
-from scheduling.kernel.registry import build, unavailable
+from scheduling.kernel.registry import build, obstacle, unavailable
 from twin.analysis.situation.past import loads_at
 from twin.files.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
@@ -116,7 +116,10 @@ def _entrants(scenario: Scenario) -> dict[str, Any]:
             left_out.append(row | {"reason": entrant.reason, "model": entrant.model})
         else:
             able.append(row)
-    missing = [{"scheduler": name, "title": name, "reason": why, "model": ""} for name, why in unavailable().items()]
+    reasons = dict(unavailable())
+    if why := obstacle(scenario.scheduler):
+        reasons.setdefault(scenario.scheduler, why)  # its file was removed
+    missing = [{"scheduler": name, "title": name, "reason": why, "model": ""} for name, why in reasons.items()]
     return {"scenario": scenario.pk, "name": scenario.name, "able": able, "left_out": left_out + missing}
 
 

@@ -16,13 +16,16 @@ from dashboard.openapi.answers import answer
 from dashboard.readmodels.studies import gallery
 from twin.studies.gallery import starting
 
-SHOWN = ("name", "title", "about", "shows", "jobs", "servers", "schedulers")
+SHOWN = ("name", "title", "about", "shows", "jobs", "servers", "schedulers", "unavailable")
 
 
 @extend_schema(responses={200: answer("Templates")})
 @api_view(["GET"])
 def template_list(request: Request) -> Response:
-    """Templates of runs: generated workloads with their schedulers. With several schedulers, a start is a race."""
+    """Templates of runs: generated workloads with their schedulers. With several schedulers, a start is a race.
+
+    unavailable: why a template cannot be started, if one of its schedulers is missing.
+    """
     return Response([{key: card[key] for key in SHOWN} for card in gallery.cards()])
 
 
@@ -33,7 +36,9 @@ class StartTemplateView(APIView):
     def post(self, request: Request, name: str) -> Response:
         """Starts a template; the answer is {scenario, runs, page}. Its scenario is reused unless it was edited."""
         if name not in starting.MENU.names():
-            raise NotFound(f"There is no template {name!r}; known: {', '.join(starting.MENU.names())}.")
+            raise NotFound(
+                f"There is no template {name!r}; known: {', '.join(starting.MENU.names())}{starting.MENU.notice()}."
+            )
         with transaction.atomic():
             scenario, runs = starting.start(name, request.user)
             record(request.user, "scenario.template", scenario)

@@ -23,21 +23,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard import query
 from dashboard.api.audit import AuditedDelete, record
-from dashboard.api.serializers import (
-    AnnouncedSerializer,
-    ChoiceSerializer,
-    TraceDetailSerializer,
-    TraceSerializer,
-    UploadSerializer,
-)
+from dashboard.api.serializers.traces import TraceDetailSerializer, TraceSerializer
+from dashboard.api.serializers.uploads import AnnouncedSerializer, ChoiceSerializer, UploadSerializer
 from dashboard.auth.visible import OfTeams, one, visible
 from dashboard.http import upload_files
 from dashboard.http.parsers import OrjsonParser, RawParser
 from dashboard.http.streamed import streamed
 from dashboard.http.throttles import UploadThrottle
 from dashboard.openapi.answers import answer
-from dashboard.readmodels import cards, downloads, query
+from dashboard.readmodels import cards, downloads
 from scheduling.model.values import ModelError
 from twin.infra.errors import Refused
 from twin.models import Trace
@@ -174,7 +170,7 @@ class TraceViewSet(
         files = trace.scan.get("files") or []
         place = query.number(request.query_params, "file", 0, 0, 2**31)
         if place >= len(files):
-            raise NotFound(f"The scan of trace {pk} has no file {place}.")
+            raise NotFound(f"The scan of trace {pk} has no file {place}; it has {len(files):,}, numbered from 0.")
         given = {"mapping": _mapping(request.query_params.get("mapping", "{}"))}
         if zone := request.query_params.get("time_zone"):
             given["time_zone"] = zone
@@ -232,9 +228,9 @@ class TraceFileView(APIView):
         """Appends a part; 409 with the number of received bytes if the offset differs."""
         trace = one(Trace.objects.defer("jobs", "skipped_csv"), request.user, pk=trace_id)
         if not 0 <= number < len(trace.files):
-            raise NotFound(f"Trace {trace_id} has no file {number}.")
+            raise NotFound(f"Trace {trace_id} has no file {number}; it has {len(trace.files):,}, numbered from 0.")
         offset = query.number(request.query_params, "offset", 0, 0, 2**53)
-        piece = request.data if isinstance(request.data, bytes) else b""  # DRF gives {} for an empty body
+        part = request.data if isinstance(request.data, bytes) else b""  # DRF gives {} for an empty body
         with transaction.atomic():
             trace = Trace.objects.select_for_update().defer("jobs", "skipped_csv").get(pk=trace_id)
             if trace.status != Trace.UPLOADING:
@@ -248,13 +244,13 @@ class TraceFileView(APIView):
                     },
                     status=status.HTTP_409_CONFLICT,
                 )
-            if offset + len(piece) > file["size"]:
+            if offset + len(part) > file["size"]:
                 raise ModelError(
                     f"{file['name']} was announced with {file['size']:,} bytes; this part ends at "
-                    f"{offset + len(piece):,}"
+                    f"{offset + len(part):,}"
                 )
-            upload_files.append(file["path"], offset, piece)
-            file["received"] = offset + len(piece)
+            upload_files.append(file["path"], offset, part)
+            file["received"] = offset + len(part)
             whole = all(f["received"] == f["size"] for f in trace.files)
             sent, size = (sum(f[key] for f in trace.files) for key in ("received", "size"))
             trace.progress = sent / size if size else 1.0

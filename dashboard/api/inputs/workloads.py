@@ -10,10 +10,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.audit import record
-from dashboard.api.serializers import MAX_ID, ClusterSerializer, TraceSerializer
+from dashboard.api.serializers.clusters import ClusterSerializer
+from dashboard.api.serializers.traces import TraceSerializer
 from dashboard.http.body import body
 from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
+from dashboard.http.number_field import MAX_ID
 from dashboard.openapi.answers import answer
 from scheduling.model.measured_speed import trained_at
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate

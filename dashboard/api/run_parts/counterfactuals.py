@@ -32,7 +32,9 @@ class CounterfactualsView(APIView):
         run = one(Run.objects.select_related("scenario"), request.user, pk=pk)
         found = counterfactuals.of_job(run, index, _seconds(request.query_params.get("seconds", "")))
         if found is None:
-            raise NotFound(f"Run {pk} has no decision about a job with the index {index}.")
+            raise NotFound(
+                f"Run {pk} has no decision about a job with the index {index}; its jobs are numbered from 0."
+            )
         return Response(found)
 
 

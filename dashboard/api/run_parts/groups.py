@@ -10,13 +10,12 @@ from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.query import number
+from dashboard.query import number
 from scheduling.colocation.subtasks import SUBTASK_TYPES, TRACKS, idle, of_group
-from scheduling.model.values import MAX_INT
+from scheduling.model.limits import MAX_INT
 from twin.eventlog.fold import NEVER
 from twin.eventlog.state_cache import Newest
 from twin.models import Run
-from twin.scenarios.edits.moments import moment
 
 MAX_BARS = 5_000  # of an answer
 
@@ -28,7 +27,7 @@ class SubtasksView(APIView):
         parameters=[OpenApiParameter(n, int) for n in ("at", "from", "to")], responses={200: answer("GroupSubtasks")}
     )
     def get(self, request: Request, pk: int, group: int) -> Response:
-        """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}.
+        """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[track, start_ms, end_ms, cause]], whole}.
 
         The group is shown as at the time `at`. whole: true if nothing was left out.
         """
@@ -38,12 +37,12 @@ class SubtasksView(APIView):
         with Newest(run) as state:
             end_ms = state.sim_ms if state.finished else MAX_INT
             found = [
-                row
-                for row in state.groups
-                if row[2]["group"] == group and row[0] <= at_ms and (row[1] == NEVER or at_ms < row[1])
+                (from_ms, until_ms, data)
+                for from_ms, until_ms, data in state.groups
+                if data["group"] == group and from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms)
             ]
         if not found:
-            raise NotFound(f"Run {pk} has no group {group} at {moment(at_ms)}.")
+            raise NotFound(f"Run {pk} has no group {group} at {run.moment(at_ms)}; groups.csv has its groups.")
         recorded_ms, until_ms, data = found[-1]
         from_ms = max(number(asked, "from", recorded_ms, 0, MAX_INT), recorded_ms)
         to_ms = min(number(asked, "to", at_ms + 1, 0, MAX_INT), until_ms if until_ms != NEVER else end_ms)
@@ -55,5 +54,5 @@ class SubtasksView(APIView):
             "kinds": SUBTASK_TYPES, "lanes": TRACKS, "whole": whole,
             "bars": [[data["jobs"][b.job], b.kind, b.iteration, round(b.start_ms, 3), round(b.end_ms, 3)]
                      for b in bars],
-            "idle": [[TRACKS.index(i.lane), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],
+            "idle": [[TRACKS.index(i.track), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],
         })  # fmt: skip

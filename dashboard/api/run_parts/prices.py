@@ -11,16 +11,16 @@ from rest_framework.views import APIView
 
 from dashboard.auth.visible import one
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.query import moment_of
-from scheduling.kernel.registry import build
+from dashboard.query import moment_of
 from scheduling.model.bars import END
 from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log, remaining_work
-from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
+from twin.eventlog.fold import ARRIVED, BORN, RunState, valid_at
 from twin.eventlog.state_cache import Newest
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import beliefs, store
+from twin.scenarios.phase_rules import scheduler_of
 
 PRICING = ("run_started", "priced", "edited")  # kinds of events that determine prices
 NO_BARS = np.empty((0, BORN), dtype=np.int64)
@@ -81,7 +81,7 @@ def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndar
     has a scheduler with prices. bars: BAR_FIELDS of the whole run; came: arrival of each job, -1 before it.
     """
     stages = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= at_ms]
-    schedulers = [build(stage.state.scheduler, stage.state.parameters) for stage in stages]
+    schedulers = [scheduler_of(stage.state) for stage in stages]
     if not any(scheduler.quotes for scheduler in schedulers):
         raise ModelError(f"{schedulers[-1].title} has no prices")
     records = remaining_work.of_phases(run.pk, [stage.state.jobs for stage in stages], at_ms)
@@ -95,7 +95,7 @@ def _by_phase(run: Run, server: int, at_ms: int, bars: np.ndarray, came: np.ndar
             continue
         # plans that an edit ends are those of the phase before it
         until_ms = at_ms if last else stages[i + 1].at_ms - 1
-        known = (bars[:, BORN] <= until_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > until_ms))
+        known = valid_at(bars, until_ms)
         if i:
             known &= bars[:, END] > stage.at_ms
         arrived = int(((came >= 0) & (came <= until_ms)).sum())

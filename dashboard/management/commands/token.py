@@ -14,7 +14,7 @@ from scheduling.model.values import ModelError
 
 
 class Command(BaseCommand):
-    help = "Creates, lists and revokes tokens with which machines use the API and post events."
+    help = "Creates, lists and revokes tokens with which scripts and clusters use the API."
 
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

@@ -15,13 +15,13 @@ from dashboard.openapi.answers.notation import (
     nullable,
     one_of,
 )
-from twin.analysis.comparison.breakdowns import GROUPED
-from twin.analysis.comparison.decision_text import STANDING
+from twin.analysis.comparison.breakdowns import BREAKDOWN_METRICS
 from twin.analysis.comparison.differences import DIFFERENCE_TYPES
-from twin.models import Run
-from twin.studies import sweeps
+from twin.analysis.comparison.outcomes import STATES
+from twin.models.run_modes import MODES
+from twin.studies import sweep_results
 
-MODE = one_of(Run.BATCH, Run.LIVE, Run.MIRROR)
+MODE = one_of(*MODES)
 METRIC = {
     "key": STRING,
     "title": STRING,
@@ -44,6 +44,8 @@ PLAN = {
     "workers": INTEGER,
     "servers": [STRING],
     "more": noted(INTEGER, "Number of further servers"),
+    "own": noted([STRING], "Servers that the plan of the other run at that time lacks"),
+    "own_more": noted(INTEGER, "Number of further ones"),
 }
 DECISION = {
     "immediate": noted(BOOLEAN, "Whether next is at the time of the difference"),
@@ -56,7 +58,7 @@ DECISION = {
             "plan": nullable(PLAN),
         }
     ),
-    "standing": nullable({"state": one_of(*STANDING), "at_ms": nullable(INTEGER), "plan": nullable(PLAN)}),
+    "standing": nullable({"state": one_of(*STATES), "at_ms": nullable(INTEGER), "plan": nullable(PLAN)}),
 }
 DIVERGENCE = {
     "run": INTEGER,
@@ -84,7 +86,7 @@ COUNTS = {
         "not_in_all": INTEGER,
     },
 }
-BREAKDOWN = {"name": STRING, "jobs": [INTEGER], **{key: [CELL] for key in GROUPED}}
+BREAKDOWN = {"name": STRING, "jobs": [INTEGER], **{key: [CELL] for key in BREAKDOWN_METRICS}}
 LIFE = {
     "state": STRING,
     "start_ms": nullable(INTEGER),
@@ -118,7 +120,9 @@ POINT = {
     "seed": INTEGER,
     "run": nullable(INTEGER),
     "status": STRING,
-    "figures": noted({f"{key}?": nullable(NUMBER) for key in sweeps.FIGURES}, "Metrics of a finished run, or {}"),
+    "figures": noted(
+        {f"{key}?": nullable(NUMBER) for key in sweep_results.METRICS}, "Metrics of a finished run, or {}"
+    ),
 }
 
 SHAPES: dict[str, Shape] = {
@@ -151,7 +155,7 @@ SHAPES: dict[str, Shape] = {
         "differences": [COUNTS],
         "divergences": noted([DIVERGENCE], "First different decision of each run; without one, run, at_ms and why"),
         "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
-        "grouped": [one_of(*GROUPED)],
+        "grouped": [one_of(*BREAKDOWN_METRICS)],
     },
     "ComparedJobs": COUNTS
     | {
@@ -185,10 +189,10 @@ SHAPES: dict[str, Shape] = {
         "finished": INTEGER,
         "active": INTEGER,
         "created_at": MOMENT,
-        "figures": [one_of(*sweeps.FIGURES)],
+        "figures": [one_of(*sweep_results.METRICS)],
         "scheduler": STRING,
         "points": [POINT],
-        "unranked": noted(nullable(STRING), "Why the figures are not ranked"),
+        "unranked": noted(nullable(STRING), "Why the metrics are not ranked"),
         "edited": nullable(STRING),
         "speeds": nullable(STRING),
     },

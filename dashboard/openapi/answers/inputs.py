@@ -64,6 +64,7 @@ SHAPES: dict[str, Shape] = {
             "jobs": INTEGER,
             "servers": INTEGER,
             "schedulers": [STRING],
+            "unavailable": noted(nullable(STRING), "Why it cannot be started; null if it can"),
         }
     ],
     "TemplateStarted": {"scenario": INTEGER, "runs": [INTEGER], "page": STRING},

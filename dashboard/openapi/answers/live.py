@@ -17,7 +17,7 @@ from dashboard.openapi.answers.notation import (
 from dashboard.openapi.answers.runs import SITE
 from scheduling.forecast.scoring import CALIBRATED, LEARNING, OFF
 from twin.studies.shadows import sets
-from twin.studies.shadows.figures import SHOWN
+from twin.studies.shadows.metrics import SHOWN
 
 STATE = one_of(CALIBRATED, LEARNING, OFF)
 DURATIONS = one_of(sets.BELIEVED, sets.ACTUAL)
@@ -76,6 +76,7 @@ REPLAY = {
     "model": nullable(STRING),
     "set": INTEGER,
     "at": MOMENT,
+    "began_at": noted(nullable(MOMENT), "When the log of the run begins; null if the run was deleted"),
     "from_ms": nullable(INTEGER),
     "until_ms": nullable(INTEGER),
     "run": nullable(INTEGER),
@@ -108,6 +109,7 @@ SET = {
     "run": nullable(INTEGER),
     "trace": nullable(INTEGER),
     "at": MOMENT,
+    "began_at": noted(nullable(MOMENT), "When the log of the run begins; null if the run was deleted"),
     "from_ms": nullable(INTEGER),
     "until_ms": nullable(INTEGER),
     "slot_ms": INTEGER,
@@ -122,7 +124,10 @@ SET = {
     "groups": [
         {"durations": DURATIONS, "title": STRING, "rows": [SHADOW], "predictor?": STRING, "cannot": [CANNOT]},
     ],
+    "unranked": noted(STRING, "Why differences from the real cluster are not ranked; empty if they are"),
 }
+
+WORK = noted(one_of("computing", "cancelled", ""), "Of background work; empty if it is neither")
 
 SHAPES: dict[str, Shape] = {
     "Calibration": {"state": STATE, "least": INTEGER, **SHARE},
@@ -156,8 +161,10 @@ SHAPES: dict[str, Shape] = {
             "error": nullable(STRING),
             "accounted": noted(BOOLEAN, "False if the cluster keeps no accounting"),
         },
+        "work": {"audit": WORK, "forecast": WORK},
         "replay": "LiveReplay",
     },
+    "RunMetricsWork": {"state": WORK},
     "LiveReplay": {
         "newest": nullable(REPLAY),
         "progress": nullable({"set": INTEGER, "status": STRING, "cut": BOOLEAN}),

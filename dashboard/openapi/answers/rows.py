@@ -97,6 +97,10 @@ SHAPES: dict[str, Shape] = {
         "gpus_in_machines?": NUMBER,
         "arrivals?": {"from_ms": INTEGER, "bin_ms": INTEGER, "counts": [INTEGER], "ranks": [[INTEGER]]},
         "gpus?": noted(nullable([[NUMBER]]), "Pairs of the GPUs of a job and the number of jobs"),
+        "workers?": noted(
+            nullable([[NUMBER]]),
+            "Pairs of the workers of a job and the number of jobs",
+        ),
         "run_ms?": nullable({"least": INTEGER, "median": INTEGER, "p95": INTEGER, "most": INTEGER}),
         "groups?": noted(nullable([[either(STRING, INTEGER, NULL)]]), "Pairs of a group and the number of its jobs"),
         "preview?": ["JobLine"],

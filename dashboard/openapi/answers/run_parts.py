@@ -19,6 +19,7 @@ from dashboard.openapi.answers.notation import (
 from dashboard.openapi.answers.runs import COUNTS, RESOURCE, SITE
 from scheduling.colocation.subtasks import SUBTASK_TYPES, TRACKS
 from scheduling.model.values import RESOURCES
+from twin.analysis.situation.queue import KINDS
 from twin.eventlog.job_states import STATES
 from twin.mirror.connecting.condition import CONDITIONS
 
@@ -89,6 +90,7 @@ WAITING = {
     "since_ms": INTEGER,
     "start_ms": nullable(INTEGER),
     "forecast_ms": nullable(INTEGER),
+    "never": noted(STRING, "Why the newest forecast of a live cluster has no start of it, or an empty text"),
     "sentence": STRING,
 }
 DISPLACED = {"id": STRING, "was_ms": nullable(INTEGER), "now_ms": nullable(INTEGER), "rejected": BOOLEAN}
@@ -104,13 +106,16 @@ SHAPES: dict[str, Shape] = {
             "oldest": [WAITING],
             "curve": {"at_ms": [INTEGER], "waiting": [INTEGER], "rejected": [INTEGER]},
         },
-        "next": [{"at_ms": INTEGER, "kind": one_of("start", "finish", "forecast"), "job": INTEGER, "id": STRING}],
+        "next": [{"at_ms": INTEGER, "kind": one_of(*KINDS), "job": INTEGER, "id": STRING}],
         "rejected": {"total": INTEGER, "recent": INTEGER, "reasons": [{"code": STRING, "jobs": INTEGER}]},
         "utility": nullable(NUMBER),
         "certificate": noted({"kind?": STRING, "ratio?": nullable(NUMBER)}, "Empty before the run has ended"),
         "states": [STRING],
         "attention": [ALERT],
-        "began_at": noted(nullable(MOMENT), "When the log of a live cluster begins; null for other runs"),
+        "elsewhere": noted([ALERT | {"cluster": STRING}], "Open alerts of other live clusters, not acknowledged"),
+        "began_at": noted(
+            nullable(MOMENT), "When the log of a live cluster begins, of which a cut has the times; null for other runs"
+        ),
         "following": noted(
             nullable({"state": one_of(*CONDITIONS), "message": STRING}),
             "Condition of the cluster that the run mirrors now; null for other runs",
@@ -145,7 +150,7 @@ SHAPES: dict[str, Shape] = {
         "lanes": [one_of(*TRACKS)],
         "whole": noted(BOOLEAN, "Whether nothing was left out"),
         "bars": noted([[NUMBER]], "Rows of job, index into kinds, iteration, start and end in ms"),
-        "idle": noted([[either(NUMBER, STRING)]], "Rows of the index into lanes, start and end in ms, and the cause"),
+        "idle": noted([[either(NUMBER, STRING)]], "Rows of the index into `lanes`, start and end in ms, and the cause"),
     },
     "JobCounterfactuals": {
         "seq": INTEGER,

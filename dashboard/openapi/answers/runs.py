@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 from dashboard.openapi.answers.notation import (
     ANY,
     BOOLEAN,
     INTEGER,
+    MOMENT,
     NUMBER,
     STRING,
     Plain,
@@ -17,19 +20,27 @@ from dashboard.openapi.answers.notation import (
     nullable,
     one_of,
 )
-from dashboard.readmodels.job_table import COLUMNS
+from dashboard.readmodels.job_table import COLUMNS, Column
 from dashboard.readmodels.large.levels import SHOWN
-from scheduling.model.values import RESOURCES, SITES
+from scheduling.model.values import RESOURCES, SITES, Job
 from twin.analysis.thumbnail import UNLIMITED
+from twin.eventlog.fold import JOB_FIELDS
 from twin.eventlog.job_states import STATES
-from twin.models import Run
+from twin.models.run_modes import MODES
 
 SITE, RESOURCE = one_of(*SITES), one_of(*RESOURCES)
 AMOUNTS = noted([INTEGER], "Thousandths of each resource, in the order of resources")
 INTERVAL = noted([INTEGER], "Start and end in ms")
 CURVES = ("arrived", "completed", "rejected")
 COUNTS = dict.fromkeys(STATES, INTEGER)
-SCHEDULER = {"name": STRING, "title": STRING, "model": STRING, "quotes": BOOLEAN, "summary": STRING}
+SCHEDULER = {
+    "name": STRING,
+    "title": STRING,
+    "model": STRING,
+    "quotes": BOOLEAN,
+    "summary": STRING,
+    "unavailable?": noted(STRING, "Why the scheduler cannot be used any more; the log states the rest"),
+}
 CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Index into words for each job, or -1")})
 SERVER = {
     "name": STRING,
@@ -40,6 +51,10 @@ SERVER = {
     "lanes?": noted([INTEGER], "Number of typed workers and of typed parameter servers"),
     "lanes_was?": noted([[ANY]], "Earlier numbers: pairs of the time in ms until which they applied, and the numbers"),
     "away?": [INTERVAL],
+    "added_ms?": noted(INTEGER, "Time of the edit that added the server; it does not exist before"),
+    "states?": noted(
+        [[ANY]], "Of a node of a live cluster: triples of the time in ms, the state from then on, and its reason"
+    ),
     "away_was?": noted(
         [[ANY]], "Outages as known before edits: pairs of the time of an edit in ms and the outages until then"
     ),
@@ -59,22 +74,34 @@ GROUPED = {  # a job in a co-location group
     "bound": nullable(STRING),
     "jobs": INTEGER,
 }
-TIMES = {name: nullable(INTEGER) for name in ("decided_ms", "start_ms", "finish_ms", "completed_ms", "rejected_ms")}
+SHAPE_OF = {str: STRING, int: INTEGER, float: NUMBER}
+
+
+def shape_of(column: Column) -> Shape:
+    """The values of a column of the table of jobs: as its field of Job declares them, or else numbers or null."""
+    if column.field is None:
+        return nullable(NUMBER if column.format == "utility" else INTEGER)
+    declared = get_type_hints(Job)[column.field]
+    kind, *rest = get_args(declared) or (declared,)
+    return nullable(SHAPE_OF[kind]) if rest else SHAPE_OF[kind]
+
+
+def _state(*more: str) -> Shape:
+    """The state of a job, or one of these further words."""
+    return noted(nullable(one_of(*STATES, *more)), "null before a live cluster was observed for the first time")
+
+
 JOB = {
     "index": INTEGER,
     "id": STRING,
-    "model": STRING,
-    "limit_ms": nullable(INTEGER),
-    "state": one_of(*STATES),
-    "arrived_ms": nullable(INTEGER),
-    **TIMES,
-    "jct_ms": nullable(INTEGER),
-    "utility": nullable(NUMBER),
+    "state": _state(),
+    **{name: nullable(INTEGER) for name in JOB_FIELDS if name != "utility"},
+    **{column.key: shape_of(column) for column in COLUMNS},
     "requested_workers": nullable(INTEGER),
     "verdict": nullable(STRING),
     "code": nullable(STRING),
 }
-NOT_ARRIVED = {"index": INTEGER, "id": STRING, "state": one_of(*STATES, "not arrived")}
+NOT_ARRIVED = {"index": INTEGER, "id": STRING, "state": _state("not arrived")}
 WORTH = {"slot_ms": INTEGER, "from_slot": INTEGER, "priority": NUMBER, "sensitivity": NUMBER, "target_slots": NUMBER}
 STRETCH = {"state": STRING, "from_ms": INTEGER, "until_ms": nullable(INTEGER)}
 SPENT = extended(STRETCH, **{f"{name}?": shape for name, shape in GROUPED.items()})  # absent while suspended
@@ -91,7 +118,11 @@ SHAPES: dict[str, Shape] = {
     "RunStatic": {
         "run": {
             "id": INTEGER,
-            "mode": one_of(Run.BATCH, Run.LIVE, Run.MIRROR),
+            "mode": one_of(*MODES),
+            "began_at": noted(
+                nullable(MOMENT),
+                "When the log of a live cluster begins, of which a cut has the times; null for other runs",
+            ),
             "scenario": STRING,
             "seed": INTEGER,
             "parameters": mapping(ANY),
@@ -113,7 +144,7 @@ SHAPES: dict[str, Shape] = {
             {
                 "key": one_of(*(column.key for column in COLUMNS)),
                 "title": STRING,
-                "format": one_of("text", "clock", "duration", "number"),
+                "format": one_of("text", "clock", "duration", "number", "utility"),
             }
         ],
         "worth": noted(BOOLEAN, "Whether any job has a utility"),
@@ -239,7 +270,7 @@ SHAPES: dict[str, Shape] = {
             "scenario": INTEGER,
             "status": STRING,
             "wanted": STRING,
-            "mode": one_of(Run.BATCH, Run.LIVE, Run.MIRROR),
+            "mode": one_of(*MODES),
             "edits": noted([STRING], "The edits, as sentences"),
         }
     ],

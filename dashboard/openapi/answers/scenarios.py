@@ -38,7 +38,7 @@ RACE = {"scenario": INTEGER, "name": STRING, "able": [ENTRANT], "left_out": [LEF
 FIT = {
     "jobs": INTEGER,
     "runnable": INTEGER,
-    "made": noted(mapping(mapping(INTEGER)), "Jobs whose field was drawn or derived, by origin and field"),
+    "made": noted(mapping(mapping(INTEGER)), "Jobs whose field was sampled or derived, by origin and field"),
     "schedulers": noted(mapping(INTEGER), "Jobs that each scheduler can run"),
     "reasons": noted(mapping(STRING), "Why a scheduler cannot run the others"),
     "race": noted(mapping(STRING), "Why a scheduler cannot race against the chosen one"),

@@ -17,9 +17,9 @@ def metric_lines(runs: Sequence[Run], answer: Mapping[str, Any]) -> Iterator[byt
 
     answer: the comparison of the runs (payload.py).
     """
-    head = ["figure", "unit", "direction"]
+    head = ["metric", "unit", "direction"]
     for run in runs:
-        in_charge = scheduler_history.words(scheduler_history.of_run(run), by_name=True)
+        in_charge = scheduler_history.words_of(run, by_name=True)
         head += [f"run {run.pk} {in_charge}", f"run {run.pk} minus run {runs[0].pk}"]
     yield _csv(head)
     for row in answer["metrics"]:

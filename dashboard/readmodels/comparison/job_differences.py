@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.query import number, page_of, sort_of
 from dashboard.readmodels.comparison.cached import compared
-from dashboard.readmodels.query import number, page_of, sort_of
 from scheduling.model.values import Job, ModelError
 from twin.analysis.comparison import Compared
 from twin.analysis.comparison.differences import BIT, counts, life, names_of

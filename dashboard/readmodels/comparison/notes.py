@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from scheduling.model.values import ModelError
+from scheduling.reporting.quantities import value_text
 from twin.analysis.changed_jobs import Changes, edits_of_jobs
 from twin.analysis.comparability import Basis, comparable, kin, named
-from twin.analysis.comparison import MAX_DRAWN, Compared
+from twin.analysis.comparison import MAX_IN_FULL, Compared
 from twin.files.stored_jobs import field_of
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
-from twin.scenarios.edits.moments import moment
 
 
 def notes_of_lost(runs: Sequence[Run], lost: Sequence[str]) -> Iterator[str]:
@@ -35,7 +35,7 @@ def notes_of(
     pairs = list(zip(runs, bases, strict=True))
     unlike = [(run, basis.models) for run, basis in pairs if not comparable(basis.models, bases[0].models)]
     if unlike:
-        rest = ", ".join(f"{named(models)} in run {run.pk}" for run, models in unlike)
+        rest = _by_runs((named(models), run) for run, models in unlike)
         yield (
             f"The runs have different execution models: {named(bases[0].models)} in run {first.pk}, {rest}. The same "
             "job has different durations, so the metrics of "
@@ -44,7 +44,7 @@ def notes_of(
     yield from _notes_of_cuts([run for run, basis in pairs if basis.from_ms])
     unrelated = [run for run, basis in pairs if not kin(basis, bases[0])]
     if unrelated:
-        rest = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in unrelated)
+        rest = _by_runs((f"“{run.scenario.trace.name}”", run) for run in unrelated)
         yield (
             f"The runs have different traces: “{first.scenario.trace.name}” in run {first.pk}, {rest}. Their jobs "
             "differ, so the metrics of "
@@ -53,17 +53,20 @@ def notes_of(
     for run, change in zip(runs, changed, strict=True):
         if change is not None and change.any:
             yield _note_of_changes(first, run, change)
-    if len(runs) > MAX_DRAWN:
+    unlike_slots = [pair for pair, change in zip(pairs, changed, strict=True) if change is not None and change.slots]
+    if unlike_slots:
+        yield _note_of_slots(pairs[0], unlike_slots)
+    if len(runs) > MAX_IN_FULL:
         yield (
-            f"{len(runs):,} runs are listed. The first {MAX_DRAWN:,} are compared in full; for the others only the "
+            f"{len(runs):,} runs are listed. The first {MAX_IN_FULL:,} are compared in full; for the others only the "
             "metrics stored at their end are shown, and none if they ended after the time that is compared."
         )
-    going = [run for run in runs[:MAX_DRAWN] if run.status != Run.FINISHED]
+    going = [run for run in runs[:MAX_IN_FULL] if run.status != Run.FINISHED]
     begun = [run for run in going if run.last_seq]
     if begun:
         yield (
             f"{_named(begun)} not finished: the comparison covers the time up to "
-            f"{moment(found.until_ms)}, which all runs have reached."
+            f"{first.moment(found.until_ms)}, which all runs have reached."
         )
     idle = [run for run in going if not run.last_seq]
     if idle:
@@ -92,6 +95,16 @@ def notes_of(
         yield "The runs have different clusters, so differences are not caused by the scheduler alone."
 
 
+def _note_of_slots(first: tuple[Run, Basis], others: Sequence[tuple[Run, Basis]]) -> str:
+    """Note on runs whose utilities count slots of another length than those of the first run."""
+    lengths = _by_runs((value_text(basis.slot_ms, "ms"), run) for run, basis in (first, *others))
+    which = "these runs" if len(others) > 1 else f"run {others[0][0].pk}"
+    return (
+        f"The runs have slots of different lengths: {lengths}. A utility depends on the number of slots "
+        f"that a job takes, so the total utility of {which} is not ranked."
+    )
+
+
 def _note_of_changes(first: Run, run: Run, change: Changes) -> str:
     """Note on edits that change jobs: what differs, by which edits, and what is not ranked for this reason."""
     counts = (
@@ -118,23 +131,24 @@ def _notes_of_cuts(runs: Sequence[Run]) -> Iterator[str]:
         runs, lambda run: (run.scenario.trace.report["cut"]["run"], run.scenario.trace.report["cut"]["at_ms"])
     )
     for (of, at_ms), cut in by_cut:
-        *others, last = [str(run.pk) for run in cut]
+        cuts = list(cut)
+        *others, last = [str(run.pk) for run in cuts]
         named, begin = f"Run {last} is a cut", "it begins"
         if others:
             named, begin = f"Runs {', '.join(others)} and {last} are cuts", "they begin"
         yield (
-            f"{named} of run {of} at {moment(at_ms)}: {begin} with the jobs that were running or waiting at that time, "
-            "and the JCT of these jobs is counted from that time. Jobs that were running are assigned to servers "
-            "again, so the first divergence leaves them out."
+            f"{named} of run {of} at {cuts[0].moment(at_ms)}: {begin} with the jobs that were running or waiting at "
+            "that time, and the JCT of these jobs is counted from that time. Jobs that were running are assigned to "
+            "servers again, so the first divergence leaves them out."
         )
 
 
 def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
     """Notes on runs that are not compared in full. ModelError if one has no common jobs with the first."""
-    ids = set(field_of(store.of_run(runs[0])[1], "id")) if len(runs) > MAX_DRAWN else set()
+    ids = set(field_of(store.of_run(runs[0])[1], "id")) if len(runs) > MAX_IN_FULL else set()
     # (number of ids in common with the first run, number of own ids) -> numbers of the runs
     alike: dict[tuple[int, int], list[str]] = {}
-    for run in runs[MAX_DRAWN:]:
+    for run in runs[MAX_IN_FULL:]:
         own = set(field_of(store.of_run(run)[1], "id"))
         shared = len(ids & own)
         if not shared:
@@ -151,6 +165,17 @@ def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
             f"{who} not have the same jobs as run {first}: {each} has {counted(shared, 'id')} in common with run "
             f"{first} (of {len(ids):,} in run {first} and {all_ids:,} of its own). {theirs}."
         )
+
+
+def _by_runs(facts: Iterable[tuple[str, Run]]) -> str:
+    """'1h in run 4, 10m in runs 5, 6 and 7'"""
+    runs: dict[str, list[str]] = {}
+    for fact, run in facts:
+        runs.setdefault(fact, []).append(str(run.pk))
+    said = []
+    for fact, (*others, last) in runs.items():
+        said.append(f"{fact} in runs {', '.join(others)} and {last}" if others else f"{fact} in run {last}")
+    return ", ".join(said)
 
 
 def _common(what: str, count: int) -> str:

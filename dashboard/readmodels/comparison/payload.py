@@ -12,9 +12,9 @@ from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
 from scheduling.reporting.metric_table import BY_KEY, Metric, value_of
 from twin.analysis.changed_jobs import Changes, changes
 from twin.analysis.comparability import Basis, basis_of, rankable
-from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS, Compared, Side
-from twin.analysis.comparison.breakdowns import GROUPED
-from twin.analysis.comparison.decision_text import decision_of
+from twin.analysis.comparison import MAX_IN_FULL, MAX_RUNS, Compared, Side
+from twin.analysis.comparison.breakdowns import BREAKDOWN_METRICS
+from twin.analysis.comparison.decision_text import decision_pair
 from twin.analysis.comparison.differences import DIFFERENCE_TYPES
 from twin.analysis.comparison.metrics import COMPARED, OF_GROUPS, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
@@ -30,16 +30,16 @@ from twin.scenarios.edits import parse
 def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     """Response of GET /api/compare/. lost: sentences about runs of the list that no longer exist."""
     found = compared(runs)
-    listed = [_stored(run, found.until_ms) for run in runs[MAX_DRAWN:]]
+    listed = [_stored(run, found.until_ms) for run in runs[MAX_IN_FULL:]]
     values = [
-        (figures if run.last_seq else {}) | _measured(run, share, found.until_ms)
-        for run, share, figures in zip(runs, shares(runs), [*found.figures, *listed], strict=True)
+        (metrics if run.last_seq else {}) | _measured(run, share, found.until_ms)
+        for run, share, metrics in zip(runs, shares(runs), [*found.metrics, *listed], strict=True)
     ]
     bases = [basis_of(run) for run in runs]
     changed = _changes(runs, found, bases)
     return {
         "runs": [_run(run) for run in runs],
-        "most": {"runs": MAX_RUNS, "in_full": MAX_DRAWN},
+        "most": {"runs": MAX_RUNS, "in_full": MAX_IN_FULL},
         "in_full": [side.run_id for side in found.sides],
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,
         "shared": {
@@ -53,9 +53,9 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "distributions": found.distributions,
         "kinds": DIFFERENCE_TYPES,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],
-        "divergences": [_divergence(found, i) for i in range(1, len(found.sides))],
-        "groups": found.groups,
-        "grouped": GROUPED,
+        "divergences": [_divergence(runs, found, i) for i in range(1, len(found.sides))],
+        "groups": found.breakdowns,
+        "grouped": BREAKDOWN_METRICS,
     }
 
 
@@ -63,7 +63,7 @@ def _changes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> li
     """Changes of the jobs of each run against the first; None where no metric can be ranked."""
     jobs = store.of_run(runs[0])[1] if len(runs) > len(found.sides) else ()
     listed = [
-        changes(jobs, store.of_run(run)[1]) if rankable(basis, bases[0]) else None
+        changes(jobs, store.of_run(run)[1], (bases[0].slot_ms, basis.slot_ms)) if rankable(basis, bases[0]) else None
         for run, basis in zip(runs[len(found.sides) :], bases[len(found.sides) :], strict=True)
     ]
     return [*found.changes, *listed]
@@ -106,14 +106,14 @@ def _run(run: Run) -> dict[str, Any]:
     scenario = run.scenario
     return {
         "id": run.pk, "name": scenario.name, "scheduler": scheduler_history.present(run).name,
-        "title": scheduler_history.words(scheduler_history.of_run(run)), "parameters": scenario.parameters,
+        "title": scheduler_history.words_of(run), "parameters": scheduler_history.present_parameters(run),
         "seed": scenario.seed, "trace": scenario.trace.name, "cluster": scenario.cluster.name, "mode": run.mode,
         "status": run.status, "sim_ms": run.sim_ms, "begun": run.last_seq > 0, "message": run.message,
         "edits": [edit.sentence() for edit in parse(run.edits)],
     }  # fmt: skip
 
 
-def _divergence(found: Compared, which: int) -> dict[str, Any]:
+def _divergence(runs: Sequence[Run], found: Compared, which: int) -> dict[str, Any]:
     """First divergence of one run from the base, with both decisions as text."""
     base, other, divergence = found.sides[0], found.sides[which], found.divergences[which]
     if divergence is None:
@@ -124,11 +124,11 @@ def _divergence(found: Compared, which: int) -> dict[str, Any]:
         }
     mine, yours = int(found.rows[0][divergence.job]), int(found.rows[which][divergence.job])
     (job,) = some_of(base.jobs, [mine])
+    decided = decision_pair((runs[0], runs[which]), (base, other), (mine, yours), divergence.at_ms, found.until_ms)
     return {
         "run": other.run_id, "at_ms": divergence.at_ms, "job": job.id, "model": job.model,
         "index": [mine, yours], "jobs": divergence.jobs, "same_before": divergence.same,
-        "base": decision_of(base, mine, divergence.at_ms, found.until_ms),
-        "other": decision_of(other, yours, divergence.at_ms, found.until_ms),
+        "base": decided[0], "other": decided[1],
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import QuerySet
 
 from scheduling.model.values import ModelError
-from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS
+from twin.analysis.comparison import MAX_IN_FULL, MAX_RUNS
 from twin.models import Run
 from twin.runs.deleted import Gone
 from twin.scenarios import store
@@ -42,7 +42,8 @@ def listed(text: str, runs: QuerySet[Run], was: Callable[[int], Gone | None]) ->
         )
     if not 2 <= len(ids) <= MAX_RUNS:
         raise ModelError(
-            f"compare takes 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_DRAWN:,} in full), got {len(ids):,}"
+            f"compare takes 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_IN_FULL:,} in full), "
+            f"got {len(ids):,}"
         )
     found = runs.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
     lost = [str(was(i) or f"Run {i} does not exist; it may have been deleted.") for i in ids if i not in found]

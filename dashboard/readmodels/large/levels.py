@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.query import number
 from dashboard.readmodels import job_table
-from dashboard.readmodels.query import number
-from scheduling.kernel.registry import scheduler_class
 from scheduling.model.bars import JOB
 from scheduling.model.values import ModelError
 from twin.analysis import levels, stored_levels
@@ -26,8 +25,7 @@ MAX_COLUMNS, COLUMNS = 1_024, 512
 THUMBNAIL = 96  # columns
 MAX_LISTED = 2_000  # bars of a window that are listed one by one
 CURVES = ("arrived_ms", "completed_ms", "rejected_ms")
-FINE = 8  # a window with fewer intervals of the finest level for each column asked for is read from the log
-COLUMNS_OF_JOBS = [one for one in job_table.COLUMNS if one.field in (None, "model")]
+MIN_INTERVALS = 8  # a window with fewer intervals of the finest level for each column asked for is read from the log
 SHOWN = ("job", "role", "server", "start_ms", "end_ms", "count")  # of a bar
 
 
@@ -50,7 +48,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     to_ms = max(number(asked, "to_ms", high, 0, high), from_ms + 1)
     columns = number(asked, "columns", COLUMNS, 1, MAX_COLUMNS)
     within = int(((fine > from_ms) & (fine < to_ms)).sum())
-    bars = stored_levels.listed(run, found, from_ms, to_ms) if within * FINE < columns else None
+    bars = stored_levels.listed(run, found, from_ms, to_ms) if within * MIN_INTERVALS < columns else None
     if bars is None:
         edges, raster, counted = stored_levels.shares(found, from_ms, to_ms, columns)
     else:
@@ -76,8 +74,8 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         "total_jobs": len(codes),
         "jobs": dict(zip(STATES, np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist(), strict=True)),
         "bars": _listed(run, bars),
-        "job_columns": [{"key": one.key, "title": one.title, "format": one.format} for one in COLUMNS_OF_JOBS],
-        "phases": [{"model": scheduler_class(one.name).model.name} for one in scheduler_history.of_run(run)],
+        "job_columns": [one.declared for one in job_table.COLUMNS if one.field in (None, "model")],
+        "phases": [{"model": one.rules.model.name} for one in scheduler_history.in_charge(run)],
     }
 
 

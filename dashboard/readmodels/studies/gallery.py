@@ -7,32 +7,41 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.kernel.registry import scheduler_class
+from scheduling.kernel.registry import schedulers
 from twin.studies.gallery.base import Template
-from twin.studies.gallery.starting import templates
+from twin.studies.gallery.starting import missing, templates
 
 WIDTH, HEIGHT, BARS = 168, 36, 42
 
 
-@cache
 def cards() -> tuple[dict[str, Any], ...]:
-    """One card per template; the workloads do not change, so they are generated once per process."""
+    """One card per template. unavailable: why it cannot start, or None."""
     return tuple(_card(template) for template in templates())
 
 
 def _card(template: type[Template]) -> dict[str, Any]:
-    cluster, jobs = template.workload()
-    names = [scheduler_class(name).title for name in (template.scheduler, *template.rivals)]
-    outages = [(edit["at_ms"], edit["for_ms"]) for edit in template.edits if edit["verb"] == "fail_servers"]
+    known = schedulers()
+    names = [known[name].title if name in known else name for name in (template.scheduler, *template.rivals)]
     return {
         "name": template.name,
         "title": template.title,
         "about": template.about,
         "shows": template.shows,
+        "schedulers": names,
+        "unavailable": missing(template) or None,
+        "names": ", ".join(names),
+        **_of_workload(template),
+    }
+
+
+@cache
+def _of_workload(template: type[Template]) -> dict[str, Any]:
+    """Sizes and picture of a template; workloads do not change, so they are generated once per process."""
+    cluster, jobs = template.workload()
+    outages = [(edit["at_ms"], edit["for_ms"]) for edit in template.edits if edit["verb"] == "fail_servers"]
+    return {
         "jobs": len(jobs),
         "servers": len(cluster.servers),
-        "schedulers": names,
-        "names": ", ".join(names),
         "picture": picture([job.arrival_ms for job in jobs], outages),
     }
 

@@ -10,7 +10,7 @@ from django.db.models import Model
 from dashboard.auth.visible import visible
 from twin.models import Run, Scenario, Sweep, SweepPoint
 
-SHOWN = 5  # numbers of each type
+MAX_SHOWN = 5  # numbers of each type
 NOUNS: dict[type[Model], str] = {Scenario: "scenario", Run: "run", Sweep: "sweep"}
 NAMES = {Scenario: ("pk", "name"), Run: ("pk",), Sweep: ("pk", "name")}  # fields by which lists show them
 
@@ -51,6 +51,6 @@ def _named(number: int, name: str = "") -> str:
 
 
 def _listed(noun: str, names: list[str]) -> str:
-    more = len(names) - SHOWN
-    shown = ", ".join(names[:SHOWN])
+    more = len(names) - MAX_SHOWN
+    shown = ", ".join(names[:MAX_SHOWN])
     return f"{noun}{'s' if len(names) > 1 else ''} {shown}{f' and {more:,} more' if more > 0 else ''}"

@@ -11,7 +11,7 @@ from math import ceil
 
 from scheduling.colocation.estimates.time_estimates import PROFILED_ITERATIONS, Beliefs
 from scheduling.colocation.site_pool import EARLY_MS, Change, Group, Pool
-from scheduling.model.values import NONE
+from scheduling.model.bars import NONE
 
 MAX_PROFILING = 8  # jobs that a group profiles at the same time
 

@@ -19,7 +19,7 @@ from scheduling.colocation.memory import hill_climbing
 from scheduling.colocation.memory.hill_climbing import Climb, Setting, Trial
 from scheduling.colocation.memory.usage import OUT_OF_MEMORY, fixed, machines_needed, usage
 from scheduling.colocation.site_pool import EARLY_MS, Change, Group, Pool, Times
-from scheduling.model.values import NONE
+from scheduling.model.bars import NONE
 
 MODES = ("adaptive", "fixed", "none")
 

@@ -1,10 +1,10 @@
 """Memory of a group: its use, the share on disk, and the cost of that (Harmony Section IV-C).
 
-The paper gives the mechanism and few numbers; the model is ours, with figures that meet those it has (best fixed ratio
-0.3 for 8 jobs on 32 machines). On each of n machines: HEAP / n x (inputs and models in memory) + HEAP x WORK_SET / n x
-the largest job at work. Above GC_FROM of the usable memory computation slows down; above OUT_OF_MEMORY of it the group
-dies. What lies on disk is read once an iteration, in the background: it costs CPU time, and what the disk cannot
-deliver within the iteration delays it. How the ratios are found is in hill_climbing.py.
+The paper gives the mechanism and few numbers. The model is ours, and its constants yield the numbers of the paper: the
+best fixed ratio is 0.3 for 8 jobs on 32 machines. On each of n machines a group uses HEAP / n x (inputs and models in
+memory) + HEAP x WORK_SET / n x the largest job at work. Above GC_FROM of the usable memory computation slows down;
+above OUT_OF_MEMORY of it the group fails. Data on disk is read once an iteration, in the background: reading costs CPU
+time, and the iteration is delayed by what the disk cannot deliver within it. hill_climbing.py searches for the ratios.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scheduling.colocation.job_mapping import GANG, REFERENCE_NIC, Facts
 from scheduling.colocation.memory.usage import USABLE, machines_needed
 from scheduling.colocation.site_pool import Pool
-from scheduling.model.values import Job, Server
+from scheduling.model.values import BANDWIDTH, MEMORY, Job, Server
 
 MIN_ITERATION_MS = 1e-6  # of an iteration, as for groups
 
@@ -29,7 +29,7 @@ class MachineType(NamedTuple):
 
     @property
     def memory_gb(self) -> float:
-        return self.example.capacity[2] / 1000
+        return self.example.capacity[MEMORY] / 1000
 
     @property
     def usable_gb(self) -> float:
@@ -52,7 +52,7 @@ def types_of(pool: Pool) -> list[MachineType]:
     found: dict[object, list[int]] = {}
     for server in pool.servers:
         row = pool.rows[server]
-        found.setdefault((row.capacity[:4], row.speed, row.nic_gbps, row.disk_gbps), []).append(server)
+        found.setdefault((row.capacity[:BANDWIDTH], row.speed, row.nic_gbps, row.disk_gbps), []).append(server)
     return [MachineType(own, pool.rows[own[0]], min(pool.nic[server] for server in own)) for own in found.values()]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import NONE
+from scheduling.model.bars import NONE
 
 TARGET, DUE, RECEIVED = range(3)
 

@@ -1,1 +1,1 @@
-"""Selection of co-location groups: which jobs share machines, and how many [Harmony, Sec. IV]."""
+"""Selection of co-location groups: which jobs share machines, and how many [Harmony, Section IV]."""

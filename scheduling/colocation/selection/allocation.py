@@ -12,7 +12,7 @@ import numpy as np
 
 MIN_MS = 1e-9  # of communication: a group without any has a finite ratio
 _STEPS = 30  # of bisection: not so many that rounding would decide between equals
-_FEW = 4  # machines left that are given one by one
+_MAX_LEFT = 4  # machines left that are given one by one
 
 
 def ratios(comp: np.ndarray, comm: np.ndarray) -> np.ndarray:
@@ -36,7 +36,7 @@ def allocate(ratio: np.ndarray, machines: int, floors: np.ndarray) -> np.ndarray
             wanted = _at(need, high, floors)
             left = machines - wanted.sum(axis=1)
             counts = np.where((left >= 0)[:, None], wanted, counts)
-            if (machines - counts.sum(axis=1) <= _FEW).all():
+            if (machines - counts.sum(axis=1) <= _MAX_LEFT).all():
                 break
             price = (low + high) / 2
             fits = _at(need, price, floors).sum(axis=1) <= machines

@@ -16,7 +16,7 @@ from scheduling.colocation.selection.grouping import Groups, Work, grouping, sco
 from scheduling.colocation.selection.performance import WEIGHT, score, utilization
 
 MAX_GROUPS = 24
-EXACT_JOBS, EXACT_MACHINES = 8, 24  # up to here `exact` takes well below a second
+MAX_EXACT_JOBS, MAX_EXACT_MACHINES = 8, 24  # up to here `exact` takes well below a second
 
 
 def exact(work: Work, weight: float = WEIGHT) -> Groups | None:
@@ -25,9 +25,9 @@ def exact(work: Work, weight: float = WEIGHT) -> Groups | None:
     best[mask][m] is the most that the jobs of `mask`, all running, make of m machines: machines x score.
     """
     jobs, machines = len(work.comp), work.machines
-    if jobs > EXACT_JOBS or machines > EXACT_MACHINES:
+    if jobs > MAX_EXACT_JOBS or machines > MAX_EXACT_MACHINES:
         raise ValueError(
-            f"exact for at most {EXACT_JOBS} jobs and {EXACT_MACHINES} machines, got {jobs:,} and {machines:,}"
+            f"exact for at most {MAX_EXACT_JOBS} jobs and {MAX_EXACT_MACHINES} machines, got {jobs:,} and {machines:,}"
         )
     if not jobs or not machines:
         return None

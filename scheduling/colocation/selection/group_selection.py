@@ -65,7 +65,7 @@ class _Search:
         self.known: dict[tuple[int, int], float] = {}  # (jobs, groups) -> score
 
     def scan(self, patience: float) -> tuple[int, int] | None:
-        """Best choice of growing prefixes of the jobs (L4-13).
+        """Best choice of growing prefixes of the jobs [Harmony, Algorithm 1].
 
         Several are evaluated at once; those beyond the end of the search do not count.
         """
@@ -129,8 +129,8 @@ class _Search:
     def _evaluate(self, choices: list[tuple[int, int]]) -> None:
         new = [choice for choice in choices if choice not in self.known]
         if new:
-            pairs = np.array(new)
-            found = scores(self.work, pairs[:, 0], pairs[:, 1], self.weight)
+            counts, groups = np.array(new).T
+            found = scores(self.work, counts, groups, self.weight)
             self.known.update(zip(new, found.tolist(), strict=True))
 
     def _best(self) -> tuple[int, int] | None:

@@ -21,7 +21,7 @@ from scheduling.colocation.selection.performance import MIN_ITERATION_MS, WEIGHT
 
 ROUNDS = 12
 RISES = 1e-12  # of a score; less is no improvement
-ENOUGH = 1e-4  # of a group's score on average; when a round brings less, it is the last
+MIN_RISE = 1e-4  # of a group's score on average; when a round brings less, it is the last
 EQUAL = 1e-12  # relative; two sums of absolute values this close are the same
 
 
@@ -58,9 +58,10 @@ class Groups(NamedTuple):
 
 
 def numbers_of_groups(comp: np.ndarray, comm: np.ndarray, machines: int, counts: np.ndarray) -> np.ndarray:
-    """L6: by prefix of `counts` jobs the n in 1..min(jobs, machines) that minimizes sum |comp n / machines - comm|.
+    """Best number of groups [Harmony, Algorithm 1] by prefix of `counts` jobs.
 
-    Of equal ones the larger: fewer jobs in a group (Section IV-B2).
+    It is the n in 1..min(jobs, machines) that minimizes sum |comp n / machines - comm|; of equal ones the larger: fewer
+    jobs in a group, by the performance model [Harmony, Section IV-B2].
     """
     with np.errstate(divide="ignore"):
         turns = np.where(comp > 0, comm * machines / np.where(comp > 0, comp, 1), np.inf)  # where each term turns round
@@ -149,7 +150,7 @@ def _swapped(work: Work, members: np.ndarray, groups: np.ndarray, weight: float)
     factor = groups / work.machines
     for _ in range(ROUNDS):
         rise = _round(work, places, active, groups[active], factor[active], weight)
-        active = active[rise > ENOUGH * groups[active]]
+        active = active[rise > MIN_RISE * groups[active]]
         if not len(active):
             break
     return np.moveaxis(places, 0, 2)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 SIMILAR = 0.05  # relative, of the iteration time and of the share of computation; the paper's is of comp / comm
-ALL_SUBSETS = 6  # groups up to which every set of them is evaluated, as the paper says
+MAX_ALL_SUBSETS = 6  # groups up to which every set of them is evaluated, as the paper says
 MAX_SETS = 8  # beyond
 MAX_TRIPLES = 40  # waiting jobs up to which three together may replace one
 
@@ -60,7 +60,7 @@ def candidate_sets(others: Sequence[Side]) -> list[list[int]]:
     set is evaluated.
     """
     ordered = sorted(others, key=lambda side: (side.jobs, side.score, side.group))
-    if len(others) < ALL_SUBSETS:
+    if len(others) < MAX_ALL_SUBSETS:
         sets = [list(chosen) for size in range(len(ordered) + 1) for chosen in combinations(ordered, size)]
     else:
         sets = [list(ordered[:size]) for size in range(min(MAX_SETS - 1, len(ordered)) + 1)]

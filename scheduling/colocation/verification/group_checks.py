@@ -8,6 +8,7 @@ from typing import Any
 from scheduling.colocation.verification.job_facts import facts_of
 from scheduling.colocation.verification.machines import NIC, is_away, nic_gbps, powers
 from scheduling.colocation.verification.tolerance import CLOSE, near
+from scheduling.model.bars import COUNT, END, GROUP, START
 from scheduling.verification.rules import Row
 
 HEAP, WORK_SET, USABLE, DYING = 1.5, 0.05, 0.85, 1.15
@@ -42,12 +43,12 @@ class GroupChecks:
                         )
                     seen[member] = id_
         for job, bar in self.bars.items():
-            if job in self.over or not bar or not bar[3] <= at_ms < bar[4]:
+            if job in self.over or not bar or not bar[START] <= at_ms < bar[END]:
                 continue
-            held = self.groups.get(bar[8])
+            held = self.groups.get(bar[GROUP])
             if held is None or job not in held["jobs"]:
                 self.problems.append(
-                    f"job {self.id_of(job)}: its bar is in group {bar[8]}, which does not contain it at {at_ms} ms"
+                    f"job {self.id_of(job)}: its bar is in group {bar[GROUP]}, which does not contain it at {at_ms} ms"
                 )
         if self.fills and self.groups:
             used = {s for data in self.groups.values() for s in data["servers"]}
@@ -72,10 +73,10 @@ class GroupChecks:
             if job in self.over or bar is None:
                 self.problems.append(f"{name}: job {self.id_of(job)} has no plan")
                 return
-            ends = bar and bar[4] <= at_ms
-            if bar and not ends and (bar[8] != data["group"] or bar[5] != data["machines"]):
+            ends = bar and bar[END] <= at_ms
+            if bar and not ends and (bar[GROUP] != data["group"] or bar[COUNT] != data["machines"]):
                 self.problems.append(
-                    f"{name}: the bar of job {self.id_of(job)} states group {bar[8]} on {bar[5]} machines"
+                    f"{name}: the bar of job {self.id_of(job)} states group {bar[GROUP]} on {bar[COUNT]} machines"
                 )
             if facts_of(self.jobs[job]) is None:
                 self.problems.append(f"{name}: job {self.id_of(job)} has no computation and communication times")

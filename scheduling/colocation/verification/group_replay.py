@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduling.colocation.verification.group_checks import LISTS, GroupChecks
 from scheduling.colocation.verification.job_facts import facts_of
 from scheduling.colocation.verification.tolerance import CLOSE
-from scheduling.verification.rules import Row, Stage
+from scheduling.model.bars import JOB, ROLE
+from scheduling.verification.rules import WORKER, Row, Stage
 
 MODEL = "colocation"
+
+
+class Stretch(NamedTuple):
+    """Time of a group without a change."""
+
+    start: int
+    end: int
+    data: Row
 
 
 class GroupReplay(GroupChecks):
@@ -56,7 +65,7 @@ class GroupReplay(GroupChecks):
             self.bars.update({job: [] for job in data["keys"]} if data["scope"] == "job" else {})
             return
         for job in data["keys"] if data["scope"] == "job" else ():
-            bars = [bar for bar in data["bars"] if bar[0] == job and bar[1] == 0]
+            bars = [bar for bar in data["bars"] if bar[JOB] == job and bar[ROLE] == WORKER]
             if len(bars) > 1:
                 self.problems.append(
                     f"{at}: job {self.id_of(job)} has {len(bars)} bars; an interval in a group is one bar"
@@ -144,16 +153,17 @@ class GroupReplay(GroupChecks):
             self.check_claim(at, at_ms, data)
         self.changed, self.claims, self.replanned = [], [], False
 
-    def history(self, end_ms: int) -> list[tuple[int, int, Row]]:
-        """(start, end, data) of every stretch of a group without a change."""
-        out: list[tuple[int, int, Row]] = []
+    def history(self, end_ms: int) -> list[Stretch]:
+        """Every stretch of a group without a change."""
+        out: list[Stretch] = []
         for spans in self.spans.values():
             for start, end, data in spans:
                 end = end_ms if end is None else end
-                if out and out[-1][2]["group"] == data["group"] and out[-1][1] == start and _same(out[-1][2], data):
-                    out[-1] = (out[-1][0], end, data)
+                last = out[-1] if out else Stretch(start, start, {"group": None})
+                if last.data["group"] == data["group"] and last.end == start and _same(last.data, data):
+                    out[-1] = Stretch(last.start, end, data)
                 elif end > start:
-                    out.append((start, end, data))
+                    out.append(Stretch(start, end, data))
         return out
 
     def _advance(self, job: int, at_ms: int) -> None:

@@ -1,6 +1,6 @@
 """Comparison of recomputed metrics."""
 
-CLOSE = 1e-6  # relative, of figures that are recomputed
+CLOSE = 1e-6  # relative, of values that are recomputed
 
 
 def near(one: float, other: float) -> bool:

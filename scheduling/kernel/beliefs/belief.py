@@ -12,8 +12,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from scheduling.model.bars import Placement, Role
+from scheduling.model.limits import MAX_INT, MIN_REAL
 from scheduling.model.training_models import EPSILON
-from scheduling.model.values import MAX_INT, MIN_REAL, Job, Placement, Role
+from scheduling.model.values import Job
 
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
 _PACED = ("minibatch_ms", "sample_ms", "gradient_mb", "ps_update_ms")  # fields whose product is the time of the work

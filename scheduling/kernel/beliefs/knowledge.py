@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scheduling.kernel.beliefs.belief import Beliefs, scaled
-from scheduling.model.values import MAX_INT, NONE, Cluster, Job, ModelError, Placement
+from scheduling.model.bars import NONE, Placement
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, Job, ModelError
 
 if TYPE_CHECKING:
     from scheduling.kernel.scheduler import BaseScheduler

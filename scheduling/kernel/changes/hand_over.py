@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from scheduling.kernel.agenda import Priority
 from scheduling.kernel.changes.phases import Carried, Phase, carry, continues
 from scheduling.kernel.decisions import ask, commit, emit_all_prices
-from scheduling.model.values import Cluster, Decision, Placement
+from scheduling.model.bars import Placement
+from scheduling.model.decision import Decision
+from scheduling.model.values import Cluster
 
 if TYPE_CHECKING:
     from scheduling.kernel.simulation import Simulation

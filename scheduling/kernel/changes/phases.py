@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from scheduling.kernel.ledger import Ledger, Overbooked
 from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.bars import Placement
 from scheduling.model.training_models import remaining
-from scheduling.model.values import Cluster, Job, ModelError, Placement
+from scheduling.model.values import Cluster, Job, ModelError
 
 
 class Phase(NamedTuple):
@@ -57,7 +58,7 @@ def continues(cluster: Cluster, scheduler: BaseScheduler, phase: Phase) -> bool:
     """True if only future jobs change, so that the scheduler's own state remains valid."""
     if cluster != phase.cluster or not same_scheduler(scheduler, phase.scheduler):
         return False
-    return cluster.horizon_slots is not None or not scheduler.horizon  # a horizon of its own depends on the jobs
+    return cluster.horizon_slots is not None or not scheduler.clairvoyant  # its own horizon depends on all jobs
 
 
 def same_scheduler(one: BaseScheduler, other: BaseScheduler) -> bool:

@@ -12,7 +12,7 @@ import highspy
 import numpy as np
 
 from scheduling.slotted.branching.plans import Pieces, Plan, Plans, Range
-from scheduling.slotted.certificate_problem import Problem
+from scheduling.slotted.certificate_problem import BOTH, PARAMETER_SERVERS, WORKERS, Problem
 
 NONE = np.array([], dtype=np.int32)
 
@@ -70,9 +70,9 @@ class Master:
                 continue
             self.known.add(key)
             amounts = np.zeros(self.bounded.shape)
-            amounts[:, 0] = held[0][:, None] * task.worker
-            amounts[:, 1] = held[1][:, None] * task.ps
-            amounts[:, 2] = amounts[:, 0] + amounts[:, 1]
+            amounts[:, WORKERS] = held[0][:, None] * task.worker
+            amounts[:, PARAMETER_SERVERS] = held[1][:, None] * task.ps
+            amounts[:, BOTH] = amounts[:, WORKERS] + amounts[:, PARAMETER_SERVERS]
             taken = amounts.ravel()[self.cells]
             rows = np.flatnonzero(taken > 1e-12)
             worth = self.plans.worths[i][plan.completion]

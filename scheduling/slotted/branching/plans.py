@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduling.model.training_models import EPSILON
-from scheduling.slotted.certificate_problem import Problem
+from scheduling.slotted.certificate_problem import BOTH, PARAMETER_SERVERS, WORKERS, Problem
 
 # completions of a task: offsets from its first slot, [low, high); `window` stands for later, or never
 Range = tuple[int, int]
@@ -57,8 +57,8 @@ class Plans:
 
     def pieces(self, prices: np.ndarray) -> Pieces:
         """prices: [slot, pool, resource], >= 0."""
-        worker = self.worker @ (prices[:, 0] + prices[:, 2]).T
-        ps = self.ps @ (prices[:, 1] + prices[:, 2]).T
+        worker = self.worker @ (prices[:, WORKERS] + prices[:, BOTH]).T
+        ps = self.ps @ (prices[:, PARAMETER_SERVERS] + prices[:, BOTH]).T
         work, workers, served = (part[:, None, :] for part in self.uses)
         cost = workers * worker[:, :, None] + served * ps[:, :, None]
         at = [np.zeros((*worker.shape, 1)) for _ in range(4)]  # where the hull has got to: work, cost, workers, served

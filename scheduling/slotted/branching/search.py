@@ -22,7 +22,7 @@ from scheduling.slotted.certificate_problem import Problem
 MAX_WORK = 80_000  # tasks x slots that are priced, in all prices together
 ROOT_ROUNDS = 20  # of prices, before the first branch
 ROUNDS = 3  # in a child
-LAST_ROUNDS = 40  # in a leaf that no question divides further
+MAX_LAST_ROUNDS = 40  # in a leaf that no question divides further
 CLOSE = 3e-4  # relative distance of a bound from its linear program at which prices are good enough
 WHOLE = 1e-5  # a share that is so close to 0 or 1 is that
 
@@ -66,7 +66,7 @@ class Search:
             _, _, node = heappop(order)
             question = self._question(node)
             if question is None:
-                settled = max(settled, self._node(node, LAST_ROUNDS).bound)
+                settled = max(settled, self._node(node, MAX_LAST_ROUNDS).bound)
                 continue
             task, offset = question
             low, high = node.ranges[task]

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from scheduling.kernel.resource_vector import GUARD, pack
-from scheduling.model.values import (
-    NONE,
-    RESOURCES,
-    ROLES,
-    Cluster,
-    Role,
-)
+from scheduling.model.bars import NONE, Role
+from scheduling.model.values import RESOURCES, ROLES, Cluster
 from scheduling.slotted.gangs.rates import JobRates, Shape
 
 WORKER, PS = int(Role.WORKER), int(Role.PS)

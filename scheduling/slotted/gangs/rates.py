@@ -7,19 +7,8 @@ from typing import NamedTuple
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.resource_vector import fields, pack
-from scheduling.model.training_models import (
-    BANDWIDTH,
-    LIMITS,
-    MAX_GANG,
-    TRAINING_TITLES,
-    oasis_worker_slots,
-    pd_ors_sample_ms,
-)
-from scheduling.model.values import (
-    RESOURCES,
-    Demand,
-    Job,
-)
+from scheduling.model.training_models import LIMITS, MAX_GANG, TRAINING_TITLES, oasis_worker_slots, pd_ors_sample_ms
+from scheduling.model.values import BANDWIDTH, RESOURCES, Demand, Job
 
 
 @dataclass(frozen=True, slots=True)

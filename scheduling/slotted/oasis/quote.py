@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduling.model.training_models import BANDWIDTH, oasis_ps, pd_ors_ps
+from scheduling.model.decision import Reason
+from scheduling.model.training_models import oasis_ps, pd_ors_ps
 from scheduling.model.utility import utility_at, utility_over
-from scheduling.model.values import Demand, Job, Reason
+from scheduling.model.values import BANDWIDTH, Demand, Job
 from scheduling.slotted.pricing.prices import PriceBook, grid_of
 from scheduling.slotted.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
 from scheduling.slotted.solvers.window import Best, best_completion

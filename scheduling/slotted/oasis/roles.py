@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scheduling.model.values import Server
+from scheduling.model.values import GPU, Server
 
 
 def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server, ...]:
@@ -16,8 +16,8 @@ def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server
     """
     both = [i for i, s in enumerate(servers) if len(s.roles) > 1]
     wanted = math.ceil(worker_share * len(both))
-    with_gpu = [i for i in both if servers[i].capacity[0] > 0]
-    without = [i for i in both if servers[i].capacity[0] == 0]
+    with_gpu = [i for i in both if servers[i].capacity[GPU] > 0]
+    without = [i for i in both if servers[i].capacity[GPU] == 0]
     of_gpu = min(wanted, len(with_gpu))
     workers = set(_spread(with_gpu, of_gpu)) | set(_spread(without, wanted - of_gpu))
     return tuple(

@@ -11,7 +11,7 @@ Known = dict[tuple[object, ...], Exact]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class PlacementSearch:
     """Settings of the search for all jobs of a run."""
 
     refine: bool  # the greedy ones by integer programs

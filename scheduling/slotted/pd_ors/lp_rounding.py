@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from scheduling.slotted.pd_ors.job_view import View
-from scheduling.slotted.pd_ors.locality import Manner
+from scheduling.slotted.pd_ors.locality import PlacementSearch
 from scheduling.slotted.pd_ors.multi_machine import Places
 from scheduling.slotted.solvers.multi_machine_lp import Relaxation
 from scheduling.slotted.solvers.rounding import gain, packing_width, round_off
@@ -24,11 +24,11 @@ COVERS = 2  # rows to cover, workers and parameter servers
 class Rounding:
     """Placements for one job by rounding."""
 
-    def __init__(self, view: View, manner: Manner, seed: Sequence[int], failures: Counter[str]) -> None:
+    def __init__(self, view: View, search: PlacementSearch, seed: Sequence[int], failures: Counter[str]) -> None:
         """seed: of its draws, which are the same in whatever order the kinds of slots are asked for."""
-        assert manner.rounding is not None
-        self.view, self.manner, self.seed, self.failures = view, manner, seed, failures
-        self.gain, self.failure_probability, self.tries, self.first_feasible = manner.rounding
+        assert search.rounding is not None
+        self.view, self.search, self.seed, self.failures = view, search, seed, failures
+        self.gain, self.failure_probability, self.tries, self.first_feasible = search.rounding
 
     def placements(self, kind: int, wanted: list[int], known: np.ndarray) -> Iterator[tuple[int, float, Places | None]]:
         """(workers, cost, places) of some of the `wanted` numbers of workers; an infinite cost: not even fractions fit.
@@ -36,12 +36,12 @@ class Rounding:
         known: [workers] cost of a greedy placement, infinite where there is none. Left out: where that stays.
         """
         view, machines = self.view, self.view.machines(kind)
-        relaxation, rng = Relaxation(machines, self.manner.solver_seconds), np.random.default_rng((*self.seed, kind))
+        relaxation, rng = Relaxation(machines, self.search.solver_seconds), np.random.default_rng((*self.seed, kind))
         hosts = relaxation.hosts
         free, room = machines.free[hosts], np.concatenate((machines.worker_room[hosts], machines.ps_room[hosts]))
         width = packing_width(machines.free, view.alpha, view.beta, view.most)
         for workers in wanted:
-            self.manner.deadline.left()
+            self.search.deadline.left()
             ps = int(view.ps_of[workers])
             status, relaxed = relaxation.solve(workers, ps)
             if status == "infeasible":
@@ -60,7 +60,7 @@ class Rounding:
                     continue
             if np.isfinite(known[workers]):
                 continue
-            repaired = self.manner.cheapest(machines, workers, ps, np.inf)
+            repaired = self.search.cheapest(machines, workers, ps, np.inf)
             if repaired.status in ("limit", "error"):
                 self.failures[f"solver_{repaired.status}"] += 1
             if repaired.workers is not None and repaired.ps is not None:

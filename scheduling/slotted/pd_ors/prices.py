@@ -26,9 +26,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.model.training_models import BANDWIDTH, NEEDS, pd_ors_sample_ms, pd_ors_slots
+from scheduling.model.training_models import NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.model.utility import arrival_slot, utility_at
-from scheduling.model.values import RESOURCES, Job, ModelError
+from scheduling.model.values import BANDWIDTH, RESOURCES, Job, ModelError
 from scheduling.slotted.pricing.prices import MIN_SHARE, MODES, UNIT, marginal_density
 
 

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scheduling.model.decision import Reason
 from scheduling.model.training_models import pd_ors_sample_ms
 from scheduling.model.utility import arrival_slot, utility_at, utility_over
-from scheduling.model.values import Job, Reason
+from scheduling.model.values import Job
 from scheduling.slotted.pd_ors.job_view import View, counted
-from scheduling.slotted.pd_ors.locality import Manner
+from scheduling.slotted.pd_ors.locality import PlacementSearch
 from scheduling.slotted.pd_ors.lp_rounding import Rounding
 from scheduling.slotted.pd_ors.multi_machine import Outside, Places
 from scheduling.slotted.pd_ors.work import count_work
@@ -61,7 +62,7 @@ class Quote:
 
     def __init__(
         self, job: Job, first: int, slot_ms: int, book: PriceBook, hosts: Sequence[np.ndarray], kinds: np.ndarray,
-        manner: Manner, seed: Sequence[int], most_workers: int | None = None,
+        search: PlacementSearch, seed: Sequence[int], most_workers: int | None = None,
     ) -> None:  # fmt: skip
         """seed: of the job's draws. hosts: [server] whether it takes workers, and parameter servers.
 
@@ -69,7 +70,7 @@ class Quote:
         """
         assert job.utility is not None
         assert job.global_batch is not None
-        self.first, self.window, self.manner = first, len(kinds) - first, manner
+        self.first, self.window, self.search = first, len(kinds) - first, search
         self.failures: Counter[str] = Counter()  # of solvers, by what happened
         self.tried: set[tuple[int, int]] = set()
         self.improved = 0
@@ -94,8 +95,8 @@ class Quote:
         self.outside = Outside(self.view)
         self._make_options()
         self.rounding: Rounding | None = None
-        if manner.rounding is not None:
-            self.rounding = Rounding(self.view, manner, seed, self.failures)
+        if search.rounding is not None:
+            self.rounding = Rounding(self.view, search, seed, self.failures)
 
     def decide(self) -> tuple[Plan | None, Plan | None]:
         """Plan with the highest payoff if that is positive, and the plan that the decision reports."""
@@ -187,7 +188,7 @@ class Quote:
         gain = np.where(self.external, self.work.external[self.workers], self.work.internal[self.workers])
         cost[:, gain <= 0] = np.inf
         # where one machine is slower than several, what happens to be on one does less than planned
-        known = self.outside.tight & (self.manner.rounding is None) & (self.slots_internal <= self.slots_external)
+        known = self.outside.tight & (self.search.rounding is None) & (self.slots_internal <= self.slots_external)
         self.options = Options(self.kind, np.tile(gain, (view.kinds, 1)), cost, self.external, self._evaluate, known)
 
     def _hopeless(self) -> bool:
@@ -197,7 +198,7 @@ class Quote:
 
     def _refined(self, plan: Plan | None, found: Plan | None) -> tuple[Plan | None, Plan | None]:
         """The plans with cheaper placements, where integer programs find some."""
-        if self.manner.refine and self.rounding is None:
+        if self.search.refine and self.rounding is None:
             changed = self._refine(found) | self._extend(found)
             if changed:
                 self.options.change(np.array(sorted(changed)))
@@ -295,7 +296,7 @@ class Quote:
         machines, ps = self.view.machines(kind), int(self.view.ps_of[workers])
         if (machines.free.sum(axis=0) < workers * self.view.alpha + ps * self.view.beta).any():
             return False
-        status, relaxed = Relaxation(machines, self.manner.solver_seconds).solve(workers, ps)
+        status, relaxed = Relaxation(machines, self.search.solver_seconds).solve(workers, ps)
         if status in ("limit", "error"):
             self.failures[f"relaxation_{status}"] += 1
         return relaxed is not None
@@ -309,7 +310,7 @@ class Quote:
         known = float(self.options.full_cost[kind, option])
         if self.outside.least[kind, workers] >= known * (1 - SAME):
             return False
-        found = self.manner.cheapest(self.view.machines(kind), workers, int(self.view.ps_of[workers]), known)
+        found = self.search.cheapest(self.view.machines(kind), workers, int(self.view.ps_of[workers]), known)
         if found.status in ("limit", "error"):
             self.failures[f"solver_{found.status}"] += 1
         if found.workers is None or found.ps is None:

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import Cluster, Decision, Job, Placement, Reason
+from scheduling.model.bars import END, Placement
+from scheduling.model.decision import Decision, Reason
+from scheduling.model.utility import arrival_slot
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.pricing.prices import CLAIRVOYANT, sample_size
 from scheduling.slotted.time_slots import (
     check_size,
     in_whole_slots,
     last_arrival,
+    most_slots,
     own_horizon,
     slots_ahead,
     whole_slots,
@@ -28,8 +32,8 @@ class PriceBased(BaseScheduler):
     """One final decision per job.
 
     A cluster without a horizon gets one: `clairvoyant`, one that lets FINISH_SHARE of all jobs finish however late they
-    arrive; from `history`, each job has a window of `ahead` slots, by the jobs that have arrived, and the horizon of
-    the prices is not before the end of the last window.
+    arrive; from `history`, each job has a window of `ahead` slots, by the jobs that have arrived, and the horizon grows
+    with the submissions: it is the end of the last window so far.
     """
 
     quotes = True
@@ -59,9 +63,17 @@ class PriceBased(BaseScheduler):
     def _hold(self, bars: np.ndarray, sign: int = 1) -> None:
         """Reservation of these bars, in the column order of Placement; with sign -1, their release."""
 
+    @abstractmethod
+    def _grow(self, horizon: int) -> None:
+        """Addition of the empty slots from the current horizon to a later one."""
+
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # a horizon of its own is known only with the jobs
             check_size(self.name, cluster, cluster.horizon_slots)
+
+    def check_jobs(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
+        super().check_jobs(cluster, jobs)
+        check_size(self.name, cluster, self.horizon_for(cluster, jobs))
 
     def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
         if cluster.horizon_slots is not None:
@@ -74,7 +86,6 @@ class PriceBased(BaseScheduler):
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.horizon = self.horizon_for(cluster, jobs)
-        check_size(self.name, cluster, self.horizon)
         self.ends_unknown = cluster.horizon_slots is None and not self.clairvoyant
         self.arrived, self.longest = 0, 1
         self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
@@ -99,6 +110,7 @@ class PriceBased(BaseScheduler):
         arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
         self._learn(arrived)
         if kept:
+            self._reach(max(bar.end_ms for bars in kept.values() for bar in bars))
             self._hold(whole_slots(kept, self.cluster.slot_ms, self.horizon))
 
     def with_record(self, job: int, record: Job) -> None:
@@ -116,8 +128,27 @@ class PriceBased(BaseScheduler):
 
     def assume(self, bars: np.ndarray, arrived: int) -> None:
         self._learn(arrived)
+        self._reach(int(bars[:, END].max(initial=0)))
         # a plan that was kept by an edit in the middle of a slot holds the whole slot
         self._hold(in_whole_slots(bars, self.cluster.slot_ms, self.horizon))
+
+    def _submitted(self, now_ms: int) -> int:
+        """First slot of a job that is submitted now; an unknown end of the slots moves to the end of its window."""
+        first = arrival_slot(now_ms, self.cluster.slot_ms)
+        self._reach((first + slots_ahead(self.longest)) * self.cluster.slot_ms)
+        return first
+
+    def _reach(self, until_ms: int) -> None:
+        """Growth of the horizon up to that time, if its end is unknown, as far as memory allows."""
+        horizon = min(-(-until_ms // self.cluster.slot_ms), most_slots(self.cluster))
+        if self.ends_unknown and horizon > self.horizon:
+            self._grow(horizon)
+            self.horizon = horizon
+
+    def _reach_saved(self, state: Mapping[str, Any], *books: Mapping[str, Any]) -> None:
+        """Growth of the horizon to that of a saved state; one of an older version states the slots in use only."""
+        used = max((int(slot) + 1 for book in books for slot in book["slots"]), default=0)
+        self._reach(state.get("horizon", used) * self.cluster.slot_ms)
 
     def _end(self, first: int) -> int:
         """End of the window of a job that is offered in slot `first`."""
@@ -140,7 +171,7 @@ class PriceBased(BaseScheduler):
         """New estimate of the bounds when the number of arrived jobs has doubled; true if it did."""
         self.longest = max([self.longest, *self._least(self.jobs[self.arrived : arrived], self.cluster.slot_ms)])
         self.arrived = max(self.arrived, arrived)
-        size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
+        size = sample_size(self.parameters.estimate_from, self.arrived, len(self.jobs))
         if size == self.sample:
             return False
         self.sample = size

@@ -11,6 +11,7 @@ from scheduling.model.values import Demand
 from scheduling.slotted.pricing.prices import UNIT, PriceBook
 
 MAX_CELLS = 10  # cells that an explanation names
+SERVER, RESOURCE, SLOT, PRICE, COST = range(5)  # columns of cells
 
 
 class Held(NamedTuple):
@@ -40,8 +41,10 @@ def costs(parts: Sequence[Held]) -> dict[str, Any]:
         rows.append(np.column_stack(found))
     cells = np.concatenate(rows)
     if len(cells) > MAX_CELLS:  # only what can be among the most expensive is sorted, ties included
-        cells = cells[cells[:, 4] >= np.partition(cells[:, 4], -MAX_CELLS)[-MAX_CELLS]]
-    most_expensive = cells[np.lexsort((cells[:, 1], cells[:, 0], cells[:, 2], -cells[:, 4]))[:MAX_CELLS]]
+        cells = cells[cells[:, COST] >= np.partition(cells[:, COST], -MAX_CELLS)[-MAX_CELLS]]
+    most_expensive = cells[
+        np.lexsort((cells[:, RESOURCE], cells[:, SERVER], cells[:, SLOT], -cells[:, COST]))[:MAX_CELLS]
+    ]
     return {
         "cost_by_resource": [w + p for w, p in zip(*by_role, strict=True)],
         "cost_by_role": [sum(own) for own in by_role],

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import RESOURCES, SITES, Placement
+from scheduling.model.bars import Placement
+from scheduling.model.values import RESOURCES, SITES
 
 _DIGITS = 6  # significant ones that an event carries
 _POWERS = np.array([float(f"1e{k}") for k in range(23)])  # those that a float holds exactly

@@ -198,12 +198,20 @@ class PriceBook:
             self.free[:, self.away] = 0
             for r, most in enumerate(self.ceiling):
                 self.price[r][self.away] = most
+        self._memory = self.free, self.price, self.away
 
     def copy(self) -> PriceBook:
         """Copy of the book; changes to it leave this one as it is."""
         new = copy(self)
         new.free, new.price = self.free.copy(), self.price.copy()
+        new._memory = new.free, new.price, new.away
         return new
+
+    def append(self, slots: PriceBook) -> None:
+        """Further slots at the end, from a book of the same servers. Memory doubles when it is used up."""
+        old = self.free.shape[1]
+        self.free, self.price, self.away = self._longer(old + slots.free.shape[1])
+        self.free[:, old:], self.price[:, old:], self.away[old:] = slots.free, slots.price, slots.away
 
     def unit_cost(self, demand: Demand, slots: slice | np.ndarray) -> np.ndarray:
         """Price of one unit of `demand` on each server, [slot, server]."""
@@ -276,10 +284,25 @@ class PriceBook:
             self.price[r] = price(self.capacity[r] - self.free[r], self.capacity[r], floor, most)
             self.price[r][self.away] = most
 
+    def _longer(self, slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The free amounts, prices and outages with so many slots, the last ones with any values."""
+        if slots > len(self._memory[2]):
+            most = max(slots, 2 * len(self._memory[2]))
+            self._memory = _moved(self.free, most, 1), _moved(self.price, most, 1), _moved(self.away, most, 0)
+        free, price, away = self._memory
+        return free[:, :slots], price[:, :slots], away[:slots]
+
     def _reprice(self, slots: np.ndarray, servers: np.ndarray) -> None:
         for r, most in enumerate(self.ceiling):
             capacity = self.capacity[r][servers]
             self.price[r][slots, servers] = price(capacity - self.free[r][slots, servers], capacity, self.floor, most)
+
+
+def _moved(array: np.ndarray, length: int, axis: int) -> np.ndarray:
+    """Array of that length along an axis, which begins with the values of `array`."""
+    moved = np.empty((*array.shape[:axis], length, *array.shape[axis + 1 :]), dtype=array.dtype)
+    moved[(slice(None),) * axis + (slice(array.shape[axis]),)] = array
+    return moved
 
 
 def claim_of(job: Job, slot_ms: int, horizon: int) -> Claim | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduling.model.values import NONE, Placement, Role
+from scheduling.model.bars import NONE, Placement, Role
 
 _WORKER = int(Role.WORKER)
 _COLUMNS = len(Placement._fields)
@@ -90,7 +90,8 @@ def jobs_of(state: Mapping[str, Any]) -> dict[int, OpenJob]:
     """The inverse of `state_of`."""
     bars: dict[int, list[Placement]] = {}
     for row in state["bars"].tolist():
-        bars.setdefault(row[0], []).append(Placement(*row))
+        bar = Placement(*row)
+        bars.setdefault(bar.job, []).append(bar)
     return {
         job: OpenJob(
             need,

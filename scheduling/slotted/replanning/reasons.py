@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scheduling.model.values import Reason, Role
+from scheduling.model.bars import Role
+from scheduling.model.decision import Reason
 from scheduling.reporting.quantities import amount, count
 from scheduling.slotted.replanning.plans import Plan
 

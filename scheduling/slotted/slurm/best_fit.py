@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scheduling.kernel.resource_vector import FIELD, GUARD, MASK
-from scheduling.model.values import RESOURCES
+from scheduling.model.values import CPU
 from scheduling.slotted.gang_queue import Gang, Units
 from scheduling.slotted.gangs.packing import PS, WORKER
 
-CPU_SHIFT = FIELD * RESOURCES.index("cpu")
+CPU_SHIFT = FIELD * CPU
 
 
 class Host(NamedTuple):

@@ -37,12 +37,13 @@ class Passes:
 
 def as_text(moments_ms: Iterable[int], interval_ms: int) -> str:
     """Moments in ms as rows `FIRST*COUNT`, each moment within SPREAD_MS; `moments_of` is the inverse."""
-    rows: list[list[int]] = []
+    rows: list[tuple[int, int]] = []
     for moment in sorted(moments_ms):
-        if rows and abs(moment - rows[-1][0] - rows[-1][1] * interval_ms) <= SPREAD_MS:
-            rows[-1][1] += 1
+        first, count = rows[-1] if rows else (moment, 0)
+        if rows and abs(moment - first - count * interval_ms) <= SPREAD_MS:
+            rows[-1] = first, count + 1
         else:
-            rows.append([moment, 1])
+            rows.append((moment, 1))
     return ", ".join(f"{first}*{count}" if count > 1 else str(first) for first, count in rows)
 
 
@@ -50,13 +51,13 @@ def moments_of(text: str, interval_ms: int) -> list[int]:
     """Moments in ms, in order; ModelError for a text that is not of this form."""
     found: list[int] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
-        row = ROW.fullmatch(part)
-        if row is None:
+        match = ROW.fullmatch(part)
+        if match is None:
             raise ModelError(
                 "parameter known_passes (Known backfill passes) must be times in ms, separated by commas, each as "
                 f"FIRST or FIRST*COUNT, got {shorten(repr(part))}"
             )
-        first, count = int(row[1]), int(row[2] or 1)
+        first, count = int(match[1]), int(match[2] or 1)
         if len(found) + count > MAX_PASSES:
             raise ModelError(f"parameter known_passes (Known backfill passes) must have at most {MAX_PASSES:,} passes")
         found += range(first, first + count * interval_ms, interval_ms)

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """Slots in which these servers are not reserved; the set is an int."""
+
+    begin: int
+    end: int
+    servers: int
 
 
 class Planned:
-    """Intervals [begin, end, servers] in slots, in order and without gaps; sets of servers are ints."""
+    """Intervals in order and without gaps."""
 
     def __init__(self, begin: int, end: int, servers: int) -> None:
-        self.rows: list[tuple[int, int, int]] = [(begin, end, servers)]
+        self.rows = [Interval(begin, end, servers)]
 
     def open(self, start: int, end: int, servers: int) -> tuple[int, int | None]:
         """(servers that are not reserved from start to end, next slot at which others might be; None without one)."""
         later, whole = None, servers
-        for number, (_, until, free) in enumerate(self.rows):
-            if until <= start:
+        for number, interval in enumerate(self.rows):
+            if interval.end <= start:
                 continue
             if later is None and number + 1 < len(self.rows):
-                following = whole & self.rows[number + 1][2]
-                if following & ~(servers & free):
-                    later = until
-            if self.rows[number][0] > end:
+                following = whole & self.rows[number + 1].servers
+                if following & ~(servers & interval.servers):
+                    later = interval.end
+            if interval.begin > end:
                 break
-            servers &= free
+            servers &= interval.servers
         return servers, later
 
     def overlaps(self, begin: int, end: int, servers: int) -> bool:
@@ -32,13 +41,13 @@ class Planned:
 
     def reserve(self, begin: int, end: int, servers: int) -> None:
         """Reservation of whole servers."""
-        rows: list[tuple[int, int, int]] = []
+        rows: list[Interval] = []
         for since, until, free in self.rows:
             cuts = [since, *(cut for cut in (begin, end) if since < cut < until), until]
             for first, last in pairwise(cuts):
                 rest = free & ~servers if begin <= first and last <= end else free
-                if rows and rows[-1][2] == rest:
-                    rows[-1] = (rows[-1][0], last, rest)
+                if rows and rows[-1].servers == rest:
+                    rows[-1] = rows[-1]._replace(end=last)
                 else:
-                    rows.append((first, last, rest))
+                    rows.append(Interval(first, last, rest))
         self.rows = rows

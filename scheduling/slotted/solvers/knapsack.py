@@ -34,7 +34,7 @@ NOTHING = -1  # no option
 NO_WORK = np.zeros(1)  # and no price
 BEYOND = np.full(1, np.inf)  # cost of a state out of reach
 CACHE = 32_768  # cells of one step that stay in the cache
-WIDTH = 64  # minimum number of states evaluated together
+MIN_WIDTH = 64  # states evaluated together
 FIRST_TRY = 1 / 4  # of the gap: an optimum is mostly this close to its bound
 
 Row = tuple[np.ndarray, np.ndarray]  # gain and cost of the options of one kind
@@ -339,7 +339,7 @@ def _step(before: np.ndarray, first: int, states: int, works: np.ndarray, prices
     padded[ahead : ahead + len(before)] = before
     begin = ahead + first - works
     after = np.empty(states)
-    width = max(WIDTH, CACHE // len(works))
+    width = max(MIN_WIDTH, CACHE // len(works))
     for low in range(0, states, width):
         high = min(states, low + width)
         # shifted[i] = padded[low + i :], as long as the piece

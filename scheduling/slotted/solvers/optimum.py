@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.model.training_models import BANDWIDTH, LIMITS, NEEDS, oasis_worker_slots, pd_ors_sample_ms
+from scheduling.model.training_models import LIMITS, NEEDS, oasis_worker_slots, pd_ors_sample_ms
 from scheduling.model.utility import arrival_slot, utility_over
-from scheduling.model.values import RESOURCES, Cluster, Demand, Job
+from scheduling.model.values import BANDWIDTH, RESOURCES, Cluster, Demand, Job
 from scheduling.slotted.solvers.program import Program
 
 COVERED = 1 - 1e-9  # of the work of a job, which is a sum of fractions

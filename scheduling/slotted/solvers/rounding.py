@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-BATCH = 64  # tries that are drawn together
+BATCH = 64  # tries that are sampled together
 
 
 class Rounded(NamedTuple):
@@ -75,15 +75,15 @@ def round_off(
     hosts = len(free)
     used = np.flatnonzero((aim[:hosts] > 0) | (aim[hosts:] > 0))  # the others stay empty in every rounding
     columns = np.concatenate((used, used + hosts))
-    drawn_columns = np.flatnonzero(part[columns])
-    least, chance, limit, price_of = whole[columns], part[columns][drawn_columns], room[columns], cost[columns]
+    fractional = np.flatnonzero(part[columns])
+    least, chance, limit, price_of = whole[columns], part[columns][fractional], room[columns], cost[columns]
     left = free[used]
     best: Rounded | None = None
     found = 0
-    for drawn in range(0, tries if len(chance) else 1, BATCH):  # without fractions all tries are the same
-        count = min(BATCH, tries - drawn) if len(chance) else 1
+    for done in range(0, tries if len(chance) else 1, BATCH):  # without fractions all tries are the same
+        count = min(BATCH, tries - done) if len(chance) else 1
         units = np.tile(least, (count, 1)).astype(np.int64)
-        units[:, drawn_columns] += rng.random((count, len(chance))) < chance
+        units[:, fractional] += rng.random((count, len(chance))) < chance
         w, s = units[:, : len(used)], units[:, len(used) :]
         total = w.sum(axis=1)
         feasible = (

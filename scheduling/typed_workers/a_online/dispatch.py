@@ -50,7 +50,7 @@ def chosen(
 ) -> np.ndarray:
     """Worker of each chunk at the edge, in order; the other chunks go to the cloud, if there is one.
 
-    server: of each lane. room: [server] chunks for which it has storage left; None where storage does not count.
+    server: of each worker. room: [server] chunks for which it has storage left; None where storage does not count.
     """
     if room is not None:
         return _fitting(quotes, work_ms, count, cloud, server, room.copy())
@@ -63,38 +63,39 @@ def _fitting(
     quotes: Quotes, work_ms: int, count: int, cloud: CloudCosts, server: np.ndarray, room: np.ndarray
 ) -> np.ndarray:
     """Dispatch that skips workers whose server is full."""
-    heap = [(cost, lane) for lane, cost in enumerate(quotes.total.tolist())]
+    heap = [(cost, worker_slot) for worker_slot, cost in enumerate(quotes.total.tolist())]
     heapq.heapify(heap)
     taken: list[int] = []
     while heap and len(taken) < count:
-        cost, lane = heap[0]
-        if room[server[lane]] < 1:
+        cost, worker_slot = heap[0]
+        if room[server[worker_slot]] < 1:
             heapq.heappop(heap)
             continue
         if cost > (cloud.later if taken else cloud.whole):
             break
-        taken.append(lane)
-        room[server[lane]] -= 1
-        heapq.heapreplace(heap, (cost + work_ms * SCALE, lane))
+        taken.append(worker_slot)
+        room[server[worker_slot]] -= 1
+        heapq.heapreplace(heap, (cost + work_ms * SCALE, worker_slot))
     return np.array(taken, dtype=np.int64)
 
 
 def cost(
-    row: Job, quotes: Quotes, upload: np.ndarray, lanes: np.ndarray, times: workers.Times, cloud: CloudPart
+    row: Job, quotes: Quotes, upload: np.ndarray, worker_slots: np.ndarray, times: workers.Times, cloud: CloudPart
 ) -> dict[str, float]:
     """The sum of Q over the chunks and its four parts (Eq. 5), in ms of the average completion time of the job.
 
-    upload: ms to each lane. lanes: of each chunk at the edge.
+    upload: ms to each worker. workers: of each chunk at the edge.
     """
     assert row.num_chunks is not None
-    found, counts = np.unique(lanes, return_counts=True)
+    found, counts = np.unique(worker_slots, return_counts=True)
     work_ms = times.remote
     waiting = float((quotes.ahead_ms[found] * counts).sum() + work_ms * (counts * (counts - 1) // 2).sum())
     parts = {
-        "upload_ms": (float(upload[lanes].sum()) + cloud.chunks * (row.cloud_upload_ms or 0)) / row.num_chunks,
+        "upload_ms": (float(upload[worker_slots].sum()) + cloud.chunks * (row.cloud_upload_ms or 0)) / row.num_chunks,
         "waiting_ms": waiting / row.num_chunks,
-        "processing_ms": (work_ms * len(lanes) + cloud.chunks * (cloud.end_ms - cloud.start_ms)) / row.num_chunks,
-        "postponed_ms": work_ms * float(quotes.behind[lanes].sum()),
+        "processing_ms": (work_ms * len(worker_slots) + cloud.chunks * (cloud.end_ms - cloud.start_ms))
+        / row.num_chunks,
+        "postponed_ms": work_ms * float(quotes.behind[worker_slots].sum()),
     }
     rounded = {name: round(ms, 3) for name, ms in parts.items()}
     return {"cost_ms": round(sum(parts.values()), 3), **rounded}

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import CLOUD, NONE, Job, Role
+from scheduling.model.bars import CLOUD, NONE, Role
+from scheduling.model.spans import union
+from scheduling.model.values import Job
 from scheduling.typed_workers import workers
 from scheduling.typed_workers.a_online.plans import bars, table
 from scheduling.typed_workers.ps_assignment import Held, PsPool
-from scheduling.typed_workers.spans import union
 
 _PS = int(Role.PS)
 Spans = tuple[list[int], list[int]]  # starts and ends, ascending and disjoint
@@ -26,7 +27,7 @@ Spans = tuple[list[int], list[int]]  # starts and ends, ascending and disjoint
 class Assignment:
     """ps: the parameter servers of the edge. seed: of the draws among them."""
 
-    def __init__(self, ps: workers.Lanes, jobs: Sequence[Job], seed: int) -> None:
+    def __init__(self, ps: workers.WorkerSlots, jobs: Sequence[Job], seed: int) -> None:
         self.ps, self.jobs = ps, jobs
         self.pool = PsPool(ps, seed)
         self.spans: dict[int, Spans] = {}  # when each job runs from now on
@@ -113,8 +114,8 @@ class Assignment:
         for job in sorted(waking):
             runs = until[job]
             if runs is not None and job not in self.held:
-                lane, relaxed = self.pool.take(job, self.jobs[job].ps_type)
-                held = self.held[job] = Held(lane, runs, relaxed)
+                worker_slot, relaxed = self.pool.take(job, self.jobs[job].ps_type)
+                held = self.held[job] = Held(worker_slot, runs, relaxed)
                 heapq.heappush(self.releases, (runs, job))
                 where = self._where(job, held)
                 named.append(where)
@@ -122,9 +123,9 @@ class Assignment:
         self.changed.clear()
         if not named:
             return None
-        job_of, _, server, lane_of, end = table(rows, 5).T
+        job_of, _, server, slot_of, end = table(rows, 5).T
         return table(dict.fromkeys(named), 3), bars(
-            job_of, _PS, server, now_ms, end, np.where(server == CLOUD, NONE, lane_of), NONE
+            job_of, _PS, server, now_ms, end, np.where(server == CLOUD, NONE, slot_of), NONE
         )
 
     def next_start(self, now_ms: int) -> int | None:
@@ -145,7 +146,10 @@ class Assignment:
 
     def state(self) -> dict[str, Any]:
         """Plain numbers and arrays."""
-        held = [(job, NONE if h.lane is None else h.lane, h.end_ms, h.relaxed) for job, h in sorted(self.held.items())]
+        held = [
+            (job, NONE if h.worker_slot is None else h.worker_slot, h.end_ms, h.relaxed)
+            for job, h in sorted(self.held.items())
+        ]
         spans = [(job, *span) for job, both in sorted(self.spans.items()) for span in zip(*both, strict=True)]
         return {  # "told": the planned times, by the name that they have in stored checkpoints
             "pool": self.pool.seed, "activations": table(self.pool.activations.items(), 2), "spans": table(spans, 3),
@@ -164,10 +168,10 @@ class Assignment:
             ends.append(end_ms)
         self.cloud_spans = {job: (start_ms, end_ms) for job, start_ms, end_ms in state["cloud_spans"].tolist()}
         self.planned = {job: (start_ms, finish_ms) for job, start_ms, finish_ms in state["told"].tolist()}
-        for job, lane, end_ms, relaxed in state["held"].tolist():
-            self.held[job] = Held(None if lane == NONE else lane, end_ms, bool(relaxed))
-            if lane != NONE:
-                self.pool.hold(lane)
+        for job, worker_slot, end_ms, relaxed in state["held"].tolist():
+            self.held[job] = Held(None if worker_slot == NONE else worker_slot, end_ms, bool(relaxed))
+            if worker_slot != NONE:
+                self.pool.hold(worker_slot)
         self.releases = sorted((held.end_ms, job) for job, held in self.held.items())
         self.starts = sorted((start_ms, job) for job, (starts, _) in self.spans.items() for start_ms in starts)
         self.changed = set(state["changed"])
@@ -186,11 +190,11 @@ class Assignment:
         return ends[place] if place >= 0 and ends[place] > now_ms else None
 
     def _where(self, job: int, held: Held) -> tuple[int, int, int]:
-        if held.lane is None:
+        if held.worker_slot is None:
             return _PS, CLOUD, job
-        return _PS, int(self.ps.server[held.lane]), int(self.ps.number[held.lane])
+        return _PS, int(self.ps.server[held.worker_slot]), int(self.ps.number[held.worker_slot])
 
     def _give_back(self, job: int) -> None:
-        lane = self.held.pop(job).lane
-        if lane is not None:
-            self.pool.give(lane)
+        worker_slot = self.held.pop(job).worker_slot
+        if worker_slot is not None:
+            self.pool.give(worker_slot)

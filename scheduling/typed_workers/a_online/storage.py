@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import Cluster, Job
+from scheduling.model.values import STORAGE, Cluster, Job
 from scheduling.typed_workers.haprf import Shard
 
 TITLES = {"none": "None", "job": "Until the job ends", "chunk": "Until the chunk ends"}
 STORAGE_MODES = tuple(TITLES)  # until when a chunk is kept: for nothing, to the end of its job, to its own
-_STORAGE = 3  # position in RESOURCES
 _KB = 1_000  # of a MB: storage is counted in whole kB
 
 
@@ -21,7 +20,7 @@ class Storage:
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job], kind: str) -> None:
         self.jobs, self.kind = jobs, kind
-        self.capacity = np.array([server.capacity[_STORAGE] for server in cluster.servers], dtype=np.int64) * _KB
+        self.capacity = np.array([server.capacity[STORAGE] for server in cluster.servers], dtype=np.int64) * _KB
         self.stored: dict[int, np.ndarray] = {}  # job -> [server] kB that it holds until it is done
 
     def size(self, row: Job) -> int:
@@ -33,10 +32,10 @@ class Storage:
         size = self.size(row)
         return int((self.capacity[np.unique(servers)] // size).sum()) if size else None
 
-    def room(self, now_ms: int, row: Job, lanes: Iterable[tuple[np.ndarray, Shard]]) -> np.ndarray | None:
-        """[server] chunks of the job for which it has room now. lanes: (server of each lane, shard) of every type."""
+    def room(self, now_ms: int, row: Job, worker_slots: Iterable[tuple[np.ndarray, Shard]]) -> np.ndarray | None:
+        """[server] chunks of the job for which it has room now. worker_slots: (their servers, shard) of every type."""
         size = self.size(row)
-        return (self.capacity - self._used(now_ms, lanes)) // size if size else None
+        return (self.capacity - self._used(now_ms, worker_slots)) // size if size else None
 
     def keep(self, job: int, servers: np.ndarray) -> None:
         """Storage of chunks of the job on these servers from now on."""
@@ -55,14 +54,14 @@ class Storage:
         """The inverse of `state`."""
         self.stored = {int(job): np.asarray(array) for job, array in state}
 
-    def _used(self, now_ms: int, lanes: Iterable[tuple[np.ndarray, Shard]]) -> np.ndarray:
+    def _used(self, now_ms: int, worker_slots: Iterable[tuple[np.ndarray, Shard]]) -> np.ndarray:
         """[server] kB in use."""
         used = np.zeros(len(self.capacity), dtype=np.int64)
         if self.kind == "job":
             for array in self.stored.values():
                 used += array
             return used
-        for server, shard in lanes:
+        for server, shard in worker_slots:
             at, job, _ = shard.unfinished(now_ms)
             if len(job):
                 jobs, place = np.unique(job, return_inverse=True)

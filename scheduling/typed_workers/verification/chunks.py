@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
+from scheduling.model.bars import CHUNK, END, ROLE, SERVER, START, WORKER_SLOT
 from scheduling.typed_workers.verification.checks import TOLERANCE_MS, Checks
 from scheduling.typed_workers.verification.intervals import Spans, outside, united
 from scheduling.typed_workers.verification.work import chunk_work
@@ -18,49 +19,52 @@ def check_chunks(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None
     row = check.jobs[job]
     by_chunk: dict[int, list[Sequence[int]]] = defaultdict(list)
     for bar in bars:
-        if bar[1] == WORKER:
-            by_chunk[bar[7]].append(bar)
-        elif bar[1] == TRANSFER:
-            check.problem("mig", job, f"moves data at {bar[3]} ms")
-    servers = [bar for bar in bars if bar[1] == PS]
-    local = all(bar[2] == CLOUD for bar in bars)
+        if bar[ROLE] == WORKER:
+            by_chunk[bar[CHUNK]].append(bar)
+        elif bar[ROLE] == TRANSFER:
+            check.problem("migration", job, f"moves data at {bar[START]} ms")
+    servers = [bar for bar in bars if bar[ROLE] == PS]
+    local = all(bar[SERVER] == CLOUD for bar in bars)
     remote_ms, local_ms = chunk_work(row, check.speed)
     need = local_ms if local else remote_ms
     done = 0
     last_ms = 0
     for chunk, own in by_chunk.items():
         if not 0 <= chunk < row["num_chunks"]:
-            check.problem("2c", job, f"has no chunk {chunk}: there are {row['num_chunks']}")
-        if len({(bar[2], bar[6]) for bar in own}) > 1:
-            check.problem("mig", job, f"chunk {chunk} moves from one worker to another")
-        spans = sorted((bar[3], bar[4]) for bar in own)
+            check.problem("number of chunks", job, f"has no chunk {chunk}: there are {row['num_chunks']}")
+        if len({(bar[SERVER], bar[WORKER_SLOT]) for bar in own}) > 1:
+            check.problem("migration", job, f"chunk {chunk} moves from one worker to another")
+        spans = sorted((bar[START], bar[END]) for bar in own)
         if any(start < end for (_, end), (start, _) in pairwise(spans)):
-            check.problem("4e", job, f"chunk {chunk} runs twice at once")
-        if spans[0][0] < check.arrival_ms(job, own[0][2]):
+            check.problem("one run per chunk", job, f"chunk {chunk} runs twice at once")
+        (begun_ms, _), (_, ended_ms) = spans[0], spans[-1]
+        if begun_ms < check.arrival_ms(job, own[0][SERVER]):
             check.problem(
-                "2i",
+                "upload",
                 job,
-                f"chunk {chunk} starts at {spans[0][0]} ms, before its upload can end at "
-                f"{check.arrival_ms(job, own[0][2])} ms",
+                f"chunk {chunk} starts at {begun_ms} ms, before its upload can end at "
+                f"{check.arrival_ms(job, own[0][SERVER])} ms",
             )
         worked = sum(end - start for start, end in spans)
         if worked > need + TOLERANCE_MS:
-            check.problem("over", job, f"chunk {chunk} works {worked} ms and needs {need} ms")
+            check.problem("excess work", job, f"chunk {chunk} works {worked} ms and needs {need} ms")
         done += worked >= need - TOLERANCE_MS
-        last_ms = max(last_ms, spans[-1][1])
+        last_ms = max(last_ms, ended_ms)
     completed = check.outcome.completed.get(job)
     whole = done >= row["num_chunks"]
     if completed is not None and not whole:
-        check.problem("4a", job, f"completes with {done} of {row['num_chunks']} chunks done, each of {need} ms")
+        check.problem(
+            "work of the chunks", job, f"completes with {done} of {row['num_chunks']} chunks done, each of {need} ms"
+        )
     elif completed is not None and completed[0] != last_ms:
-        check.problem("2j", job, f"completes at {completed[0]} ms, and its last worker stops at {last_ms} ms")
+        check.problem("completion", job, f"completes at {completed[0]} ms, and its last worker stops at {last_ms} ms")
     elif completed is None and whole:
-        check.problem("2j", job, f"is done at {last_ms} ms and never completes")
+        check.problem("completion", job, f"is done at {last_ms} ms and never completes")
     _check_parameter_server(
         check,
         job,
-        [(bar[3], bar[4]) for own in by_chunk.values() for bar in own],
-        [(bar[3], bar[4]) for bar in servers],
+        [(bar[START], bar[END]) for own in by_chunk.values() for bar in own],
+        [(bar[START], bar[END]) for bar in servers],
     )
 
 
@@ -69,9 +73,11 @@ def _check_parameter_server(check: Checks, job: int, runs: Spans, served: Spans)
     held = sorted(served)
     for (_, end), (start, _) in pairwise(held):
         if start < end:
-            check.problem("2e", job, f"holds two parameter servers at {start} ms")
+            check.problem("parameter server", job, f"holds two parameter servers at {start} ms")
     runs, held = united(runs), united(held)
     for start, end in outside(runs, held):
-        check.problem("2e", job, f"runs from {start} to {end} ms without a parameter server")
+        check.problem("parameter server", job, f"runs from {start} to {end} ms without a parameter server")
     for start, end in outside(held, runs):
-        check.problem("ps_idle", job, f"holds a parameter server from {start} to {end} ms, while it does not run")
+        check.problem(
+            "idle parameter server", job, f"holds a parameter server from {start} to {end} ms, while it does not run"
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from scheduling.model.values import MAX_INT
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START
+from scheduling.model.limits import MAX_INT
 from scheduling.typed_workers.verification.checks import TOLERANCE_MS, Checks
 from scheduling.typed_workers.verification.intervals import Spans
 from scheduling.typed_workers.verification.work import chunk_work
@@ -17,26 +18,28 @@ def check_gang(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None:
     """Check of a job that runs as a gang: its size, work, completion and data."""
     row = check.jobs[job]
     remote_ms, local_ms = chunk_work(row, check.speed)
-    cloud = {bar[2] == CLOUD for bar in bars}
+    cloud = {bar[SERVER] == CLOUD for bar in bars}
     if len(cloud) > 1:
         check.problem("gang", job, "is in the cloud and at the edge")
         return
     in_cloud = cloud == {True}
-    workers = sorted((bar for bar in bars if bar[1] == WORKER), key=lambda bar: bar[3])
+    workers = sorted((bar for bar in bars if bar[ROLE] == WORKER), key=lambda bar: bar[START])
     need = row["num_chunks"] * (local_ms if in_cloud else remote_ms)
     size = _gang_size(check, job, bars, in_cloud)
-    worked = sum((bar[4] - bar[3]) * bar[5] for bar in workers)
+    worked = sum((bar[END] - bar[START]) * bar[COUNT] for bar in workers)
     slack = TOLERANCE_MS * row["num_chunks"]
     completed = check.outcome.completed.get(job)
-    last_ms = max((bar[4] for bar in workers), default=0)
+    last_ms = max((bar[END] for bar in workers), default=0)
     if worked > need + size + slack:
-        check.problem("over", job, f"works {worked} ms and needs {need} ms")
+        check.problem("excess work", job, f"works {worked} ms and needs {need} ms")
     if (worked >= need - slack) != (completed is not None):
         check.problem(
-            "2b", job, f"{'completes' if completed else 'never completes'} with {worked} of {need} worker-ms done"
+            "work of the gang",
+            job,
+            f"{'completes' if completed else 'never completes'} with {worked} of {need} worker-ms done",
         )
     elif completed is not None and completed[0] != last_ms:
-        check.problem("2j", job, f"completes at {completed[0]} ms, and its last worker stops at {last_ms} ms")
+        check.problem("completion", job, f"completes at {completed[0]} ms, and its last worker stops at {last_ms} ms")
     _check_loads(check, job, bars)
 
 
@@ -70,7 +73,7 @@ def _gang_size(check: Checks, job: int, bars: Sequence[Sequence[int]], in_cloud:
             "gang", job, f"has gangs of {sorted(sizes)} workers" + (f", not of {expected}" if expected else "")
         )
     if max(sizes, default=0) > row["num_chunks"]:
-        check.problem("2c", job, f"has {max(sizes)} workers and {row['num_chunks']} chunks")
+        check.problem("number of chunks", job, f"has {max(sizes)} workers and {row['num_chunks']} chunks")
     return max(sizes, default=0)
 
 
@@ -81,11 +84,13 @@ def _left_for_good(server: Row, at_ms: int) -> bool:
 
 def _check_loads(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None:
     """Check that a worker starts on a server without the data only after the whole load."""
-    if check.may_use_cloud:  # it loads before it starts and stays: the upload of Eq. (2i)
+    if check.may_use_cloud:  # it loads before it starts and stays: the rule of uploads
         for bar in bars:
-            if bar[1] == WORKER and bar[3] < check.arrival_ms(job, bar[2]):
+            if bar[ROLE] == WORKER and bar[START] < check.arrival_ms(job, bar[SERVER]):
                 check.problem(
-                    "2i", job, f"starts at {bar[3]} ms on server {check.name_of(bar[2])}, before its data have arrived"
+                    "upload",
+                    job,
+                    f"starts at {bar[START]} ms on server {check.name_of(bar[SERVER])}, before its data have arrived",
                 )
         return
     loads: dict[int, Spans] = defaultdict(list)
@@ -99,7 +104,7 @@ def _check_loads(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None
         delay = check.arrival_ms(job, server) - check.jobs[job]["arrival_ms"]
         if delay and not any(end <= start_ms and end - begin >= delay for begin, end in loads[server]):
             check.problem(
-                "2i",
+                "upload",
                 job,
                 f"starts at {start_ms} ms on server {check.name_of(server)} without loading its data for {delay} ms",
             )

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.bars import END, ROLE, SERVER
 from scheduling.typed_workers.verification.intervals import Spans, united
 from scheduling.typed_workers.verification.work import PARTS, chunk_work
-from scheduling.typed_workers.verification.worker_types import declares_types, lane_types
+from scheduling.typed_workers.verification.worker_types import declares_types, slot_types
 from scheduling.verification.replay import CLOUD, Outcome
 from scheduling.verification.rules import TRANSFER, WORKER, Row
 
@@ -64,14 +65,14 @@ def metrics_of(cluster: Row, jobs: Sequence[Row], outcome: Outcome) -> dict[str,
 
 
 def _slowdown(cluster: Row, row: Row, completed_ms: int) -> float | None:
-    """Slowdown: JCT over that of the job alone, in the cloud or with the D-th chunk that its lanes can complete."""
+    """Slowdown: JCT over that of the job alone, in the cloud or with the D-th chunk that its workers can complete."""
     if any(row.get(part) is None for part in PARTS):
         return None
     remote, local = chunk_work(row)
     untyped = not declares_types(cluster)
     delays = sorted(
         (row["upload_ms"][s] if row.get("upload_ms") else 0)
-        for s, types in enumerate(lane_types(cluster, WORKER))
+        for s, types in enumerate(slot_types(cluster, WORKER))
         for kind in types
         if untyped or kind == row.get("worker_type")
     )
@@ -90,11 +91,11 @@ def _slowdown(cluster: Row, row: Row, completed_ms: int) -> float | None:
 
 
 def _busy(cluster: Row, jobs: Sequence[Row], bars: Sequence[Sequence[int]]) -> dict[str, Any]:
-    workers = [bar for bar in bars if bar[1] == WORKER and bar[2] != CLOUD]
-    types = lane_types(cluster, WORKER)
+    workers = [bar for bar in bars if bar[ROLE] == WORKER and bar[SERVER] != CLOUD]
+    types = slot_types(cluster, WORKER)
     if not workers or not any(types):
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
-    first, last = min(job["arrival_ms"] for job in jobs), max(bar[4] for bar in workers)
+    first, last = min(job["arrival_ms"] for job in jobs), max(bar[END] for bar in workers)
     offered: dict[tuple[str, str], float] = defaultdict(float)
     used: dict[tuple[str, str], float] = defaultdict(float)
     sites = [server.get("site") or "edge" for server in cluster["servers"]]
@@ -105,8 +106,8 @@ def _busy(cluster: Row, jobs: Sequence[Row], bars: Sequence[Sequence[int]]) -> d
         for kind in types[s]:
             offered[sites[s], kind or "any"] += last - first - gone
     changes: dict[int, int] = defaultdict(int)
-    for _, _, server, start_ms, end_ms, _, lane, _, _ in workers:
-        used[sites[server], types[server][lane] or "any"] += end_ms - start_ms
+    for _, _, server, start_ms, end_ms, _, worker_slot, _, _ in workers:
+        used[sites[server], types[server][worker_slot] or "any"] += end_ms - start_ms
         changes[start_ms] += 1
         changes[end_ms] -= 1
     peak = running = 0

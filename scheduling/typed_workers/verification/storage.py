@@ -1,9 +1,10 @@
-"""Check of the storage of servers (Eq. 7b)."""
+"""Check of the storage of servers [A_online, Eq. 7]."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
+from scheduling.model.bars import CHUNK, END, ROLE, SERVER
 from scheduling.typed_workers.verification.checks import Checks
 from scheduling.verification.replay import CLOUD
 from scheduling.verification.rules import WORKER
@@ -19,11 +20,13 @@ def check_storage(check: Checks) -> None:
         size = round((check.jobs[job].get("chunk_mb") or 0) * 1000)
         ends: dict[tuple[int, int], int] = {}
         for bar in bars:
-            if bar[1] == WORKER and bar[2] != CLOUD:
-                ends[bar[7], bar[2]] = max(bar[4], ends.get((bar[7], bar[2]), 0))
+            if bar[ROLE] == WORKER and bar[SERVER] != CLOUD:
+                ends[bar[CHUNK], bar[SERVER]] = max(bar[END], ends.get((bar[CHUNK], bar[SERVER]), 0))
         completed = check.outcome.completed.get(job)
         for (_, server), end_ms in ends.items():
-            until = end_ms if check.storage == "chunk" else (completed[0] if completed else max(bar[4] for bar in bars))
+            until = (
+                end_ms if check.storage == "chunk" else (completed[0] if completed else max(bar[END] for bar in bars))
+            )
             changes[server] += [(dispatched.get(job, 0), size), (until, -size)]
     for server, own in changes.items():
         capacity = round((check.cluster["servers"][server]["capacity"].get("storage") or 0) * 1_000_000)
@@ -32,7 +35,7 @@ def check_storage(check: Checks) -> None:
             held += by
             if held > capacity:
                 check.problem(
-                    "7b",
+                    "storage",
                     None,
                     f"server {check.name_of(server)} stores {held / 1000:g} of {capacity / 1000:g} MB from {at_ms} ms",
                 )

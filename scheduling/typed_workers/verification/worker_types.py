@@ -10,14 +10,14 @@ EVERY = "any"  # type of a worker that takes every job
 def declares_types(cluster: Row) -> bool:
     """True if workers or parameter servers of the cluster are declared with types that jobs have to match."""
     return any(
-        set(server.get(lanes) or ()) - {EVERY}
+        set(server.get(worker_slots) or ()) - {EVERY}
         for server in cluster["servers"]
-        for lanes in ("worker_lanes", "ps_lanes")
+        for worker_slots in ("worker_lanes", "ps_lanes")
     )
 
 
-def lane_types(cluster: Row, role: int) -> list[list[str]]:
-    """[server][lane] its type. If no server declares lanes, GPUs are workers, vCPUs parameter servers, one type.
+def slot_types(cluster: Row, role: int) -> list[list[str]]:
+    """[server][worker] its type. If no server declares workers, GPUs are workers, vCPUs parameter servers, one type.
 
     Where no server has a GPU, vCPUs are workers, too.
     """

@@ -2,10 +2,11 @@
 
 import { h } from '../ui/dom.js';
 import { codeText } from '../ui/labels/code-text.js';
+import { stateMark } from '../ui/labels/state-mark.js';
 import { wall } from '../util/format.js';
 
 export const level = {
-  title: 'Level',
+  title: 'Urgency',
   value: (alert) => alert.level,
   cell: (alert) => levelCell(alert.level),
 };
@@ -26,13 +27,15 @@ export const sentence = {
 };
 
 export function levelCell(text) {
-  return h('span', { class: 'state', 'data-state': text }, text);
+  return stateMark(text);
 }
 
 /** 'connection lab' or 'run 5' as a link to its page; as text where it was deleted. */
 export function targetCell(target, deleted = false) {
   const [noun, name] = target.split(' ');
-  if (deleted) return h('span', { class: 'muted nowrap', title: `This ${noun} was deleted` }, target);
+  const text = noun === 'connection' ? `live cluster ${name}` : target;
+  if (deleted)
+    return h('span', {}, h('s', { class: 'nowrap muted' }, text), h('span', { class: 'why small' }, 'deleted'));
   const address = noun === 'connection' ? `/live/${name}/` : `/runs/${name}/`;
   return h('a', { href: address, class: 'nowrap' }, noun === 'connection' ? name : target);
 }

@@ -17,7 +17,7 @@ export class OpenAlerts {
   }
 
   paint({ results, count }) {
-    const about = 'An alert appears when a rule finds something, such as an unavailable server or a growing queue.';
+    const about = 'An alert appears when a rule finds something, such as an unavailable server or a stalled run.';
     const none = empty('No open alerts', about, ['Show the rules', '#rules']);
     this.table.paint(results, { count, none });
   }

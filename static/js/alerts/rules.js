@@ -2,6 +2,8 @@
 
 import { get, patch, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
+import { rulesOf } from '../util/run-modes.js';
+import { ACTIVE } from '../core/active-runs.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable } from '../ui/data-table.js';
 import { fill, h } from '../ui/dom.js';
@@ -39,7 +41,7 @@ export class Rules {
       { title: 'Rule', value: (rule) => rule.title, wide: true, cell: (rule) => this.#title(rule) },
       { title: 'Target', cell: (rule) => this.#target(rule) },
       { title: 'Thresholds', wide: true, cell: (rule) => this.#thresholds(rule) },
-      { title: 'Level', value: (rule) => rule.level, cell: (rule) => this.#level(rule) },
+      { title: 'Urgency', value: (rule) => rule.level, cell: (rule) => this.#level(rule) },
       {
         title: 'Clearing time',
         hint: 'Time for which a finding must be absent before its alert ends',
@@ -92,7 +94,7 @@ export class Rules {
     if (!this.operator) return levelCell(rule.level);
     const select = h(
       'select',
-      { id: `rule-${rule.id}-level`, 'aria-label': `Level of the rule ${rule.title}` },
+      { id: `rule-${rule.id}-level`, 'aria-label': `Urgency of the rule ${rule.title}` },
       LEVELS.map((one) => h('option', { value: one, selected: one === rule.level }, one)),
     );
     select.addEventListener('change', () => this.#store(rule, { level: select.value }, select));
@@ -169,11 +171,11 @@ export class Rules {
     const targets = [
       ...clusters.results.map(({ name }) => ({ target: `connection ${name}`, text: name, about: 'cluster' })),
       ...runs.results
-        .filter(({ mode, status }) => mode !== 'mirror' && ['queued', 'running', 'paused'].includes(status))
-        .map(({ id, mode, scenario_name: name }) => ({
-          target: `run ${id}`,
-          text: `Run ${id} · ${name}`,
-          about: mode === 'live' ? 'run' : 'batch',
+        .filter((run) => rulesOf(run).simulated && ACTIVE.includes(run.status))
+        .map((run) => ({
+          target: `run ${run.id}`,
+          text: `Run ${run.id} · ${run.scenario_name}`,
+          about: rulesOf(run).paced ? 'run' : 'batch',
         })),
     ];
     const kinds = [...this.kinds.values()];

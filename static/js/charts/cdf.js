@@ -1,12 +1,12 @@
 // Distribution of a metric over the jobs: one curve per run, the share of jobs with at most a value.
 
-import { Chart } from './chartjs.js';
-import { logTicks, shareAt, wide } from './quantile-curve.js';
+import { Chart } from './parts/chartjs.js';
+import { logTicks, shareAt, wide } from './parts/quantile-curve.js';
 import { valueText } from '../core/metric-table.js';
 import { colors, onTheme } from '../util/colors.js';
 import { h } from '../ui/dom.js';
 import { duration, number, percent, significant, timeTicks } from '../util/format.js';
-import { applyTheme } from './time-chart.js';
+import { applyTheme } from './parts/time-chart.js';
 
 const MAX_TICKS = 6; // of the axis of values
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be distinguished without colour

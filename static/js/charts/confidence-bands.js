@@ -5,8 +5,8 @@ import { JOB_COLORS } from '../util/colors.js';
 import { fill, h, s } from '../ui/dom.js';
 import { roundStep, timeStep } from '../util/format.js';
 
-const INTERVALS = 4; // at most, in the range of the values; rounding its ends can add one
-const WIDE = 50; // ratio of the largest to the smallest x, both positive, from which the axis is logarithmic
+const MAX_INTERVALS = 4; // in the range of the values; rounding its ends can add one
+const MIN_LOG_RATIO = 50; // ratio of the largest to the smallest x, both positive, from which the axis is logarithmic
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
 
 /**
@@ -23,9 +23,9 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   let [y0, y1] = [Math.min(...lows), Math.max(...highs)];
   if (y0 === y1) [y0, y1] = [y0 - Math.abs(y0) * 0.1 - 1e-9, y1 + Math.abs(y1) * 0.1 + 1e-9];
-  const step = (unit === 'ms' ? timeStep : roundStep)((y1 - y0) / INTERVALS);
+  const step = (unit === 'ms' ? timeStep : roundStep)((y1 - y0) / MAX_INTERVALS);
   [y0, y1] = [Math.floor(y0 / step) * step, Math.ceil(y1 / step) * step];
-  const log = x0 > 0 && x1 / x0 >= WIDE && new Set(xs).size > 2;
+  const log = x0 > 0 && x1 / x0 >= MIN_LOG_RATIO && new Set(xs).size > 2;
   const share = (x) => (log ? Math.log(x / x0) / Math.log(x1 / x0) : (x - x0) / Math.max(x1 - x0, 1e-12));
   const px = (x) => LEFT + share(x) * (width - LEFT - RIGHT);
   const py = (y) => TOP + ((y1 - y) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);

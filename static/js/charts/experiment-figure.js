@@ -1,12 +1,12 @@
 // A figure of an experiment: lines over a number or bars of categories, with the spread over the seeds and the levels
 // that the paper states.
 
-import { Chart } from './chartjs.js';
+import { Chart } from './parts/chartjs.js';
 import { colors, JOB_COLORS } from '../util/colors.js';
 import { significant, unitText } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { followTheme, onHover } from './still-chart.js';
+import { followTheme, onHover } from './parts/still-chart.js';
 
 const [BAR_PX, CATEGORY_GAP_PX, AXIS_PX, LINES_PX] = [15, 12, 56, 280];
 const CAP_PX = 4; // half the width of the end of a whisker

@@ -1,7 +1,10 @@
 // A grid of values as coloured cells: a table, also for screen readers. A single axis becomes a row.
 
+import { table } from '../ui/data-table.js';
 import { fill, h } from '../ui/dom.js';
 import { plural } from '../util/format.js';
+
+const WAITING = ['queued', 'running']; // states of runs whose values are to come
 
 /**
  * rows, columns: {title, values, text(value)}; columns.values across, rows.values down (rows null: one row).
@@ -19,65 +22,47 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
     if (high === low) return 0.5;
     return better === 'lower' ? (high - mean) / (high - low) : (mean - low) / (high - low);
   };
-  const body = down.map((value, j) =>
-    h(
-      'tr',
-      {},
-      rows ? h('th', { scope: 'row' }, rows.text(value)) : null,
-      columns.values.map((_, i) => {
-        const found = cell(i, j);
-        if (!found || found.mean === null)
-          return h(
-            'td',
-            { class: 'none' },
-            found?.points.some(({ status }) => status === 'queued' || status === 'running') ? '…' : '–',
-          );
-        const half = found.half === null ? '' : ` ± ${found.half ? text(found.half) : 0}`;
-        const td = h(
-          'td',
-          {
-            class: 'heat',
-            css: { '--share': legible(tint(found.mean)).toFixed(3) },
-            title: `${text(found.mean)}${half}, ${plural(found.count, 'run')}`,
-          },
-          h(
-            'button',
-            { type: 'button', onclick: () => onPick(found) },
-            text(found.mean),
-            half ? h('small', {}, half) : null,
-          ),
-        );
-        if (tint(found.mean) > 0.5) td.classList.add('dark');
-        return td;
-      }),
-    ),
-  );
+  const content = (found) => {
+    if (!valued(found)) return found?.points.some(({ status }) => WAITING.includes(status)) ? '…' : '–';
+    const half = halfOf(found);
+    return h(
+      'button',
+      { type: 'button', onclick: () => onPick(found) },
+      text(found.mean),
+      half ? h('small', {}, half) : null,
+    );
+  };
+  const halfOf = ({ half }) => (half === null ? '' : ` ± ${half ? text(half) : 0}`);
+  const look = (found) => {
+    if (!valued(found)) return { class: 'none' };
+    const share = tint(found.mean);
+    return {
+      class: share > 0.5 ? 'heat dark' : 'heat',
+      css: { '--share': legible(share).toFixed(3) },
+      title: `${text(found.mean)}${halfOf(found)}, ${plural(found.count, 'run')}`,
+    };
+  };
   const meaning = better === null ? 'values are not ranked' : 'stronger colours mark better values';
   const caption = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; ${meaning}`;
+  const heads = rows ? [{ title: '', rowHead: true, cell: ({ value }) => rows.text(value) }] : [];
+  const values = columns.values.map((value, i) => ({
+    title: columns.text(value),
+    cell: ({ j }) => content(cell(i, j)),
+    properties: ({ j }) => look(cell(i, j)),
+  }));
+  const lines = down.map((value, j) => ({ value, j }));
   fill(
     element,
     h('p', { class: 'muted small' }, caption),
     h(
       'div',
       { class: 'scroll' },
-      h(
-        'table',
-        { class: 'heatmap', 'aria-label': caption },
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            rows ? h('td', {}) : null,
-            columns.values.map((value) => h('th', { scope: 'col' }, columns.text(value))),
-          ),
-        ),
-        h('tbody', {}, body),
-      ),
+      table([...heads, ...values], lines, { className: 'heatmap', label: caption, cards: false }),
     ),
   );
 }
+
+const valued = (found) => (found?.mean ?? null) !== null;
 
 /** Share of the strong colour for a tint: the middle is left out, on which neither text colour is legible. */
 const legible = (tint) => (tint > 0.5 ? 0.65 + (tint - 0.5) * 0.7 : tint * 0.7);

@@ -1,7 +1,7 @@
 // Distribution of the completion times of a run's jobs.
 
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { NEVER } from '../core/bars.js';
+import { NEVER } from '../core/columns/bars.js';
 import { Spread, spreadTable } from './cdf.js';
 
 const STEPS = 100; // of the quantiles

@@ -10,7 +10,7 @@ const [WIDE, NARROW] = [420, 340]; // px: about as wide as its place, so that it
 const CHARACTER = 6; // width of one in a name, about
 const MARGIN = 0.06; // of the range, around the points
 const [NEAR, LINE] = [12, 9]; // px: labels at points that are no farther apart would cover each other
-const DOT = 5; // px: the largest radius of a point
+const MAX_DOT_PX = 5; // radius of a point
 
 /**
  * x, y: metrics, of which lower x and higher y are better; points: {x, y} of each run; front: positions of the points
@@ -68,7 +68,7 @@ export function paretoChart({ x, y, points }, front, runs) {
       {
         viewBox: `0 0 ${width} ${HEIGHT}`,
         role: 'img',
-        'aria-label': `${y.title} against ${x.title}. No other run is better in both than: ${beats}.`,
+        'aria-label': `${y.title} against ${x.title}. Runs that no other run beats in both metrics: ${beats}.`,
       },
       s('line', { x1: LEFT, x2: width - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: 'base' }),
       s('line', { x1: LEFT, x2: LEFT, y1: TOP, y2: HEIGHT - BOTTOM, class: 'base' }),
@@ -85,7 +85,12 @@ export function paretoChart({ x, y, points }, front, runs) {
           { class: best.has(i) ? 'point best' : 'point' },
           s(
             'circle',
-            { cx: toX(point.x), cy: toY(point.y), r: best.has(i) ? DOT : DOT - 1 },
+            {
+              cx: toX(point.x),
+              cy: toY(point.y),
+              r: best.has(i) ? MAX_DOT_PX : MAX_DOT_PX - 1,
+              fill: `var(--job-${i % 8})`, // as runMark
+            },
             s('title', {}, `${runLabel(runs[i])}: ${valueText(point.x, x.unit)}, ${valueText(point.y, y.unit)}`),
           ),
         ),
@@ -125,7 +130,12 @@ function scale(values, from, to) {
  * is to the right of that point, or as far to the right as the chart goes.
  */
 function freeSpots(points, toX, toY, width) {
-  const taken = points.map(({ x, y }) => [toX(x) - DOT, toY(y) - DOT, toX(x) + DOT, toY(y) + DOT]);
+  const taken = points.map(({ x, y }) => [
+    toX(x) - MAX_DOT_PX,
+    toY(y) - MAX_DOT_PX,
+    toX(x) + MAX_DOT_PX,
+    toY(y) + MAX_DOT_PX,
+  ]);
   const isFree = (left, top, right, bottom) =>
     left >= LEFT &&
     right <= width &&

@@ -1,20 +1,23 @@
 // Prices per whole unit of each resource and site over the slots: the mean over the site's servers, with a band from
 // the lowest to the highest.
 
-import { pricesOf } from '../core/ranges/slot-prices.js';
+import { pricesOf } from '../core/slot-prices.js';
 import { colors } from '../util/colors.js';
 import { significant } from '../util/format.js';
 import { LongCurve } from '../util/step-series.js';
-import { Curves } from './line-panel.js';
-
-const SITES = ['edge', 'cloud'];
+import { Curves } from './parts/line-panel.js';
+import { SITES, placesOf } from '../util/capacity.js';
 
 /** A price in a legend, with its unit where there is room. */
 export const priceText = (v, { unit }) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${unit.slice(4)}`);
 
+/** The slot of a time. The end of the last slot belongs to it, as in the curves: the end of a run has prices. */
+export const slotAt = (t, slotMs, slots) => (t === slots * slotMs ? slots - 1 : Math.floor(t / slotMs));
+
 /** {key of a curve: price of one server at t}; undefined in slots without prices. */
 export function serverPrices({ prices }, info, t) {
-  const slot = Math.floor(t / info.cluster.slot_ms);
+  const slots = Math.max(0, ...Object.values(prices).map(({ length }) => length));
+  const slot = slotAt(t, info.cluster.slot_ms, slots);
   return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, prices[resource]?.[slot]]));
 }
 
@@ -63,7 +66,7 @@ export class CellCurves {
   }
 
   /**
-   * [LongCurve or null] of each cell, of a source (core/ranges/slot-prices.js) at that version; the last point ends
+   * [LongCurve or null] of each cell, of a source (core/slot-prices.js) at that version; the last point ends
    * the last slot.
    */
   of(source, version, slots) {
@@ -130,7 +133,7 @@ export function pricesChart(
     const chosen = one();
     if (chosen) return serverCurves(chosen, info);
     return cells.of(source(), store.priceVersion, lastSlot() + 1).flatMap((long, cell) => {
-      const [site, r] = [Math.floor(cell / 5), cell % 5];
+      const [site, r] = placesOf(cell);
       return long
         ? [
             {
@@ -148,11 +151,11 @@ export function pricesChart(
     });
   };
   const exact = (t) => {
-    const slot = Math.floor(t / slotMs);
+    const slot = slotAt(t, slotMs, lastSlot() + 1);
     const chosen = one();
     if (chosen) return serverPrices(chosen, info, t);
     const columns = slot <= lastSlot() ? pricesOf(source(), slot) : null;
-    return Object.fromEntries((columns?.[1] ?? []).map((price, cell) => [`${Math.floor(cell / 5)}${cell % 5}`, price]));
+    return Object.fromEntries((columns?.[1] ?? []).map((price, cell) => [placesOf(cell).join(''), price]));
   };
   const y = {
     type: log ? 'logarithmic' : 'linear',

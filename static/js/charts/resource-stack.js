@@ -4,16 +4,16 @@ import { redraw } from '../core/render-loop.js';
 import { colors, onTheme } from '../util/colors.js';
 import { capacityAt, largest } from '../util/capacity.js';
 import { clock, number, percent, plural, roundStep } from '../util/format.js';
-import { gestures } from './gestures.js';
+import { gestures } from './parts/gestures.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
-import { addInterval, settle } from '../util/interval-sums.js';
-import { endAt, validAt } from '../core/bars.js';
-import { applyTheme, syncRange, timeChart, unseenBands } from './time-chart.js';
+import { addInterval, blankBefore, settle } from '../util/interval-sums.js';
+import { endAt, validAt } from '../core/columns/bars.js';
+import { applyTheme, syncRange, timeChart, outageBands, unseenBands } from './parts/time-chart.js';
 
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
 const BIN_PX = 2;
 const HEADROOM = 1.06; // of the axis above the capacity
-const INTERVALS = 3; // maximum number of intervals between ticks from 0 to the capacity
+const MAX_INTERVALS = 3; // between ticks from 0 to the capacity
 const NEAR = 0.85; // share of the capacity from which the label of a round tick would touch that of the capacity
 
 /**
@@ -26,28 +26,29 @@ const NEAR = 0.85; // share of the capacity from which the label of a round tick
  */
 export function layersOf(bars, rows, amountOf, p, from, width, bins) {
   const to = from + width * bins;
-  const found = new Map(); // job -> [weight in view, rows]
+  const found = new Map(); // job -> {weight in view, bars, first start}
   for (const bar of rows) {
     if (bars.start_ms[bar] >= to || endAt(bars, bar, p) <= from || !validAt(bars, bar, p)) continue;
     const amount = amountOf(bar);
     if (!(amount > 0)) continue;
     const job = bars.job[bar];
-    if (!found.has(job)) found.set(job, [0, [], bars.start_ms[bar]]);
+    if (!found.has(job)) found.set(job, { weight: 0, held: [], startMs: bars.start_ms[bar] });
     const entry = found.get(job);
-    entry[0] += amount * (Math.min(endAt(bars, bar, p), to) - Math.max(bars.start_ms[bar], from));
-    entry[1].push(bar);
-    entry[2] = Math.min(entry[2], bars.start_ms[bar]);
+    entry.weight += amount * (Math.min(endAt(bars, bar, p), to) - Math.max(bars.start_ms[bar], from));
+    entry.held.push(bar);
+    entry.startMs = Math.min(entry.startMs, bars.start_ms[bar]);
   }
-  const ranked = [...found].sort((a, b) => b[1][0] - a[1][0] || a[0] - b[0]);
-  const own = ranked.slice(0, MAX_LAYERS).sort((a, b) => a[1][2] - b[1][2] || a[0] - b[0]);
+  const entries = [...found].map(([job, entry]) => ({ job, ...entry }));
+  const ranked = entries.sort((a, b) => b.weight - a.weight || a.job - b.job);
+  const own = ranked.slice(0, MAX_LAYERS).sort((a, b) => a.startMs - b.startMs || a.job - b.job);
   const others = ranked.slice(MAX_LAYERS);
   const sumOf = (held) => {
     const sum = new Float64Array(bins + 2);
     for (const bar of held) addInterval(sum, bins, from, width, bars.start_ms[bar], endAt(bars, bar, p), amountOf(bar));
     return settle(sum, bins);
   };
-  const layers = own.map(([job, [, held]]) => ({ job, sum: sumOf(held) }));
-  if (others.length) layers.push({ job: -1, sum: sumOf(others.flatMap(([, [, held]]) => held)) });
+  const layers = own.map(({ job, held }) => ({ job, sum: sumOf(held) }));
+  if (others.length) layers.push({ job: -1, sum: sumOf(others.flatMap(({ held }) => held)) });
   return { layers, rest: others.length };
 }
 
@@ -55,15 +56,21 @@ export class Stack {
   /**
    * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource
    * capacity(p): steps (capacity.js) as known at p; null where there is none
+   * outagesThen(p): outages of the server as known at p
+   * seenFrom(): time before which a real cluster was not observed
    * nameOf(job);  tip;  onPick(job)
    */
-  constructor(canvas, { view, playhead, source, amountOf, capacity, unit, nameOf, tip, onPick }) {
+  constructor(
+    canvas,
+    { view, playhead, source, amountOf, capacity, outagesThen, seenFrom, unit, nameOf, tip, onPick },
+  ) {
     this.canvas = canvas;
     this.view = view;
     this.playhead = playhead;
     this.source = source;
     this.amountOf = amountOf;
     this.capacity = capacity;
+    this.seenFrom = seenFrom;
     this.unit = unit;
     this.nameOf = nameOf;
     this.tip = tip;
@@ -85,7 +92,11 @@ export class Stack {
       type: 'scatter',
       data: { datasets: [{ data: [] }] },
       y,
-      plugins: [unseenBands(view, playhead), { id: 'stack', beforeDatasetsDraw: (chart) => this.#paint(chart) }],
+      plugins: [
+        unseenBands(view, playhead),
+        outageBands(() => outagesThen(playhead.ms)),
+        { id: 'stack', beforeDatasetsDraw: (chart) => this.#paint(chart) },
+      ],
     });
     gestures(canvas, view, () => this.chart.chartArea, {
       click: (x, yPx) => this.#pick(x, yPx),
@@ -130,6 +141,7 @@ export class Stack {
     this.grid = { from, width, bins };
     const { bars, rows } = this.source();
     Object.assign(this, layersOf(bars, rows, this.amountOf, this.playhead.ms, from, width, bins));
+    for (const { sum } of this.layers) blankBefore(sum, from, width, this.seenFrom());
     if (this.capacity === null && this.#fit(scales.y, bins)) return;
     const c = colors();
     const step = (area.right - area.left) / bins;
@@ -185,7 +197,7 @@ export class Stack {
   #fit(axis, bins) {
     let top = 1;
     for (let bin = 0; bin < bins; bin++)
-      top = Math.max(top, Math.ceil(this.layers.reduce((sum, layer) => sum + layer.sum[bin], 0) - 1e-9));
+      top = Math.max(top, Math.ceil(this.layers.reduce((sum, layer) => sum + (layer.sum[bin] || 0), 0) - 1e-9));
     if (axis.options.max === top * HEADROOM) return false;
     this.chart.options.scales.y.max = top * HEADROOM;
     this.stale = true;
@@ -200,13 +212,14 @@ export class Stack {
     const { bins, from, width } = this.grid;
     const bin = Math.min(bins - 1, Math.floor(((x - area.left) / (area.right - area.left)) * bins));
     const wanted = scales.y.getValueForPixel(y);
-    let total = 0;
+    const t = from + (bin + 0.5) * width;
+    let total = t < this.seenFrom() ? NaN : 0;
     let layer = null;
     for (const one of this.layers) {
       total += one.sum[bin];
       if (!layer && one.sum[bin] > 0 && wanted <= total) layer = one;
     }
-    return { t: from + (bin + 0.5) * width, total, layer, amount: layer ? layer.sum[bin] : 0 };
+    return { t, total, layer, amount: layer ? layer.sum[bin] : 0 };
   }
 
   #pick(x, y) {
@@ -240,7 +253,7 @@ export class Stack {
 
 /** Ticks of an axis: round values, and the capacity. @param {number} capacity */
 export function ticksUpTo(capacity) {
-  const step = roundStep(capacity / INTERVALS);
-  const round = Array.from({ length: INTERVALS }, (_, i) => i * step);
+  const step = roundStep(capacity / MAX_INTERVALS);
+  const round = Array.from({ length: MAX_INTERVALS }, (_, i) => i * step);
   return [...round.filter((value) => value < NEAR * capacity), capacity];
 }

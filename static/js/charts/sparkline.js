@@ -1,7 +1,9 @@
-// A small line without axes below a figure: how it changed.
+// A small line without axes below a metric: how it changed.
 
 import { pixelRatio } from '../ui/dom.js';
 import { colors, onTheme } from '../util/colors.js';
+
+const MIN_PX = 8; // a shorter line is a stray dot
 
 /** @type {Map<HTMLCanvasElement, [ArrayLike<number | null>, number, number]>} */
 const drawn = new Map(); // lines that are drawn again in another theme
@@ -9,7 +11,7 @@ onTheme(() => drawn.forEach((given, canvas) => sparkline(canvas, ...given)));
 
 /**
  * Draws a line through values[0 .. count), scaled from 0 to their maximum, on a canvas with room for `total` values.
- * Unknown values (NaN) are left out.
+ * Unknown values (NaN) are left out; of too short a time nothing is drawn.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {ArrayLike<number | null>} values
@@ -32,12 +34,12 @@ export function sparkline(canvas, values, count = values.length, total = values.
   let top = 0;
   for (let i = 0; i < count; i++) top = Math.max(top, values[i] || 0);
   if (!(top > 0)) return;
+  const known = Array.from({ length: count }, (_, i) => i).filter((i) => !Number.isNaN(values[i] ?? 0));
+  if (((known[known.length - 1] - known[0]) / total) * width < MIN_PX) return;
   ctx.strokeStyle = colors().accent;
   ctx.lineWidth = 1;
   ctx.beginPath();
-  for (let i = 0; i < count; i++) {
-    const value = values[i] ?? 0;
-    if (!Number.isNaN(value)) ctx.lineTo(((i + 0.5) / total) * width, height - 1.5 - (value / top) * (height - 3));
-  }
+  for (const i of known)
+    ctx.lineTo(((i + 0.5) / total) * width, height - 1.5 - ((values[i] ?? 0) / top) * (height - 3));
   ctx.stroke();
 }

@@ -9,8 +9,8 @@ export const DIFFERENCE_TYPES = ['shifted', 'moved', 'not_rejected', 'rejected',
 export const kindWord = (kind) => kind.replaceAll('_', ' ');
 /** Value in place of the kinds of difference of a job that not all runs have, or whose run is of another trace. */
 export const NOT_COMPARED = 255;
-// positions in the palette of jobs
-export const KIND_COLORS = { shifted: 1, moved: 3, not_rejected: 2, rejected: 5, preempted: 0 };
+// positions in the palette of jobs, without those of the first two runs, which most comparisons are of
+export const KIND_COLORS = { shifted: 6, moved: 3, not_rejected: 2, rejected: 5, preempted: 4 };
 const WEIGHT = ['not_rejected', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for job colours
 
 const RUN = /^\d{1,15}$/; // its number in an address

@@ -3,6 +3,7 @@
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
+import { rulesOf } from '../util/run-modes.js';
 import {
   DIFFERENCE_TYPES,
   KIND_COLORS,
@@ -24,7 +25,7 @@ const PAGE_SIZE = rowsOfPage(25);
 const SORTS = ['index', 'start', 'finish', 'jct', 'utility'].flatMap((key) => [key, `-${key}`]);
 const TITLES = {
   shifted: 'Shifted',
-  moved: 'Moved',
+  moved: 'Other servers',
   not_rejected: 'Not rejected',
   rejected: 'Rejected',
   preempted: 'Preempted',
@@ -60,13 +61,13 @@ export class Differences {
     if (this.table?.other === other) return this.table;
     const sort = this.table?.sort ?? this.sort;
     this.table?.remove();
-    const real = new Set(this.answer.runs.filter(({ mode }) => mode === 'mirror').map(({ id }) => id));
+    const anyEnd = new Set(this.answer.runs.filter((run) => rulesOf(run).anyEnd).map(({ id }) => id));
     this.table = new DataTable($('#differences'), {
       name: 'differences',
       size: PAGE_SIZE,
       sort,
       pages: $('#differences-pager'),
-      columns: columnsOf(base, other, () => this.last.span_ms, real),
+      columns: columnsOf(base, other, () => this.last.span_ms, { anyEnd, metrics: this.metrics }),
       keyOf: (row) => row.id,
       selected: (row) => row.id === this.selected,
       onPick: (row) => this.onPick(row.id === this.selected ? null : row),
@@ -77,9 +78,10 @@ export class Differences {
     return this.table;
   }
 
-  /** answer: of GET /api/compare/; other: the run compared with the baseline. */
-  show(answer, other) {
+  /** answer: of GET /api/compare/; other: the run compared with the baseline; metrics: the table of metrics. */
+  show(answer, other, metrics) {
     this.answer = answer;
+    this.metrics = metrics;
     if (this.other !== other && this.other !== undefined) this.page = 1;
     this.other = other;
     this.#tableOf(answer.runs[0].id, other);
@@ -191,8 +193,8 @@ export class Differences {
   }
 }
 
-/** real: runs that mirror a real cluster, on which jobs end in several ways. */
-function columnsOf(base, other, span, real) {
+/** anyEnd: ids of the runs whose completed jobs have ended in any way; metrics: the table of metrics. */
+export function columnsOf(base, other, span, { anyEnd, metrics }) {
   const hint = `Run ${other} minus run ${base}`;
   const change = (key, title, name, unit) => ({
     key,
@@ -201,6 +203,10 @@ function columnsOf(base, other, span, real) {
     hint,
     cell: (row) => changeText(row, name, unit),
   });
+  const changeOf = (key, metric) => ({
+    ...change(key, metric.title, metric.key, metric.unit),
+    hint: `${metric.definition} ${hint}.`,
+  });
   return [
     { key: 'index', title: 'Job', cell: (row) => [row.id, h('span', { class: 'why small' }, row.model)] },
     {
@@ -208,8 +214,8 @@ function columnsOf(base, other, span, real) {
       class: 'nowrap',
       cell: (row) => row.kinds.map((kind) => h('span', { class: 'kind' }, kindMark(kind), kindWord(kind))),
     },
-    { title: `Run ${base}`, class: 'nowrap', cell: (row) => state(row.base, real.has(base)) },
-    { title: `Run ${other}`, class: 'nowrap', cell: (row) => state(row.other, real.has(other)) },
+    { title: `Run ${base}`, class: 'nowrap', cell: (row) => state(row.base, anyEnd.has(base)) },
+    { title: `Run ${other}`, class: 'nowrap', cell: (row) => state(row.other, anyEnd.has(other)) },
     {
       title: `Time: run ${base} above, run ${other} below`,
       class: 'when',
@@ -218,18 +224,18 @@ function columnsOf(base, other, span, real) {
     },
     change('start', 'Start', 'start_ms', 'ms'),
     change('finish', 'Finish', 'finish_ms', 'ms'),
-    change('jct', 'JCT', 'jct_ms', 'ms'),
-    change('utility', 'Utility', 'utility', ''),
+    changeOf('jct', metrics.get('jct_ms')),
+    changeOf('utility', metrics.get('utility')),
   ];
 }
 
-/** Cells of the state of a job in a run; real: the run mirrors a real cluster. */
-export function state(job, real) {
+/** Cells of the state of a job in a run; anyEnd: its completed jobs have ended in any way. */
+export function state(job, anyEnd) {
   const { state: name, start_ms: start } = job;
   const end = endOf(job);
   const times = start === null ? null : `${clock(start)} – ${end === null ? 'open' : clock(end)}`;
   return [
-    stateMark(real && name === 'completed' ? 'ended' : name),
+    stateMark(anyEnd && name === 'completed' ? 'ended' : name),
     times ? h('span', { class: 'why small' }, times) : null,
   ];
 }
@@ -243,7 +249,7 @@ function when({ base, other, kinds }, span) {
     const at = place(job.start_ms, endOf(job) ?? span[1], span);
     return h(
       'span',
-      { class: 'lane' },
+      { class: 'time-strip' },
       at
         ? h('i', {
             class: `${name} ${name === 'before' ? '' : `job-${KIND_COLORS[kinds[0]]}`}`,

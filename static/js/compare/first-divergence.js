@@ -3,6 +3,7 @@
 import { fill, h } from '../ui/dom.js';
 import { capital, clock, number, plural } from '../util/format.js';
 import { runMark } from './metrics-table.js';
+import { rulesOf } from '../util/run-modes.js';
 
 /**
  * divergence: {at_ms, why, job, model, jobs, same_before, base, other}; onShow() shows the job and the moment in the
@@ -21,7 +22,7 @@ export function paintDivergence(body, actions, answer, position, divergence, onS
     : 'This is the first decision of both runs.';
   const more =
     divergence.jobs > 1
-      ? ` ${plural(divergence.jobs, 'job')} are decided differently at this time; this is the first of them.`
+      ? ` The runs decide differently about ${plural(divergence.jobs, 'job')} at this time; this is the first.`
       : '';
   fill(
     body,
@@ -30,9 +31,8 @@ export function paintDivergence(body, actions, answer, position, divergence, onS
       {},
       'At ',
       h('strong', {}, clock(divergence.at_ms)),
-      ', the runs make different decisions for job ',
-      h('strong', {}, divergence.job),
-      ` (${divergence.model}). ${before}${more}`,
+      ...headText(divergence, h('strong', {}, divergence.job)),
+      ` ${before}${more}`,
     ),
     h(
       'div',
@@ -41,6 +41,23 @@ export function paintDivergence(body, actions, answer, position, divergence, onS
       side(other, position, divergence.other, divergence.at_ms, answer.at_ms),
     ),
   );
+}
+
+/** Sentence about what differs, around the name of the job. */
+export function headText({ model, base, other }, job) {
+  if (!sameDecision(base, other)) return [', the runs make different decisions for job ', job, ` (${model}).`];
+  const lead = [', the runs make the same decision for job ', job];
+  return base.next.plan.own.length || other.next.plan.own.length
+    ? [...lead, ` (${model}), but place it on other servers.`]
+    : [...lead, ` (${model}), but the times or the numbers of its workers or parameter servers differ.`];
+}
+
+/** True if the texts of both decisions are equal up to the servers: only details of the plans differ. */
+function sameDecision(base, other) {
+  if (!base.immediate || !other.immediate || !base.next.plan || !other.next.plan) return false;
+  const [one, two] = [base.next, other.next];
+  const ofPlan = ['start_ms', 'finish_ms', 'workers'].every((key) => one.plan[key] === two.plan[key]);
+  return one.kind === two.kind && one.sentence === two.sentence && ofPlan;
 }
 
 /** Reason why there is no first divergence: nothing differs, or the jobs cannot be compared. */
@@ -58,7 +75,7 @@ export function noneText({ why }, untilMs) {
 function side(run, position, { immediate, next, standing }, atMs, untilMs) {
   const head = h('h3', {}, runMark(position), `${run.title} · run ${run.id}`);
   const before = immediate ? null : h('p', { class: 'muted small' }, beforeText(run, standing, next, atMs, untilMs));
-  const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one)) : null);
+  const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one), ownServers(one)) : null);
   if (!next)
     return h('div', {}, head, before, standing.plan ? h('div', { class: 'reason' }, plan(standing.plan)) : null);
   const [lead, rest] = reasonParts(next.kind, next.sentence);
@@ -75,19 +92,30 @@ function side(run, position, { immediate, next, standing }, atMs, untilMs) {
 function beforeText(run, standing, next, atMs, untilMs) {
   const end = untilMs === null ? '' : `, up to ${clock(untilMs)}`;
   const then = next ? 'The next decision is:' : `There is no later decision${end}.`;
-  return `No decision for the job at ${clock(atMs)}: ${standingText(standing, run.mode === 'mirror')}. ${then}`;
+  return `No decision for the job at ${clock(atMs)}: ${standingText(standing, rulesOf(run).anyEnd)}. ${then}`;
 }
 
-/** The state of a job at a time without a decision about it; real: the run mirrors a real cluster. */
-export function standingText({ state, at_ms: since, plan }, real) {
+/** Sentences about jobs that may have a plan. */
+const DOING = {
+  planned: 'it is planned',
+  profiling: 'it is in a group, and its times are being measured',
+  moving: 'it is in a group, and its model and input are being transferred',
+  running: 'it is running',
+  suspended: 'it is suspended',
+};
+
+/** The state of a job at a time without a decision about it; anyEnd: jobs may have ended in any way. */
+export function standingText({ state, at_ms: since, plan }, anyEnd) {
   if (state === 'not arrived') return since === null ? 'it has not arrived' : `it arrives at ${clock(since)}`;
-  if (state === 'completed') return `it ${real ? 'ended' : 'was completed'} at ${clock(since)}`;
+  if (state === 'completed') return `it ${anyEnd ? 'ended' : 'was completed'} at ${clock(since)}`;
   if (state === 'rejected') return `it was rejected at ${clock(since)}`;
-  const [from, to] = plan
-    ? [clock(plan.start_ms), plan.finish_ms === null ? 'an unknown end' : clock(plan.finish_ms)]
-    : [];
-  if (state === 'planned') return `it is planned from ${from} to ${to}, as decided at ${clock(since)}`;
-  return `it has been ${state} since ${clock(since)}`; // without a plan
+  if (state === 'unfinished') return `it was unfinished when the run ended at ${clock(since)}`;
+  if (plan) {
+    const end = plan.finish_ms === null ? 'an unknown end' : clock(plan.finish_ms);
+    const lead = state === 'planned' ? DOING.planned : `${DOING[state]}, with a plan`;
+    return `${lead} from ${clock(plan.start_ms)} to ${end}, as decided at ${clock(since)}`;
+  }
+  return state === 'queued' || state === 'suspended' ? `it has been ${state} since ${clock(since)}` : DOING[state];
 }
 
 /** Sentence with the verdict in front, once: 'Rejected: ...' or 'Started ...'. */
@@ -109,4 +137,10 @@ export function planText({ start_ms: start, finish_ms: finish, workers, servers,
     `Plan: from ${clock(start)} to ${finish === null ? 'an unknown end' : clock(finish)}, at most ` +
     `${plural(workers, 'worker')}${where}.`
   );
+}
+
+/** Servers of a plan that the plan of the other run lacks; null for none. */
+function ownServers({ own, own_more: more }) {
+  if (!own.length) return null;
+  return [' Not in the other run: ', h('strong', {}, own.join(', ')), more ? ` and ${number(more, 0)} more.` : '.'];
 }

@@ -6,7 +6,8 @@ import { address } from './comparison.js';
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
 import { number, wall } from '../util/format.js';
 import { empty, firstRun, shown, table } from '../ui/data-table.js';
-import { inCharge } from '../models/phases.js';
+import { inCharge } from '../core/phases.js';
+import { statusMark } from '../ui/labels/state-mark.js';
 
 const PAGE_SIZE = 50;
 const MAX_RUNS = 24;
@@ -63,7 +64,8 @@ export class ChooseRuns {
 
   #chosen() {
     const count = this.ids.length;
-    const name = (id) => (this.known.has(id) ? `${inCharge(this.known.get(id).schedulers)} · ${id}` : `run ${id}`);
+    const charge = ({ schedulers, began_at: beganAt }) => inCharge(schedulers, beganAt);
+    const name = (id) => (this.known.has(id) ? `${charge(this.known.get(id))} · ${id}` : `run ${id}`);
     const chips = this.ids.map((id, i) =>
       h(
         'button',
@@ -141,8 +143,8 @@ export class ChooseRuns {
             title: 'Run',
             cell: (run) => h('label', { for: `pick-${run.id}`, class: 'ink' }, `${run.id} · ${run.scenario_name}`),
           },
-          { title: 'State', cell: (run) => h('span', { class: 'state', 'data-state': run.status }, run.status) },
-          { title: 'Scheduler', cell: (run) => inCharge(run.schedulers) },
+          { title: 'State', cell: statusMark },
+          { title: 'Scheduler', cell: (run) => inCharge(run.schedulers, run.began_at) },
           { title: 'Trace', cell: (run) => run.trace_name },
           { title: 'Jobs', number: true, cell: (run) => number(run.job_count, 0) },
           { title: this.utilityTitle, number: true, cell: (run) => number(run.metrics?.total_utility) },

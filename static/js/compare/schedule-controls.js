@@ -34,7 +34,7 @@ export function wireSchedules(gantts, view, kinds, usual) {
     $('#kind-key').hidden = !gantts.byKind;
     paintMarks(
       $('#gantts-marks'),
-      gantts.list.flatMap(({ info }) => marksOf(info, gantts.order)),
+      gantts.list.flatMap(({ info, store }) => marksOf(info, gantts.order, store)),
     );
     showNote();
   };

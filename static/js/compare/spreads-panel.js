@@ -1,4 +1,4 @@
-// Panel of the distributions of compared runs: one chart for each figure, one legend for all.
+// Panel of the distributions of compared runs: one chart for each metric, one legend for all.
 
 import { Spread, spreadTable } from '../charts/cdf.js';
 import { $, fill, h } from '../ui/dom.js';

@@ -2,15 +2,16 @@
 
 import { KIND_COLORS, NOT_COMPARED, leading, masks } from './comparison.js';
 import { runInfo, runLabel } from '../core/run-info.js';
+import { modelsOf } from '../models/index.js';
 import { h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { plural } from '../util/format.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { runMark } from './metrics-table.js';
 import { Gantt } from '../gantt/gantt.js';
 import { scheduleNote } from '../run/schedule/schedule-note.js';
+import { ACTIVE } from '../core/active-runs.js';
 
 export class Gantts {
   /**
@@ -69,6 +70,7 @@ export class Gantts {
         const gantt = new Gantt(canvas, {
           store,
           info,
+          models: modelsOf(info),
           view: this.view,
           playhead: this.playhead,
           scroller,
@@ -84,7 +86,7 @@ export class Gantts {
           this.update();
           this.onData();
         });
-        if (['queued', 'running', 'paused'].includes(run.status)) stream.start();
+        if (ACTIVE.includes(run.status)) stream.start();
         return entry;
       }),
     );
@@ -144,7 +146,7 @@ export class Gantts {
   update() {
     for (const { gantt, store, count } of this.list) {
       gantt.update();
-      setText(count, `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
+      setText(count, gantt.rows.withBars(store.standing));
     }
   }
 

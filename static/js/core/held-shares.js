@@ -1,10 +1,10 @@
 // Amounts held by the bars of a row of the schedule, by measure: resources, slots of typed workers, or workers.
 
-import { capacityAt, capacitySteps, laneSteps, largest, sumOfSteps } from '../util/capacity.js';
-import { PS, demandOf } from './bars.js';
+import { capacityAt, capacitySteps, workerSteps, largest, sumOfSteps } from '../util/capacity.js';
+import { PS, heldBy } from './columns/bars.js';
 
 const NONE = /** @type {{name: string, share: number} | null} */ (null);
-const LANES = ['workers in use', 'parameter servers in use'];
+const NAMES = ['workers in use', 'parameter servers in use'];
 
 /**
  * @typedef {object} Measure
@@ -14,10 +14,10 @@ const LANES = ['workers in use', 'parameter servers in use'];
  */
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('./run-info.js').RunInfo} RunInfo */
-/** @typedef {import('../util/capacity.js').WithCapacity & import('../util/capacity.js').WithLanes} Server */
+/** @typedef {import('../util/capacity.js').WithCapacity & import('../util/capacity.js').WithWorkers} Server */
 
 /**
- * Each resource that servers can run out of and this one has. A bar on a typed worker takes no resources.
+ * Each resource that servers can run out of and this one has.
  *
  * @param {Server} server
  * @param {Store} store
@@ -36,7 +36,7 @@ export function resourceMeasures(server, { bars }, info) {
  * @returns {Measure[]}
  */
 export function slotMeasures(server, { bars }) {
-  return LANES.flatMap((name, role) => laneMeasure(name, role, laneSteps(server, role), bars));
+  return NAMES.flatMap((name, role) => workerMeasure(name, role, workerSteps(server, role), bars));
 }
 
 /**
@@ -46,9 +46,9 @@ export function slotMeasures(server, { bars }) {
  * @param {Store['bars']} bars
  * @returns {Measure[]}
  */
-function laneMeasure(name, role, capacity, bars) {
+function workerMeasure(name, role, capacity, bars) {
   /** @param {number} bar */
-  const amountOf = (bar) => Number(bars.lane[bar] >= 0 && (bars.role[bar] === PS) === (role === 1));
+  const amountOf = (bar) => Number(bars.worker_slot[bar] >= 0 && (bars.role[bar] === PS) === (role === 1));
   return largest(capacity) > 0 ? [{ name, capacity, amountOf }] : [];
 }
 
@@ -63,8 +63,8 @@ function laneMeasure(name, role, capacity, bars) {
 function resourceMeasure(name, r, server, bars, info) {
   const capacity = capacitySteps(server, r);
   /** @param {number} bar */
-  const amountOf = (bar) => (bars.lane[bar] >= 0 ? 0 : demandOf(bars, bar, r, info) * bars.count[bar]);
-  return largest(capacity) > 0 ? [{ name: `${name} allocated`, capacity, amountOf }] : [];
+  const amountOf = (bar) => heldBy(bars, bar, r, info);
+  return largest(capacity) > 0 ? [{ name: `${name} allocation`, capacity, amountOf }] : [];
 }
 
 /**

@@ -1,7 +1,9 @@
 // Spans in which each job runs, as known at a moment: its worker bars, joined where they overlap or touch, and its time
 // in groups. Where a real cluster suspends a job that keeps its bars, the state of the span says so.
 
-import { NEVER, WORKER, validAt } from './bars.js';
+import { NEVER, WORKER, validAt } from './columns/bars.js';
+import { memberships, membershipStates } from './memberships.js';
+import { joined } from '../util/interval-sums.js';
 
 /** @type {WeakMap<Store, BarIndex>} */
 const kept = new WeakMap(); // store -> its index, and the spans of the last request
@@ -80,9 +82,10 @@ class Spans {
     /** @type {Map<number, import('./suspensions.js').Suspension[]>} */
     this.suspensions = new Map();
     for (const row of store.suspensions.begun(p)) {
-      const own = this.suspensions.get(row[0]);
+      const [job] = row;
+      const own = this.suspensions.get(job);
       if (own) own.push(row);
-      else this.suspensions.set(row[0], [row]);
+      else this.suspensions.set(job, [row]);
     }
   }
 
@@ -95,15 +98,10 @@ class Spans {
 
   /** @param {number} job */
   #make(job) {
-    const { bars } = this;
+    const { start_ms: start, end_ms: end } = this.bars;
     const list = this.grouped.get(job) ?? [];
-    /** @type {Span | null} */
-    let last = null; // the last span made of bars
-    for (const bar of this.#begun(job)) {
-      const [begin, until] = [bars.start_ms[bar], bars.end_ms[bar]];
-      if (last && begin <= last.until) last.until = Math.max(last.until, until);
-      else list.push((last = { begin, until, state: 'running' }));
-    }
+    for (const [begin, until] of joined(this.#begun(job).map((bar) => [start[bar], end[bar]])))
+      list.push({ begin, until, state: 'running' });
     if (this.grouped.has(job)) return list.sort((a, b) => a.begin - b.begin);
     if (this.index.newest[job] < 0) list.push(...this.#unplaced(job));
     const suspensions = this.suspensions.get(job) ?? [];
@@ -125,14 +123,7 @@ class Spans {
       const until = Math.min(bars.start_ms[bar], died === NEVER || died > p ? Infinity : died);
       if (born <= p && until > born) plans.push([born, until]);
     }
-    /** @type {[number, number][]} */
-    const joined = [];
-    for (const [born, until] of plans.sort((a, b) => a[0] - b[0])) {
-      const last = joined.at(-1);
-      if (last && born <= last[1]) last[1] = Math.max(last[1], until);
-      else joined.push([born, until]);
-    }
-    return joined;
+    return joined(plans.sort((a, b) => a[0] - b[0]));
   }
 
   /**
@@ -195,17 +186,12 @@ function parted(span, from, until) {
 function groupSpans(groups, p) {
   /** @type {Map<number, Span[]>} */
   const found = new Map();
-  for (const [from, until, data] of groups) {
-    if (from > p) continue;
-    const end = until === NEVER ? Infinity : until;
-    data.jobs.forEach((job, place) => {
-      const ready = Math.min(end, Math.max(from, data.ready_ms[place]));
-      const state = data.profiling[place] ? 'profiling' : 'running';
-      let list = found.get(job);
-      if (!list) found.set(job, (list = []));
-      if (ready > from) list.push({ begin: from, until: ready, state: 'moving' });
-      if (end > ready) list.push({ begin: ready, until: end, state });
-    });
+  for (const membership of memberships(groups)) {
+    if (membership.from > p) continue;
+    let list = found.get(membership.job);
+    if (!list) found.set(membership.job, (list = []));
+    for (const [state, begin, until] of membershipStates(membership))
+      list.push({ begin, until: until === NEVER ? Infinity : until, state });
   }
   return found;
 }

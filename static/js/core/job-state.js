@@ -2,8 +2,9 @@
 // tests/fixtures/job_states.json pins both. These names are used wherever a job's state is shown: tiles, charts,
 // tables, legends.
 
-import { NEVER, WORKER, validAt } from './bars.js';
+import { NEVER, WORKER, validAt } from './columns/bars.js';
 import { spansOf } from './job-spans.js';
+import { memberships, membershipStates } from './memberships.js';
 import { addInterval, blankBefore, meanUpTo, settle } from '../util/interval-sums.js';
 
 /** @typedef {import('./store.js').Store} Store */
@@ -34,6 +35,8 @@ export const STATE_COLORS = {
 export const [QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED] =
   JOB_STATES.keys();
 export const ABSENT = 255; // has not arrived
+export const UNSEEN = 254; // has arrived, at a time at which its cluster was not observed yet
+const DOING = { running: RUNNING, profiling: PROFILING, moving: MOVING };
 /** @type {Record<string, string>} */
 export const MEANING = {
   'not arrived': 'not submitted yet',
@@ -52,7 +55,7 @@ export const MEANING = {
 export const SHARED_STATES = JOB_STATES.filter((_, code) => code !== PROFILING && code !== MOVING);
 
 /**
- * [job] index in JOB_STATES at time p, or ABSENT.
+ * [job] index in JOB_STATES at time p, or ABSENT or UNSEEN.
  *
  * @param {Store} store
  * @param {number} p
@@ -66,7 +69,8 @@ export function jobStates(store, p) {
   const over = store.finished && p >= store.simMs;
   for (let job = 0; job < jobs.length; job++) {
     if (!by(jobs.arrived_ms[job])) continue;
-    if (by(jobs.completed_ms[job])) codes[job] = COMPLETED;
+    if (p < store.seenFromMs) codes[job] = UNSEEN;
+    else if (by(jobs.completed_ms[job])) codes[job] = COMPLETED;
     else if (by(jobs.rejected_ms[job])) codes[job] = REJECTED;
     else if (over) codes[job] = UNFINISHED;
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
@@ -75,6 +79,18 @@ export function jobStates(store, p) {
     else codes[job] = planned[job] ? PLANNED : QUEUED;
   }
   return codes;
+}
+
+/**
+ * Time at which a job was rejected, also long after its first decision; null: not by time p.
+ *
+ * @param {Store['jobs']} jobs
+ * @param {number} job
+ * @param {number} p
+ */
+export function rejectionBy({ rejected_ms }, job, p) {
+  const ms = rejected_ms[job];
+  return ms !== NEVER && ms <= p ? ms : null;
 }
 
 /**
@@ -103,14 +119,12 @@ function work({ jobs, bars, groups, suspensions }, p) {
     const finish = jobs.finish_ms[job];
     if (finish === NEVER || finish > p) doing[job] = RUNNING;
   }
-  for (const [from, until, data] of groups) {
-    if (from > p || from === until) continue;
-    data.jobs.forEach((job, place) => {
-      ran[job] = 1;
-      if (until !== NEVER && until <= p) return;
-      if (data.ready_ms[place] > p) doing[job] = MOVING;
-      else doing[job] = data.profiling[place] ? PROFILING : RUNNING;
-    });
+  for (const membership of memberships(groups, p)) {
+    const { job, until } = membership;
+    ran[job] = 1;
+    if (until !== NEVER) continue;
+    const [state] = membershipStates(membership).findLast(([, begin]) => begin <= p) ?? [];
+    if (state) doing[job] = DOING[state];
   }
   for (const [job, , until] of suspensions.begun(p)) if (until > p && doing[job] === RUNNING) doing[job] = SUSPENDED;
   return { ran, doing, planned };

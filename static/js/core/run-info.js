@@ -1,8 +1,11 @@
 // Static data of a run: its cluster, scheduler, jobs, and the relevant resources.
 
 import { get } from './api.js';
+import { RESOURCE_COUNT } from '../util/capacity.js';
+import { rulesOf } from '../util/run-modes.js';
 
-/** @typedef {import('../util/capacity.js').WithOutages & {name: string, site: string}} Server */
+/** @typedef {import('../util/capacity.js').WithOutages & {name: string, site: string, added_ms?: number}} Plain */
+/** @typedef {Plain & {states?: [fromMs: number, state: string, reason: string][]}} Server */
 
 /**
  * Response of GET static/, with display names of the resources.
@@ -16,7 +19,9 @@ import { get } from './api.js';
  * @property {number[]} ps flat [job][resource]
  * @property {string[]} ids [job]
  * @property {{name: string, servers: Server[]}} cluster
- * @property {{id: number, mode: string, status: string}} run as it was when the page was loaded
+ * @property {{id: number, mode: string, status: string, began_at: string | null}} run as it was when the
+ *   page was loaded
+ * @property {boolean} [slotsAreGpus] whether the slots of bars are GPUs of a real cluster, not typed workers
  * @property {boolean} worth whether some job has a utility
  * @property {object} [notes] of a cut of a real cluster: what it assumes
  * @property {{key: string, title: string, format: string}[]} job_columns of the table of jobs
@@ -42,14 +47,15 @@ export async function runInfo(runId) {
   /** @type {RunInfo} */
   const info = await get(`/api/runs/${runId}/static/`);
   info.names = info.resources.map((name) => NAMES[name] ?? name);
+  info.slotsAreGpus = !rulesOf(info.run).simulated;
   const asked = info.resources.map((_, r) => usedAt(info.worker, r) || usedAt(info.ps, r));
   info.used = info.resources.map((name, r) => info.limits.includes(name) && asked[r]);
   return info;
 }
 
 /**
- * Adds the new jobs of a real cluster. False if servers were added or moved to another site: the page has to be
- * reloaded.
+ * Adds the new jobs of a real cluster, and changes its servers where they are, as charts hold on to them. False if
+ * servers were added or moved to another site: the page has to be reloaded.
  *
  * @param {RunInfo} info
  * @param {RunInfo} fresh
@@ -57,8 +63,20 @@ export async function runInfo(runId) {
 export function grow(info, fresh) {
   const sites = (/** @type {RunInfo} */ of) => of.cluster.servers.map((server) => server.site).join();
   const same = sites(fresh) === sites(info);
-  if (same) Object.assign(info, fresh);
-  return same;
+  if (!same) return false;
+  const { servers } = info.cluster;
+  servers.forEach((server, i) => become(server, fresh.cluster.servers[i]));
+  Object.assign(info, fresh, { cluster: { ...fresh.cluster, servers } });
+  return true;
+}
+
+/**
+ * @param {Server} server
+ * @param {Server} now
+ */
+function become(server, now) {
+  for (const key of /** @type {(keyof Server)[]} */ (Object.keys(server))) if (!(key in now)) delete server[key];
+  Object.assign(server, now);
 }
 
 /**
@@ -66,6 +84,6 @@ export function grow(info, fresh) {
  * @param {number} r
  */
 function usedAt(demands, r) {
-  for (let i = r; i < demands.length; i += 5) if (demands[i] > 0) return true;
+  for (let i = r; i < demands.length; i += RESOURCE_COUNT) if (demands[i] > 0) return true;
   return false;
 }

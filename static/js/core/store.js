@@ -2,17 +2,19 @@
 
 import { Columns } from './columns/growing-columns.js';
 import { Samples } from './columns/samples.js';
-import { NEVER } from './bars.js';
+import { NEVER } from './columns/bars.js';
 import { withPrefix } from './columns/column-codec.js';
-import { eachEvent } from './frames.js';
+import { eachEvent } from './columns/frames.js';
 import { PlannedBars } from './columns/planned-bars.js';
-import { priceSource } from './ranges/slot-prices.js';
+import { priceSource } from './slot-prices.js';
 import { Suspensions } from './suspensions.js';
 
+const UNTIL = 1; // column of an interval of a group
+const REPLACED = 2; // column of a reservation: replacedMs
 const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster waits
 
-/** @typedef {import('./frames.js').Plan} Plan */
-/** @typedef {import('./frames.js').FrameColumns} FrameColumns */
+/** @typedef {import('./columns/frames.js').Plan} Plan */
+/** @typedef {import('./columns/frames.js').FrameColumns} FrameColumns */
 /** @typedef {[firstKind: string, latestKind: string, latestCode: string]} Verdict */
 /**
  * @typedef {{group: number, jobs: number[], servers: number[], ready_ms: number[], profiling: (boolean | number)[]}}
@@ -95,8 +97,8 @@ export class Store {
    * everything is known.
    */
   get seenFromMs() {
-    const [first] = this.gaps;
-    return first?.[0] === 0 ? first[1] : 0; // its log begins with this gap
+    const [[from, until] = [0, 0]] = this.gaps;
+    return from === 0 ? until : 0; // its log begins with this gap
   }
 
   clear() {
@@ -136,7 +138,7 @@ export class Store {
   /**
    * Folds the events of a frame, except those already folded. Returns the number of new ones.
    *
-   * @param {import('./frames.js').Frame} frame
+   * @param {import('./columns/frames.js').Frame} frame
    */
   feed(frame) {
     let fresh = 0;
@@ -188,7 +190,7 @@ export class Store {
    */
   #reserved(atMs, data) {
     const before = this.reservations.find(([number, , replacedMs]) => number === data.reservation && replacedMs < 0);
-    if (before) before[2] = atMs;
+    if (before) before[REPLACED] = atMs;
     const { reservation, from_ms: from, until_ms: until, name, servers, maintenance, holders } = data;
     this.reservations.push([reservation, atMs, NEVER, from, until, name, servers, maintenance, holders]);
   }
@@ -238,16 +240,11 @@ export class Store {
    */
   #decided(atMs, data) {
     const job = this.#job(data.job);
-    const verdict = this.verdicts[job];
+    const [firstKind] = this.verdicts[job] ?? [data.kind];
     this.suspensions.decided(atMs, job, data.kind);
     if (data.kind === 'rejected') this.jobs.rejected_ms[job] = atMs;
     if (this.jobs.decided_ms[job] === NEVER && data.kind !== WAITS) this.jobs.decided_ms[job] = atMs;
-    if (verdict === null) {
-      this.verdicts[job] = [data.kind, data.kind, data.code];
-    } else {
-      verdict[1] = data.kind;
-      verdict[2] = data.code;
-    }
+    this.verdicts[job] = [firstKind, data.kind, data.code];
   }
 
   /**
@@ -270,7 +267,7 @@ export class Store {
    */
   #grouped(atMs, data) {
     const known = this.grouped.get(data.group);
-    if (known !== undefined) this.groups[known][1] = atMs;
+    if (known !== undefined) this.groups[known][UNTIL] = atMs;
     this.grouped.delete(data.group);
     if (!data.jobs.length) return;
     this.grouped.set(data.group, this.groups.length);
@@ -293,7 +290,8 @@ export class Store {
 
   /** First slot of the current phase; earlier slots keep the prices of their own phases. */
   get #firstPriced() {
-    return this.earlierPrices.at(-1)?.[0] ?? 0;
+    const [slot] = this.earlierPrices.at(-1) ?? [0];
+    return slot;
   }
 
   #dropPrices() {

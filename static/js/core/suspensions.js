@@ -1,11 +1,12 @@
 // Suspensions of jobs of a real cluster, which keep what they hold: their bars go on, other than in simulated runs.
 
-import { NEVER } from './bars.js';
+import { NEVER } from './columns/bars.js';
 
 /** @typedef {[job: number, fromMs: number, untilMs: number]} Suspension until NEVER: until further notice */
 /** @typedef {[fromMs: number, untilMs: number]} Span */
 
 const SUSPENDED = 'suspended'; // kind of the decision
+const UNTIL = 1; // column of a span
 
 export class Suspensions {
   constructor() {
@@ -38,9 +39,9 @@ export class Suspensions {
    */
   decided(atMs, job, kind) {
     const last = this.byJob.get(job)?.at(-1);
-    const open = last?.[1] === NEVER;
+    const open = last?.[UNTIL] === NEVER;
     if (kind === SUSPENDED && !open) this.#add(job, [atMs, NEVER]);
-    else if (kind !== SUSPENDED && last && open) last[1] = atMs;
+    else if (kind !== SUSPENDED && last && open) last[UNTIL] = atMs;
   }
 
   /**

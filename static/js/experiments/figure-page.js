@@ -70,11 +70,17 @@ function notRun({ progress, unavailable }) {
     : empty('Not run yet', `${NOT_RUN} Operators start experiments.`, all);
 }
 
+/** The seeds of a result; own: their number in the setting of the experiment, which the result may not have kept. */
+function seedsText(seeds, own) {
+  if (!seeds) return `${plural(own, 'seed')} by default`;
+  return `${plural(seeds, 'seed')}${seeds === own ? '' : ` in place of ${own}`}, starting at 0`;
+}
+
 function facts({ claim, setting, command, result, finished_at: at, seconds, default_seeds: own }) {
   const pairs = [
     ['The paper', claim],
     ['Our setting', capital(setting)],
-    ['Seeds', result ? `${plural(result.seeds, 'seed')}, starting at 0` : `${plural(own, 'seed')} by default`],
+    ['Seeds', seedsText(result?.seeds, own)],
     result?.trace ? ['Arrivals', `from the trace ${result.trace}`] : null,
     result
       ? ['Computed', `${wall(at)}; ${duration(seconds * 1000)} of computing time in ${plural(result.parts, 'part')}`]

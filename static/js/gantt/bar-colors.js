@@ -3,7 +3,7 @@
 import { STEPS, inkOn } from '../util/colors.js';
 import { duration, number, plural, significant } from '../util/format.js';
 import { ABSENT, JOB_STATES, STATE_COLORS, jobStates } from '../core/job-state.js';
-import { NEVER } from '../core/bars.js';
+import { NEVER } from '../core/columns/bars.js';
 
 const MAX_KEYS = 10; // names in a legend; the rest are counted
 
@@ -58,12 +58,12 @@ export function byState(store, playhead, wordOf) {
   return {
     paint(job, c) {
       const code = codes()[job] ?? ABSENT;
-      const color = code === ABSENT ? c.same : c[STATE_COLORS[JOB_STATES[code]]];
+      const color = c[STATE_COLORS[JOB_STATES[code]] ?? 'same']; // ABSENT and UNSEEN are no states
       return [color, inkOn(color)];
     },
     legend(c) {
       const counts = new Uint32Array(JOB_STATES.length);
-      for (const code of codes()) if (code !== ABSENT) counts[code]++;
+      for (const code of codes()) if (code < counts.length) counts[code]++;
       return {
         keys: JOB_STATES.map((name, code) => [c[STATE_COLORS[name]], wordOf(name), number(counts[code], 0)]).filter(
           (_, code) => counts[code],

@@ -1,17 +1,18 @@
 // Frame of the Gantt: the visible rows, their positions on the canvas, and the bars near a point.
 
-import { endAt, validAt } from '../core/bars.js';
+import { endAt, validAt } from '../core/columns/bars.js';
 
-import { MAX_ROW_PX } from './rows.js';
+import { MAX_ROW_PX } from './assigned-sub-rows.js';
 
 const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded
-const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
+const MIN_SUB_ROW_PX = 1.5; // a row whose sub-rows are lower is shaded
 
 /**
  * One visible row. how: 'none' of a heading, 'owned' by a layer that paints it in place of its bars, 'bars' or 'shade'.
- * low, high: positions in row.sorted of the bars that may be visible. lanes: sub-lanes, only of 'bars'.
+ * low, high: positions in row.sorted of the bars that may be visible. subRows: their number, only of 'bars'.
  *
- * @typedef {{row: any, y: number, low: number, high: number, how: string, lanes: number, lanePx: number, gap: number}}
+ * @typedef {{row: any, y: number, low: number, high: number, how: string, subRows: number, subRowPx: number,
+ *   gap: number}}
  * RowView
  */
 
@@ -25,7 +26,7 @@ export class Frame {
     this.rows = rows;
     this.detail = ''; // 'bars' | 'shade'
     this.visible = 0; // bars that may be in view, with those of former plans
-    this.low = 0; // rows that are shaded because they are too low for their sub-lanes
+    this.low = 0; // rows that are shaded because they are too low for their sub-rows
     this.hidesPs = false; // whether some rows are too low for their parameter servers
     this.selected = null; // job
     this.also = new Set(); // further selected jobs
@@ -55,7 +56,7 @@ export class Frame {
     this.views = list.slice(first, last).map((row, i) => this.#view(row, this.y0 + i * rowPx, owned));
     this.visible = this.views.reduce((sum, { low, high }) => sum + high - low, 0);
     this.#choose();
-    const hidden = ({ row }) => row.typed && this.rows.lanesOf(row, rowPx) < row.lanes;
+    const hidden = ({ row }) => row.typed && this.rows.subRows.of(row, rowPx) < row.subRows;
     this.hidesPs = this.rows.anyPs && this.views.some(hidden);
   }
 
@@ -108,7 +109,7 @@ export class Frame {
   #view(row, y, owned) {
     const [low, high] = this.rows.window(row, this.view.from, this.view.to);
     const how = row.kind === 'site' ? 'none' : owned(row) ? 'owned' : 'shade';
-    return { row, y, low, high, how, lanes: 0, lanePx: 0, gap: 0 };
+    return { row, y, low, high, how, subRows: 0, subRowPx: 0, gap: 0 };
   }
 
   /** Bars if they are few and rows are high enough; if many rows are too low, all are shaded. */
@@ -117,19 +118,19 @@ export class Frame {
     this.detail = 'shade';
     this.low = 0;
     if (open.reduce((sum, { low, high }) => sum + high - low, 0) > MAX_DETAIL_BARS) return;
-    for (const each of open) this.#sizeLanes(each);
-    const low = open.filter(({ lanes }) => (this.rowPx - 2) / lanes < SUB_LANE_PX);
+    for (const each of open) this.#sizeSubRows(each);
+    const low = open.filter(({ subRows }) => (this.rowPx - 2) / subRows < MIN_SUB_ROW_PX);
     this.low = low.length;
     if (this.rows.order !== 'jobs' && low.length > this.views.length / 5) return;
     this.detail = 'bars';
     for (const each of open) if (!low.includes(each)) each.how = 'bars';
   }
 
-  #sizeLanes(each) {
+  #sizeSubRows(each) {
     const { rowPx } = this;
-    each.lanes = each.row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(each.row, rowPx);
-    each.lanePx = (rowPx - (rowPx > 8 ? 2 : 1)) / each.lanes;
-    each.gap = each.lanePx >= 6 ? 1 : 0;
+    each.subRows = each.row.kind === 'job' ? jobSubRows(rowPx) : this.rows.subRows.of(each.row, rowPx);
+    each.subRowPx = (rowPx - (rowPx > 8 ? 2 : 1)) / each.subRows;
+    each.gap = each.subRowPx >= 6 ? 1 : 0;
   }
 
   /** px of a time. */
@@ -150,13 +151,13 @@ export class Frame {
     return this.selected !== job && !this.also.has(job);
   }
 
-  /** The sub-lane of a bar in its row. */
-  laneOf({ row }, bar) {
-    return row.kind === 'job' ? Number(this.store.bars.role[bar] === 1) : this.rows.lanes[bar];
+  /** The sub-row of a bar in its row. */
+  subRowOf({ row }, bar) {
+    return row.kind === 'job' ? Number(this.store.bars.role[bar] === 1) : this.rows.subRows.at(bar);
   }
 
   /**
-   * Calls visit(bar, lane, x, right) for each bar of a row of bars that is valid at the time shown and has a sub-lane.
+   * Calls visit(bar, subRow, x, right) for each bar of a row of bars that is valid at the time shown and has a sub-row.
    */
   eachBar(each, visit) {
     const { bars } = this.store;
@@ -164,22 +165,22 @@ export class Frame {
     for (let i = each.low; i < each.high; i++) {
       const bar = each.row.sorted[i];
       if (bars.end_ms[bar] <= this.from || !validAt(bars, bar, this.p)) continue;
-      const lane = this.laneOf(each, bar);
-      if (lane >= each.lanes || this.rows.copiesOf(bar) === 0) continue;
+      const subRow = this.subRowOf(each, bar);
+      if (subRow >= each.subRows || this.rows.subRows.copiesOf(bar) === 0) continue;
       const x = Math.max(left - 2, left + (bars.start_ms[bar] - this.from) * this.pxPerMs);
       const right = Math.min(end + 2, left + (endAt(bars, bar, this.p) - this.from) * this.pxPerMs);
-      visit(bar, lane, x, right);
+      visit(bar, subRow, x, right);
     }
   }
 
-  /** [x, y, width, height] of a bar between x and right on a sub-lane. */
-  rectOf({ y, lanePx, gap }, lane, x, right) {
+  /** [x, y, width, height] of a bar between x and right on a sub-row. */
+  rectOf({ y, subRowPx, gap }, subRow, x, right) {
     const width = right - x - (right - x > 4 ? 1 : 0);
-    return [x, y + lane * lanePx + gap / 2, Math.max(width, 1), Math.max(1, lanePx - gap)];
+    return [x, y + subRow * subRowPx + gap / 2, Math.max(width, 1), Math.max(1, subRowPx - gap)];
   }
 
   /**
-   * Row and time at a point of the canvas: {row, how, t, slack: ms of a pixel, lane}; null outside the plot.
+   * Row and time at a point of the canvas: {row, how, t, slack: ms of a pixel, subRow}; null outside the plot.
    */
   at(x, y) {
     const { area } = this;
@@ -188,18 +189,18 @@ export class Frame {
     const row = this.rows.list[Math.floor(position)];
     if (!row) return null;
     const shown = this.views.find((each) => each.row === row);
-    const lane = Math.floor((position % 1) * (shown?.lanes ?? 0));
+    const subRow = Math.floor((position % 1) * (shown?.subRows ?? 0));
     return {
       row,
       how: shown?.how ?? 'none',
-      lane,
+      subRow,
       t: this.from + (x - area.left) / this.pxPerMs,
       slack: 1 / this.pxPerMs,
     };
   }
 
-  /** The bars around a point that `at` found, those on its sub-lane first. */
-  barsAt({ row, t, slack, lane, how }) {
+  /** The bars around a point that `at` found, those on its sub-row first. */
+  barsAt({ row, t, slack, subRow, how }) {
     const { bars } = this.store;
     const found = [];
     const [low, high] = this.rows.window(row, t - slack, t + slack);
@@ -207,9 +208,9 @@ export class Frame {
       const bar = row.sorted[i];
       if (bars.end_ms[bar] > t - slack && validAt(bars, bar, this.p)) found.push(bar);
     }
-    const { lanes } = this.rows;
+    const { subRows } = this.rows;
     if (how === 'bars' && row.kind === 'server')
-      found.sort((a, b) => Math.abs(lanes[a] - lane) - Math.abs(lanes[b] - lane));
+      found.sort((a, b) => Math.abs(subRows.at(a) - subRow) - Math.abs(subRows.at(b) - subRow));
     return found;
   }
 
@@ -223,6 +224,6 @@ export class Frame {
 }
 
 /** Rows of jobs show workers, and below them parameter servers where there is room. */
-function jobLanes(rowPx) {
+function jobSubRows(rowPx) {
   return rowPx >= 10 ? 2 : 1;
 }

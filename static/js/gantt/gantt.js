@@ -1,29 +1,30 @@
 // The Gantt: an empty Chart.js scatter chart for the axes, and a loop over layers that paint its rows.
 //
-// Few visible bars are rectangles, in sub-lanes if the row is high enough. With many bars, and in rows too low
-// for their sub-lanes (frame.js decides), each pixel is shaded: by the allocated share of the most allocated
+// Few visible bars are rectangles, in sub-rows if the row is high enough. With many bars, and in rows too low
+// for their sub-rows (frame.js decides), each pixel is shaded: by the allocated share of the most allocated
 // resource, or in rows without a capacity by the number of workers (run/schedule/schedule-note.js).
 
-import { gestures } from '../charts/gestures.js';
-import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';
+import { gestures } from '../charts/parts/gestures.js';
+import { applyTheme, syncRange, timeChart } from '../charts/parts/time-chart.js';
 import { redraw } from '../core/render-loop.js';
-import { validAt } from '../core/bars.js';
-import { modelsOf } from '../models/index.js';
+import { validAt } from '../core/columns/bars.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { colors, onTheme } from '../util/colors.js';
-import { clock } from '../util/format.js';
 import { byJob } from './bar-colors.js';
 import { Frame } from './frame.js';
 import { commonLayers } from './layers/index.js';
 import { paintRowNames } from './row-names.js';
-import { MAX_ROW_PX, Rows } from './rows.js';
+import { Pointer } from './pointer.js';
+import { MAX_ROW_PX } from './assigned-sub-rows.js';
+import { Rows } from './rows.js';
 
 const MIN_ROW_PX = 3;
 
 export class Gantt {
   /**
-   * canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job, more: with Ctrl, beside
-   * the others); onServer(server);
+   * canvas; models: the execution models of the run, each with layers(context) and subRows(server); scroller: the
+   * element whose scrollbar moves the rows; tip: the tooltip; onPick(job, more: with Ctrl, beside the others);
+   * onServer(server);
    * onFrame({servers, from, to}) after servers and a range of time were framed with Alt, onFrame({why}) where the frame
    * holds none; paint(job, colors) -> [fill, ink].
    */
@@ -32,6 +33,7 @@ export class Gantt {
     /** @type {any} */ {
       store,
       info,
+      models,
       view,
       playhead,
       scroller,
@@ -54,7 +56,7 @@ export class Gantt {
     this.onServer = onServer;
     this.onFrame = onFrame;
     this.paint = paint;
-    this.rows = new Rows(store, info, order);
+    this.rows = new Rows(store, info, order, models);
     this.rowPx = null; // null = fit the height
     this.top = 0; // px scrolled
     this.selected = null; // job
@@ -65,9 +67,10 @@ export class Gantt {
     this.onDetail = null; // called when the note below the schedule may have changed
     this.shown = ''; // what the note states and the count of rows, as of the last drawing
     this.frame = new Frame(this);
+    this.pointer = new Pointer(this);
     this.draw = inPanel(canvas, () => this.#draw());
     const context = { store, info, view, redraw: () => redraw(this.draw) };
-    const layers = [...commonLayers(context), ...modelsOf(info).flatMap((model) => model.layers(context))];
+    const layers = [...commonLayers(context), ...models.flatMap((model) => model.layers(context))];
     this.layers = layers.sort((a, b) => a.level - b.level);
     const y = {
       type: 'linear',
@@ -90,12 +93,12 @@ export class Gantt {
   }
 
   #listen() {
-    const { canvas, view, playhead, scroller } = this;
+    const { canvas, view, playhead, scroller, pointer } = this;
     gestures(canvas, view, () => this.chart.chartArea, {
       scroll: (px) => this.scrollBy(px),
-      click: (x, y, more) => this.#click(x, y, more),
-      hover: (x, y) => this.#hover(x, y),
-      frame: this.onFrame ? (box, done) => this.#select(box, done) : null,
+      click: (x, y, more) => pointer.click(x, y, more),
+      hover: (x, y) => pointer.hover(x, y),
+      frame: this.onFrame ? (box, done) => pointer.select(box, done) : null,
     });
     scroller.addEventListener('scroll', () => {
       if (Math.abs(scroller.scrollTop - this.top) < 1) return;
@@ -284,69 +287,10 @@ export class Gantt {
     for (const layer of layers) layer.paint(ctx, frame);
     ctx.restore();
     for (const layer of layers) layer.paintAbove(ctx, frame);
-    paintRowNames(ctx, frame, this.hoverRow);
-    const shown = `${frame.signature} ${this.rows.countText}`;
+    paintRowNames(ctx, frame, this.pointer.row);
+    const shown = [frame.signature, this.rows.countText, ...layers.map(({ signature }) => signature)].join();
     if (shown !== this.shown) this.onDetail?.();
     this.shown = shown;
-  }
-
-  /** Selection box over rows of servers, during the drag and at its end. */
-  #select(box, done) {
-    const selection = this.layer('selection');
-    if (box) selection.box = box;
-    const chosen = done && box ? selection.chosen(this.frame) : null;
-    if (done || !box) selection.box = null;
-    this.tip.hide(); // it would cover the box
-    this.update();
-    if (chosen) this.onFrame(chosen);
-  }
-
-  /** Hits of the layers at a point of the canvas, from the lowest up: [[layer, hit], ...]. */
-  hits(x, y) {
-    const found = this.layers.map((layer) => [layer, layer.hit(x, y, this.frame)]).filter(([, hit]) => hit);
-    return found.some(([, { alone }]) => alone) ? [found.findLast(([, { alone }]) => alone)] : found;
-  }
-
-  #click(x, y, more) {
-    const named = this.#named(x, y);
-    if (named && this.rows.toggle(named)) {
-      this.scrollTo(this.top);
-      this.onFold?.(this.rows.folded);
-      return;
-    }
-    if (named?.kind === 'server' && named.index >= 0) this.onServer?.(named.index);
-    else if (named?.kind === 'job') this.onPick?.(named.index, more);
-    const picked = this.hits(x, y).findLast(([, { job }]) => job !== undefined);
-    if (picked) this.onPick?.(picked[1].job, more);
-  }
-
-  /** The row whose name is at a point left of the plot. */
-  #named(x, y) {
-    const { left, top, bottom } = this.chart.chartArea;
-    return x < left && y >= top && y < bottom
-      ? this.rows.list[Math.floor((y - top + this.top) / this.rowHeight())]
-      : null;
-  }
-
-  #hover(x, y) {
-    const outside = x === null || x === undefined;
-    const hits = outside ? [] : this.hits(x, y);
-    const named = outside ? null : this.#named(x, y);
-    const point = outside ? null : this.frame.at(x, y);
-    this.hoverRow = point?.row.index ?? null;
-    const opens = named?.fold !== undefined || named?.kind === 'job' || (named?.kind === 'server' && this.onServer);
-    this.canvas.classList.toggle('hit', Boolean(opens || hits.some(([, { job }]) => (job ?? null) !== null)));
-    const lines = this.#describe(point, hits);
-    if (lines.length) this.tip.show(lines, x, y, this.canvas);
-    else this.tip.hide();
-  }
-
-  #describe(point, hits) {
-    const lines = hits.flatMap(([layer, hit]) => layer.describe(hit, this.frame));
-    if (hits.some(([, { alone }]) => alone)) return lines;
-    if (!point || point.row.kind === 'site') return [];
-    const idle = !lines.length && point.row.kind === 'server' ? [['', 'idle']] : [];
-    return [[point.row.label, clock(point.t)], ...lines, ...idle];
   }
 }
 

@@ -1,9 +1,9 @@
 // The whole run as a strip below the schedule: workers over time, the part that is shown, and the time shown. A drag of
 // the window moves it; a drag beside it selects another one.
 
-import { NEVER, OPEN, WORKER } from '../core/bars.js';
+import { NEVER, OPEN, WORKER } from '../core/columns/bars.js';
 import { redraw } from '../core/render-loop.js';
-import { gutter } from '../charts/time-chart.js';
+import { gutter } from '../charts/parts/time-chart.js';
 import { colors, onTheme } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { clock } from '../util/format.js';

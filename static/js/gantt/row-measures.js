@@ -1,7 +1,7 @@
 // Measures of the rows of a schedule: resources, or typed workers and parameter servers, of a server or a
 // site; without a capacity, workers.
 
-import { CLOUD, NEVER } from '../core/bars.js';
+import { CLOUD, NEVER } from '../core/columns/bars.js';
 import { together, workersOf } from '../core/held-shares.js';
 import { withoutOutages } from '../util/capacity.js';
 

@@ -1,65 +1,31 @@
-// Rows of the Gantt: the bars of each row, sorted by start, updated as bars arrive.
+// The rows of the Gantt: their list in an order, with the bars of each, updated as bars and jobs arrive.
 
-import { modelsOf } from '../models/index.js';
-import { plural } from '../util/format.js';
+import { CLOUD, PS, validAt } from '../core/columns/bars.js';
 import { lowerBound } from '../util/binary-search.js';
-import { serverAt } from '../util/capacity.js';
+import { changeTimes, serverAt } from '../util/capacity.js';
+import { plural } from '../util/format.js';
+import { AssignedSubRows } from './assigned-sub-rows.js';
 import { measuresOf, serversOf, workersIn } from './row-measures.js';
 import { sharedDomain } from './row-names.js';
-import { giveLanes } from './sub-lanes.js';
-import { CLOUD, PS, validAt } from '../core/bars.js';
+import { jobRows, manyRows, ownerOf, serverRows } from './row-orders.js';
 
-const UNLAID = 255;
-const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
-const JOB_KEY = 2 ** 32; // indexes of jobs' rows below an opened queue or user, beside those of queues and users
 const GROUPS = { sites: 'site', users: 'user', groups: 'queue' };
-const TYPED_PX = 3; // height of a lane below which parameter servers are hidden, unless rows cannot be taller
-export const MAX_ROW_PX = 64; // up to here rows can be made taller; rows that together fit the plot may be taller
-
-/**
- * One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the
- * store.
- */
-class Row {
-  constructor(kind, label, index) {
-    this.kind = kind; // site | server | job | many
-    this.label = label;
-    this.index = index;
-    this.sorted = new Int32Array(8); // rows of the store by start
-    this.length = 0;
-    this.longest = 0; // ms of the longest bar: the range of a backward search
-    this.unlaid = 0; // bars without a lane
-    this.lanes = 0;
-    /** @type {number[] | null} */
-    this.typed = null; // [workers, parameter servers] of a server where bars have fixed sub-lanes
-  }
-
-  push(row) {
-    if (this.length === this.sorted.length) {
-      const grown = new Int32Array(this.length * 2);
-      grown.set(this.sorted);
-      this.sorted = grown;
-    }
-    this.sorted[this.length++] = row;
-  }
-}
+const BULK = 20_000; // new bars from which rows are sorted once, and not for each bar
 
 export class Rows {
   /**
    * order: 'servers' (grouped by site), 'jobs' (by arrival), 'sites', 'users' or 'groups'; info: the run's static
-   * description.
+   * description; models: its execution models, which give the sub-rows of a server.
    */
-  constructor(store, info, order) {
+  constructor(store, info, order, models) {
     this.store = store;
     this.info = info;
-    this.models = modelsOf(info);
+    this.models = models;
     this.order = order;
     this.query = '';
     // sites that are one row; where rows are queues or users: those with a row for each job
     this.folded = new Set();
-    this.lanes = new Uint8Array(0);
-    // Bars on the cloud's row that are alike share a sub-lane: the first -> how many they are, the others -> 0.
-    this.copies = new Map();
+    this.subRows = new AssignedSubRows(store);
     this.rebuild();
   }
 
@@ -69,13 +35,10 @@ export class Rows {
     this.list = [];
     this.byIndex = new Map();
     this.seen = 0;
-    this.jobsSeen = 0;
-    this.lanes.fill(UNLAID);
-    this.copies.clear();
+    this.subRows.clear();
     this.anyPs = false;
-    if (this.order === 'servers') this.#serverRows();
-    else if (this.many) this.#manyRows();
-    else this.#jobRows();
+    if (this.order === 'servers') this.#add(serverRows(this));
+    else this.#add(this.many ? manyRows(this) : jobRows(this));
     this.jobsSeen = this.store.jobs.length;
     this.#index(0, true);
   }
@@ -99,6 +62,11 @@ export class Rows {
     );
   }
 
+  /** The count of rows with that of bars: '80 servers, 105 bars'; without it if no row matches. @param {number} bars */
+  withBars(bars) {
+    return this.list.length ? `${this.countText}, ${plural(bars, 'bar')}` : this.countText;
+  }
+
   /** Adds the bars that arrived since the last call; true if there were any. */
   sync() {
     if (this.generation !== this.store.generation) {
@@ -106,12 +74,14 @@ export class Rows {
       return true;
     }
     const before = this.seen + this.jobsSeen;
-    if (this.order === 'jobs') this.#jobRows();
-    else if (this.many && this.folded.size && this.jobsSeen < this.store.jobs.length) {
+    if (this.order === 'jobs') {
+      this.#add(jobRows(this, this.jobsSeen));
+      this.jobsSeen = this.store.jobs.length;
+    } else if (this.many && this.folded.size && this.jobsSeen < this.store.jobs.length) {
       this.rebuild(); // a new job may be one of an opened row
       return true;
     }
-    this.#index(this.seen, this.store.bars.length - this.seen > 20_000);
+    this.#index(this.seen, this.store.bars.length - this.seen > BULK);
     return this.seen + this.jobsSeen !== before;
   }
 
@@ -129,58 +99,6 @@ export class Rows {
     return [...row.sorted.subarray(low, high)].filter((bar) => bars.end_ms[bar] > from && validAt(bars, bar, p));
   }
 
-  /** Assigns a lane to each bar of the row; returns the number of lanes drawn in a row of that height. */
-  lanesOf(row, rowPx) {
-    if (row.kind === 'many' && row.length > MAX_LAID) return Infinity;
-    if (row.unlaid) {
-      const fresh = [];
-      for (let i = 0; i < row.length; i++) if (this.lanes[row.sorted[i]] === UNLAID) fresh.push(row.sorted[i]);
-      fresh.sort((a, b) => a - b);
-      const firsts = row.index === CLOUD && row.kind === 'server' ? this.#alike(fresh) : fresh;
-      // beside typed lanes
-      row.lanes = giveLanes(this.store.bars, row.sorted, row.length, row.longest, firsts, this.lanes, row.lanes);
-      for (const bar of fresh) if (this.like?.has(bar)) this.lanes[bar] = this.lanes[this.like.get(bar)];
-      this.like = null;
-      row.unlaid = 0;
-    }
-    // parameter servers only where there is room, or where the rows cannot be made taller
-    if (row.typed && rowPx < MAX_ROW_PX && (rowPx - 2) / row.lanes < TYPED_PX) return row.typed[0];
-    return Math.max(1, row.lanes);
-  }
-
-  /** Number of bars that this one represents; 0 if another one represents it. */
-  copiesOf(bar) {
-    return this.copies.get(bar) ?? 1;
-  }
-
-  /**
-   * Merges the chunks of a job in the cloud that were planned together, which run at the same time, into one bar.
-   * Returns the first of each.
-   */
-  #alike(fresh) {
-    const { bars } = this.store;
-    const first = new Map();
-    this.like = new Map(); // the others -> their first
-    for (const bar of fresh) {
-      const key = [
-        bars.job[bar],
-        bars.role[bar],
-        bars.start_ms[bar],
-        bars.end_ms[bar],
-        bars.born_ms[bar],
-        bars.died_ms[bar],
-      ].join('/');
-      if (!first.has(key)) {
-        first.set(key, bar);
-        continue;
-      }
-      this.like.set(bar, first.get(key));
-      this.copies.set(bar, 0);
-      this.copies.set(first.get(key), this.copiesOf(first.get(key)) + 1);
-    }
-    return [...first.values()];
-  }
-
   /** Servers of a row: one server, all servers of a site, or none (a job, a user, a queue, the unlimited cloud). */
   serversOf(row) {
     return serversOf(row, this.info.cluster.servers);
@@ -188,9 +106,12 @@ export class Rows {
 
   /** Measures of a row (row-measures.js), with the servers as known at time p. */
   measures(row, p = Infinity) {
-    const edits = this.store.edits.filter(([atMs]) => atMs <= p).length; // that the servers of the row may show
-    if (row.measures && row.peakOf === undefined && row.measuredAfter === edits) return row.measures;
-    row.measuredAfter = edits;
+    const { cluster } = this.info;
+    if (this.changes?.cluster !== cluster) this.changes = { cluster, times: changeTimes(cluster.servers) };
+    const known = this.changes.times.filter((atMs) => atMs <= p).length; // changes that the servers of the row may show
+    const measured = row.measuredAfter === known && row.measuredIn === cluster; // a new one when it may have changed
+    if (row.measures && row.peakOf === undefined && measured) return row.measures;
+    Object.assign(row, { measuredAfter: known, measuredIn: cluster });
     const servers = this.serversOf(row).map((server) => serverAt(server, p));
     if (servers.length) return (row.measures = measuresOf(row, servers, this));
     if (row.peakOf !== row.length) {
@@ -208,66 +129,7 @@ export class Rows {
     return this.domainOf.ending;
   }
 
-  #serverRows() {
-    const { servers } = this.info.cluster;
-    const match = (name) => !this.query || name.toLowerCase().includes(this.query);
-    for (const site of ['edge', 'cloud']) {
-      const members = servers
-        .map((server, i) => [server, i])
-        .filter(([server]) => server.site === site && match(server.name));
-      if (!members.length) continue;
-      const label = `${site} · ${plural(members.length, 'server')}`;
-      if (this.folded.has(site)) {
-        this.#add(Object.assign(new Row('many', label, site), { fold: true }));
-        continue;
-      }
-      this.list.push(Object.assign(new Row('site', label, site), { fold: false }));
-      for (const [server, i] of members) this.#add(this.#serverRow(server, i));
-    }
-    if (!this.info.cluster.cloud || !match('cloud')) return;
-    this.list.push(new Row('site', 'unlimited cloud', 'unlimited'));
-    this.#add(new Row('server', 'cloud', CLOUD));
-  }
-
-  /** One row a site, or one a user or queue in the order of their names. */
-  #manyRows() {
-    const match = (name) => !this.query || name.toLowerCase().includes(this.query);
-    const jobs = this.#jobsOf();
-    const add = (label, index) => {
-      if (!match(label)) return;
-      const own = jobs?.get(index) ?? [];
-      if (!this.folded.has(index))
-        return this.#add(Object.assign(new Row('many', label, index), jobs && { fold: true }));
-      this.list.push(Object.assign(new Row('site', `${label} · ${plural(own.length, 'job')}`, index), { fold: false }));
-      for (const job of own) this.#add(new Row('job', this.info.ids?.[job] ?? `job ${job}`, job), JOB_KEY + job);
-    };
-    if (this.order === 'sites') {
-      const { servers, cloud } = this.info.cluster;
-      for (const site of ['edge', 'cloud']) if (servers.some((server) => server.site === site)) add(site, site);
-      if (cloud) add('unlimited cloud', 'unlimited');
-      return;
-    }
-    const { words, codes } = this.info[this.order];
-    words
-      .map((word, code) => [word, code])
-      .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
-      .forEach(([word, code]) => add(word, code));
-    if (codes.includes(-1)) add('none', -1);
-  }
-
-  /** The jobs of each user or queue, by code; null where rows are sites, which share jobs. */
-  #jobsOf() {
-    if (this.order === 'sites') return null;
-    const { codes } = this.info[this.order];
-    const found = new Map();
-    for (let job = 0; job < this.store.jobs.length; job++) {
-      if (!found.has(codes[job])) found.set(codes[job], []);
-      found.get(codes[job]).push(job);
-    }
-    return found;
-  }
-
-  /** Folds or opens the row or heading at a place of the list; false where it can do neither. */
+  /** Folds or opens a row or heading; false where it can do neither. */
   toggle(row) {
     if (row?.fold === undefined || (row.kind === 'many' && !row.fold)) return false;
     if (!this.folded.delete(row.index)) this.folded.add(row.index);
@@ -284,100 +146,30 @@ export class Rows {
     return ({ job }) => [codes[job]];
   }
 
-  /** The row that each bar lies on, as a function of the bar. */
-  #owner() {
-    const { bars } = this.store;
-    if (this.order === 'servers') {
-      if (!this.folded.size) return (bar) => bars.server[bar];
-      const keys = this.info.cluster.servers.map(({ site }, i) => (this.folded.has(site) ? site : i));
-      return (bar) => keys[bars.server[bar]] ?? bars.server[bar];
+  /** Adds rows to the end of the list. @param {import('./row-orders.js').Entry[]} entries */
+  #add(entries) {
+    for (const [row, key] of entries) {
+      this.list.push(row);
+      if (key !== undefined) this.byIndex.set(key, row);
     }
-    if (this.order === 'jobs') return (bar) => bars.job[bar];
-    if (this.order === 'sites') {
-      const siteOf = this.info.cluster.servers.map((server) => server.site);
-      return (bar) => (bars.server[bar] === CLOUD ? 'unlimited' : siteOf[bars.server[bar]]);
-    }
-    const { codes } = this.info[this.order];
-    const { folded } = this;
-    if (!folded.size) return (bar) => codes[bars.job[bar]];
-    return (bar) => (folded.has(codes[bars.job[bar]]) ? JOB_KEY + bars.job[bar] : codes[bars.job[bar]]);
-  }
-
-  #serverRow(server, i) {
-    const row = new Row('server', server.name, i);
-    for (const model of this.models) row.typed ??= model.subLanes(server);
-    if (row.typed) row.lanes = row.typed[0] + row.typed[1];
-    return row;
-  }
-
-  #jobRows() {
-    const { jobs } = this.store;
-    for (let job = this.jobsSeen; job < jobs.length; job++) {
-      const label = this.info.ids?.[job] ?? `job ${job}`;
-      if (!this.query || label.toLowerCase().includes(this.query)) this.#add(new Row('job', label, job));
-    }
-    this.jobsSeen = jobs.length;
-  }
-
-  #add(row, key = row.index) {
-    this.list.push(row);
-    this.byIndex.set(key, row);
   }
 
   #index(first, bulk) {
     const { bars } = this.store;
-    if (this.lanes.length < bars.length) this.lanes = grow(this.lanes, bars.capacity, UNLAID);
-    const ownerOf = this.#owner();
-    const touched = bulk ? new Set() : null;
+    this.subRows.grow();
+    const owner = ownerOf(this);
+    const touched = new Set();
     for (let bar = first; bar < bars.length; bar++) {
       this.anyPs ||= bars.role[bar] === PS;
-      const row = this.byIndex.get(ownerOf(bar));
+      const row = this.byIndex.get(owner(bar));
       if (!row) continue;
       row.longest = Math.max(row.longest, bars.end_ms[bar] - bars.start_ms[bar]);
-      const lane = this.#ownLane(bar, row);
-      if (lane === null) row.unlaid++;
-      else this.lanes[bar] = lane;
+      this.subRows.add(bar, row);
       row.push(bar);
       if (bulk) touched.add(row);
-      else sink(row, bars.start_ms);
+      else row.sink(bars.start_ms);
     }
-    if (bulk) for (const row of touched) sortRow(row, bars.start_ms);
+    for (const row of touched) row.sort(bars.start_ms);
     this.seen = bars.length;
   }
-
-  /** Lane of a bar on a server with typed workers: workers above, parameter servers below; elsewhere null. */
-  #ownLane(bar, row) {
-    const { bars } = this.store;
-    if (!row.typed || bars.lane[bar] < 0) return null;
-    return Math.min(UNLAID - 1, bars.lane[bar] + (bars.role[bar] === PS ? row.typed[0] : 0));
-  }
-}
-
-/** Moves the last bar of the row to its position. */
-function sink(row, start) {
-  const { sorted } = row;
-  const last = row.length - 1;
-  const bar = sorted[last];
-  if (last === 0 || start[sorted[last - 1]] <= start[bar]) return;
-  const place = lowerBound(last, start[bar] + 0.5, (i) => start[sorted[i]]);
-  sorted.copyWithin(place + 1, place, last);
-  sorted[place] = bar;
-}
-
-function sortRow(row, start) {
-  const { length } = row;
-  let rising = true;
-  for (let i = 1; i < length && rising; i++) rising = start[row.sorted[i - 1]] <= start[row.sorted[i]];
-  if (rising) return;
-  const order = row.sorted
-    .subarray(0, length)
-    .slice()
-    .sort((a, b) => start[a] - start[b] || a - b);
-  row.sorted.set(order);
-}
-
-function grow(array, length, filler) {
-  const grown = new array.constructor(length).fill(filler);
-  grown.set(array);
-  return grown;
 }

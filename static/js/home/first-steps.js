@@ -2,11 +2,10 @@
 
 import { STEPS, progress, restart, skip, wanted } from '../core/first-steps.js';
 import { setText } from '../ui/dom.js';
+import { ACTIVE } from '../core/active-runs.js';
 
 /** The run for the first steps: one with rejected jobs, else the newest; undefined without runs. */
 export const runFor = (runs) => runs.find((run) => run.metrics?.rejected) ?? runs[0];
-
-const ACTIVE = ['queued', 'running', 'paused'];
 
 /** Links of the steps, by name; jobs are previewed on a run that is not over. */
 export function links(runs) {

@@ -1,30 +1,38 @@
-// The present on the overview: the servers of one run, its figures, what is next and what needs attention.
+// The present on the overview: the servers of one run, its metrics, what is next and what needs attention.
 
+import { BEGUN } from '../core/active-runs.js';
 import { get } from '../core/api.js';
+import { metricTable } from '../core/metric-table.js';
+import { rulesOf } from '../util/run-modes.js';
 import { stateText } from '../live/condition.js';
-import { inCharge } from '../models/phases.js';
+import { inCharge } from '../core/phases.js';
 import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { Poll } from '../util/poll.js';
-import { clock, duration, number, percent, sentence, wallSeconds } from '../util/format.js';
+import { duration, number, percent, sentence } from '../util/format.js';
+import { runTime } from '../util/wall-clock.js';
 import { attentionItems } from './attention.js';
-import { figureTiles } from './figures.js';
-import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/server-map.js';
+import { metricTiles } from './metrics.js';
+import { SCARCEST, ServerMap, scaleTitle, shownServers } from '../charts/servers/server-map.js';
 
-export const ACTIVE = ['running', 'paused'];
 const EACH_MS = 1000;
 const CHOSEN = 'present-run'; // in the browser's storage: the run that its user has chosen
 // Their content comes and goes: they keep the height of the most that they have held.
 const PLACES = ['#present-servers', '#present-attention', '#present-next', '#present-waiting'];
-const NEXT = { start: 'starts at', finish: 'finishes at', forecast: 'starts at about' };
+const NEXT = {
+  start: 'starts at',
+  finish: 'finishes at',
+  forecast: 'starts at about',
+  forecast_finish: 'finishes at about',
+};
 
 /** The run shown: the chosen one, else a live cluster, else an active run, else the newest; undefined if none. */
 export function presentOf(runs, chosen) {
   return (
     runs.find((run) => run.id === chosen) ??
-    runs.find((run) => run.mode === 'mirror' && ACTIVE.includes(run.status)) ??
-    runs.find((run) => ACTIVE.includes(run.status)) ??
+    runs.find((run) => !rulesOf(run).simulated && BEGUN.includes(run.status)) ??
+    runs.find((run) => BEGUN.includes(run.status)) ??
     runs[0]
   );
 }
@@ -63,7 +71,7 @@ export class Present {
       const open = table.getAttribute('aria-pressed') !== 'true';
       table.setAttribute('aria-pressed', String(open));
       $('#present-numbers', section).hidden = !open;
-      this.#paintTable();
+      this.#paintServerTable();
       if (!open && this.table) this.table.choice.button.hidden = true;
     });
   }
@@ -87,11 +95,11 @@ export class Present {
     if (turned) this.poll.now();
   }
 
-  /** Drops the figures of the previous run. */
+  /** Drops the metrics of the previous run. */
   #leave() {
     this.found = null;
     this.part.forget();
-    this.section.dataset.figures = 'loading';
+    this.section.dataset.metrics = 'loading';
   }
 
   #choices() {
@@ -104,53 +112,53 @@ export class Present {
   }
 
   #head() {
-    const { id, scenario_name: name, status, schedulers, mode, sim_ms: at } = this.run;
+    const { id, scenario_name: name, status, schedulers, sim_ms: at } = this.run;
     const link = $('#present-name', this.section);
     setText(link, name);
     for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
-    const following = mode === 'mirror' ? this.found?.following : null; // its run is always “running”
+    const following = rulesOf(this.run).simulated ? null : this.found?.following; // its run is always “running”
     const state = $('#present-state', this.section);
     state.dataset.state = following?.state ?? status;
     setText(state, following ? stateText(following.state) : status);
-    setText($('#present-scheduler', this.section), inCharge(schedulers));
-    setText($('#present-clock', this.section), `at ${clock(this.found?.sim_ms ?? at)}`);
-    const since = $('#present-since', this.section); // the times of a live cluster are offsets, not times of day
-    since.hidden = mode !== 'mirror';
-    const counted = this.found?.began_at ? `Times are counted from ${wallSeconds(this.found.began_at)}.` : '\u00a0';
-    setText(since, following?.message ? `${counted} ${sentence(following.message)}` : counted);
+    setText($('#present-scheduler', this.section), inCharge(schedulers, this.run.began_at));
+    setText($('#present-clock', this.section), `at ${runTime(this.found?.sim_ms ?? at, this.run.began_at)}`);
+    const said = $('#present-following', this.section);
+    said.hidden = !following?.message;
+    setText(said, sentence(following?.message));
+    said.title = said.textContent; // a wide page has one line for it
   }
 
   /** Requests the current state; true if it will change. */
   async #ask() {
     const { id } = this.run;
     if (!document.hidden || !this.found) {
-      const found = await get(`/api/runs/${id}/situation/`);
-      if (id === this.run.id) this.#paint(found);
+      const [found, metrics] = await Promise.all([get(`/api/runs/${id}/situation/`), metricTable()]);
+      if (id === this.run.id) this.#paint(found, metrics);
     }
-    return ACTIVE.includes(this.run.status);
+    return BEGUN.includes(this.run.status);
   }
 
-  /** Marks the figures after a request: with an error, those shown are old. */
+  /** Marks the metrics after a request: with an error, those shown are old. */
   #answered(error) {
     if (error) this.part.failed(error);
     else if (this.found) this.part.loaded();
     const failed = this.found ? 'old' : 'absent';
-    this.section.dataset.figures = error ? failed : this.found ? '' : 'loading';
+    this.section.dataset.metrics = error ? failed : this.found ? '' : 'loading';
   }
 
-  #paint(found) {
+  #paint(found, metrics) {
     this.found = found;
     this.#head();
     if (this.scale !== found.load.scale.join()) this.#scales(found.load);
     this.map.set(found.load);
-    const tiles = figureTiles(found, this.run.mode === 'mirror');
-    fill($('#present-figures', this.section), tiles.nodes);
+    const tiles = metricTiles(found, metrics, this.run);
+    fill($('#present-metrics', this.section), tiles.nodes);
     tiles.draw();
-    fill($('#present-attention', this.section), attentionItems(found.attention));
+    fill($('#present-attention', this.section), attentionItems(found.attention, found.elsewhere));
     this.#list(
       '#present-next',
       found.next.map((event) => this.#next(event)),
-      'No start or finish is planned',
+      'No start or finish is known',
     );
     this.#list(
       '#present-waiting',
@@ -158,7 +166,7 @@ export class Present {
       'No job waits',
     );
     this.#places((place) => (place.style.minHeight = `${place.offsetHeight}px`));
-    this.#paintTable();
+    this.#paintServerTable();
   }
 
   #places(change) {
@@ -185,21 +193,33 @@ export class Present {
     return h('a', { href: `/runs/${this.run.id}/?job=${job}` }, id);
   }
 
+  #at(ms) {
+    return runTime(ms, this.run.began_at);
+  }
+
   #next({ at_ms: at, kind, job, id }) {
     const ms = at - this.found.sim_ms;
     const left = ms < 1000 ? 'now' : `in ${duration(ms)}`;
-    return h('li', {}, this.#job(job, id), ` ${NEXT[kind]} ${clock(at)}`, h('span', { class: 'muted' }, `, ${left}`));
+    return h(
+      'li',
+      {},
+      this.#job(job, id),
+      ` ${NEXT[kind]} ${this.#at(at)}`,
+      h('span', { class: 'muted' }, `, ${left}`),
+    );
   }
 
   /** Line with the reason of a job that has no start yet. */
-  #waiting({ job, id, since_ms: since, start_ms: start, forecast_ms: forecast, sentence }) {
-    const expected = forecast === null ? '' : `, starts at about ${clock(forecast)}`;
-    const planned = start === null ? expected : `, starts at ${clock(start)}`;
-    const why = start === null && sentence ? h('div', { class: 'muted small' }, sentence) : null;
-    return h('li', {}, this.#job(job, id), ` since ${clock(since)}${planned}`, why);
+  #waiting({ job, id, since_ms: since, start_ms: start, forecast_ms: forecast, never, sentence }) {
+    const none = never ? ', no start in the forecast' : '';
+    const expected = forecast === null ? none : `, starts at about ${this.#at(forecast)}`;
+    const planned = start === null ? expected : `, starts at ${this.#at(start)}`;
+    const said = start === null ? [sentence, never].filter(Boolean).join(' ') : '';
+    const why = said ? h('div', { class: 'muted small' }, said) : null;
+    return h('li', {}, this.#job(job, id), ` since ${this.#at(since)}${planned}`, why);
   }
 
-  #paintTable() {
+  #paintServerTable() {
     const box = $('#present-numbers', this.section);
     if (box.hidden || !this.found) return;
     const { scale } = this.found.load;

@@ -1,30 +1,31 @@
 // Runs as cards with a small picture of their schedule, forks below the run that they continue.
 
+import { BEGUN } from '../core/active-runs.js';
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { inCharge } from '../models/phases.js';
-import { modeText } from '../models/titles.js';
+import { inCharge } from '../core/phases.js';
+import { modeText, rulesOf, statusText } from '../util/run-modes.js';
 import { fill, h, setText, wholeDates } from '../ui/dom.js';
 import { onTheme } from '../util/colors.js';
-import { clock, duration, number, percent, wall } from '../util/format.js';
+import { duration, number, percent, wall } from '../util/format.js';
+import { runTime } from '../util/wall-clock.js';
 import { families, forkName } from './families.js';
 import { isPassing, repeatAfter } from '../util/poll.js';
 import { paintThumbnail, passed, said } from './thumbnail.js';
 import { teamChip } from '../settings/team-chip.js';
 
-const ACTIVE = ['running', 'paused'];
 const AGAIN_MS = 3000; // between two pictures of an active run
 
 export class RunCards {
   /**
-   * metrics: the table of metrics; tick(run): the box that chooses a run for a comparison; figures(run): its newest
-   * figures, if any.
+   * metrics: the table of metrics; tick(run): the box that chooses a run for a comparison; moment(run): its newest
+   * metrics, if any.
    */
-  constructor(box, { metrics, tick, figures }) {
+  constructor(box, { metrics, tick, moment }) {
     this.box = box;
     this.metrics = metrics;
     this.tick = tick;
-    this.figures = figures;
+    this.moment = moment;
     this.cards = new Map();
     this.order = '';
     this.seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#looked(entry)));
@@ -38,7 +39,7 @@ export class RunCards {
     const order = found.map(({ run, forks }) => [run.id, ...forks.map((fork) => fork.run.id)].join('-')).join();
     if (order !== this.order || !runs.length) this.#arrange(found, none);
     this.order = order;
-    for (const run of runs) this.cards.get(run.id).update(run, this.figures(run));
+    for (const run of runs) this.cards.get(run.id).update(run, this.moment(run));
   }
 
   clear() {
@@ -75,7 +76,7 @@ export class RunCards {
 
 const item = (node) => h('li', {}, node);
 
-/** One run: name, state, picture and figures. */
+/** One run: name, state, picture and metrics. */
 export class Card {
   constructor(run, box, metrics) {
     this.run = run;
@@ -89,7 +90,7 @@ export class Card {
     this.canvas = h('canvas', { role: 'img', width: 1, height: 1, 'aria-label': 'Allocation, loading' });
     this.now = h('i', { class: 'pointer-line', hidden: true });
     this.line = h('p', { class: 'muted small by' });
-    this.figures = h('dl', { class: 'run-figures' });
+    this.values = h('dl', { class: 'run-metrics' });
     this.note = h('p', { class: 'muted small', hidden: true });
     this.node = h(
       'article',
@@ -97,7 +98,7 @@ export class Card {
       h('header', {}, box, h('h3', {}, this.name), teamChip(run), this.state),
       h('a', { class: 'thumbnail', href: `/runs/${run.id}/`, tabindex: -1 }, this.canvas, this.now),
       this.line,
-      this.figures,
+      this.values,
       this.note,
     );
   }
@@ -114,15 +115,15 @@ export class Card {
     setText(this.name, `${run.id} · ${this.parent ? forkName(run, this.parent) : run.scenario_name}`);
     this.name.title = run.scenario_name;
     this.state.dataset.state = run.status;
-    setText(this.state, run.status);
+    setText(this.state, statusText(run));
     const line = lineOf(run, moment, !this.parent);
     if (this.line.textContent !== line) fill(this.line, wholeDates((this.line.title = line)));
-    const cells = figuresOf(run, moment, this.metrics);
+    const cells = cardMetrics(run, moment, this.metrics);
     const key = JSON.stringify(cells);
     if (key !== this.painted) {
       this.painted = key;
       fill(
-        this.figures,
+        this.values,
         cells.map(([title, value]) => h('div', {}, h('dt', {}, title), h('dd', {}, value))),
       );
     }
@@ -142,7 +143,7 @@ export class Card {
   }
 
   again() {
-    if (ACTIVE.includes(this.run.status)) this.#ask(true);
+    if (BEGUN.includes(this.run.status)) this.#ask(true);
   }
 
   async #ask(again = false) {
@@ -177,34 +178,35 @@ export class Card {
     const share = passed(this.found);
     this.now.hidden = share >= 1;
     this.now.style.left = `${share * 100}%`;
-    this.canvas.setAttribute('aria-label', said(this.found));
-    this.canvas.parentElement.title = said(this.found);
+    this.canvas.setAttribute('aria-label', said(this.found, this.run.began_at));
+    this.canvas.parentElement.title = said(this.found, this.run.began_at);
   }
 }
 
 /** 'OASiS · live · 12:24:44 · 2026-11-23 15:10 UTC': scheduler, mode, time of the run, start. */
 export function lineOf(run, moment, whole = true) {
-  const ms = (ACTIVE.includes(run.status) ? moment?.sim_ms : null) ?? run.sim_ms;
-  const at = clock(ms).replace(' ', '\u00a0'); // days and time stay together
-  return [inCharge(run.schedulers), ...(whole ? [modeText(run.mode)] : []), at, wall(run.created_at)].join(' · ');
+  const ms = (BEGUN.includes(run.status) ? moment?.sim_ms : null) ?? run.sim_ms;
+  const at = runTime(ms, run.began_at).replaceAll(' ', '\u00a0'); // days, time and UTC stay together
+  const charge = inCharge(run.schedulers, run.began_at);
+  return [charge, ...(whole ? [modeText(run.mode)] : []), at, wall(run.created_at)].join(' · ');
 }
 
 /** [[title, value]] of a run: jobs by outcome, then what was reached. table: the table of metrics. */
-export function figuresOf(run, moment, table) {
+export function cardMetrics(run, moment, table) {
   const metrics = run.metrics ?? {};
   const jobs = moment?.jobs;
   const running = jobs && jobs.running + (jobs.profiling ?? 0) + (jobs.moving ?? 0);
   const completed = metrics.completed ?? jobs?.completed;
   const cells = [
-    ...(ACTIVE.includes(run.status) ? [['Running', number(running, 0)]] : []),
+    ...(BEGUN.includes(run.status) ? [['Running', number(running, 0)]] : []),
     [
-      run.mode === 'mirror' ? 'Ended' : 'Completed',
+      rulesOf(run).anyEnd ? 'Ended' : 'Completed',
       completed === undefined ? '–' : `${number(completed, 0)} of ${number(run.job_count, 0)}`,
     ],
     ['Rejected', number(metrics.rejected ?? jobs?.rejected, 0)],
   ];
   const unfinished = (metrics.jobs ?? 0) - metrics.completed - metrics.rejected;
-  if (!ACTIVE.includes(run.status) && unfinished > 0) cells.push(['Unfinished', number(unfinished, 0)]);
+  if (!BEGUN.includes(run.status) && unfinished > 0) cells.push(['Unfinished', number(unfinished, 0)]);
   const utility = metrics.total_utility ?? moment?.utility ?? null;
   if (utility !== null) cells.push([table.get('total_utility').title, number(utility, 0)]);
   if (metrics.mean_jct_ms) cells.push([table.get('mean_jct_ms').title, duration(metrics.mean_jct_ms)]);

@@ -1,17 +1,19 @@
-// Runs as a table: a row per run with its newest figures.
+// Runs as a table: a row per run with its newest metrics.
 
-import { inCharge } from '../models/phases.js';
-import { modeText } from '../models/titles.js';
-import { untilText } from '../run/figures/metrics-panel.js';
+import { inCharge } from '../core/phases.js';
+import { untilText } from '../run/metrics/metrics-panel.js';
 import { h } from '../ui/dom.js';
-import { clock, number, wall } from '../util/format.js';
+import { statusMark } from '../ui/labels/state-mark.js';
+import { number, wall } from '../util/format.js';
+import { runTime } from '../util/wall-clock.js';
 import { teamChip } from '../settings/team-chip.js';
+import { modeText } from '../util/run-modes.js';
 
 /**
- * The columns. metrics: the table of metrics; tick(run): the box that chooses a run; figures(run): the metrics of an
- * active run; moment(run): those, or of an ended run that stored none.
+ * The columns. metrics: the table of metrics; tick(run): the box that chooses a run; live(run): the newest metrics
+ * of an active run; moment(run): those, or of an ended run that stored none.
  */
-export function runColumns({ metrics, tick, figures, moment, isPartial }) {
+export function runColumns({ metrics, tick, live, moment, isPartial }) {
   const ended = (key, of) => ({
     title: metrics.get(key).title,
     hint: metrics.get(key).definition,
@@ -26,16 +28,16 @@ export function runColumns({ metrics, tick, figures, moment, isPartial }) {
       cell: (run) => [h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`), teamChip(run)],
     },
     { title: 'State', value: (run) => run.status, cell: (run) => stateCell(run, isPartial(run)) },
-    { title: 'Scheduler', cell: (run) => inCharge(run.schedulers) },
+    { title: 'Scheduler', cell: (run) => inCharge(run.schedulers, run.began_at) },
     { title: 'Mode', value: (run) => modeText(run.mode), cell: (run) => modeText(run.mode) },
     {
       title: 'Simulated time',
       value: (run) => run.sim_ms,
       number: true,
-      cell: (run) => clock(figures(run)?.sim_ms ?? run.sim_ms),
+      cell: (run) => runTime(live(run)?.sim_ms ?? run.sim_ms, run.began_at),
     },
     { title: 'Jobs', value: (run) => run.job_count, number: true, cell: (run) => number(run.job_count, 0) },
-    { title: 'Running', number: true, cell: (run) => number(busy(figures(run)?.jobs)) },
+    { title: 'Running', number: true, cell: (run) => number(busy(live(run)?.jobs)) },
     ended('completed', (now) => now?.jobs.completed),
     ended('rejected', (now) => now?.jobs.rejected),
     ended('total_utility', (now) => now?.utility),
@@ -51,7 +53,7 @@ export function runColumns({ metrics, tick, figures, moment, isPartial }) {
 function stateCell(run, partial) {
   const note = (text) => h('div', { class: 'muted small' }, text);
   return [
-    h('span', { class: 'state', 'data-state': run.status, title: run.message }, run.status),
+    statusMark(run),
     partial ? note(`metrics ${untilText(run)}`) : null,
     run.activity ? note(run.activity.text) : null,
   ];

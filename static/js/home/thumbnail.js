@@ -2,7 +2,8 @@
 // from left to right.
 
 import { colors } from '../util/colors.js';
-import { clock, duration, plural } from '../util/format.js';
+import { duration, plural } from '../util/format.js';
+import { runTime } from '../util/wall-clock.js';
 
 const NONE = 255; // of a group that has nothing of what is counted
 const FULL = 100;
@@ -22,8 +23,9 @@ export function lines(rows) {
 /** Share of the width that lies before the newest time; 1 where nothing is planned. */
 export const passed = ({ sim_ms: at, from_ms: from, to_ms: to }) => Math.min(1, Math.max(0, (at - from) / (to - from)));
 
-/** Content of the picture, in words. */
-export function said({ from_ms: from, sim_ms: at, to_ms: to, columns, rows }) {
+/** Content of the picture, in words; beganAt: as for runTime(). */
+export function said({ from_ms: from, sim_ms: at, to_ms: to, columns, rows }, beganAt) {
+  const clock = (ms) => runTime(ms, beganAt);
   const servers = rows.reduce((sum, row) => sum + row.servers, 0);
   const groups = rows.filter(({ site }) => site !== UNLIMITED);
   const cloud = groups.length < rows.length ? '; last row: workers in the unlimited cloud, relative to their peak' : '';

@@ -1,6 +1,6 @@
 // Condition of a live cluster in words: state, age of the data, lag of facts, cost of following.
 
-import { duration, number, percent, plural, wall } from '../util/format.js';
+import { duration, number, percent, plural, wallOfUnix } from '../util/format.js';
 
 /**
  * A connection as GET /api/connections/ answers.
@@ -96,7 +96,7 @@ export function auditText({ audit }) {
   if (audit.error) return `drift audit failed: ${audit.error}`;
   if (!audit.checked_at) return '';
   const found = plural(audit.count ?? 0, 'difference');
-  const at = wall(new Date(audit.checked_at * 1000).toISOString());
+  const at = wallOfUnix(audit.checked_at);
   const without = audit.accounted === false ? ' (the cluster keeps no accounting)' : '';
   return `drift audit: ${found} in ${number(audit.compared, 0)} jobs and nodes${without}, ${at}`;
 }

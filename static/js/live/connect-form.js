@@ -5,6 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
 import { field, markInvalid, numberField } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
+import { SCOPES } from '../ui/labels/token-scopes.js';
 import { curlExample } from './condition.js';
 import { siteFields, withSites } from './site-rule.js';
 import { samplerFields } from './sampler-fields.js';
@@ -81,7 +82,7 @@ export function connectForm(form, { connectors, sites, samplers = [] }, onMade) 
         h(
           'li',
           {},
-          'Create a token with the scope “Post events of one source” for the source ',
+          `Create a token with the scope “${SCOPES.ingest}” for the source `,
           h('code', {}, source),
           ': ',
           h('a', { href: '/settings/tokens/' }, 'Tokens'),

@@ -1,7 +1,6 @@
 // Table of live clusters: on their page, and at the top of the overview.
 
-import { wall } from '../util/format.js';
-import { duration, number } from '../util/format.js';
+import { duration, number, wallOfUnix } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { ageMs, costText, isOld, notUpText, stateText, waiting } from './condition.js';
 import { teamChip } from '../settings/team-chip.js';
@@ -74,7 +73,7 @@ function notUp(condition) {
 }
 
 function stateCell({ state, since, message }) {
-  const at = since === null ? '' : ` since ${wall(new Date(since * 1000).toISOString())}`;
+  const at = since === null ? '' : ` since ${wallOfUnix(since)}`;
   return [
     h('span', { class: 'state', 'data-state': state }, stateText(state), at ? h('span', { class: 'muted' }, at) : null),
     message ? h('div', { class: state === 'failing' ? 'error small' : 'muted small' }, codeText(message)) : null,

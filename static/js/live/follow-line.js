@@ -4,7 +4,7 @@ import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { $, fill, h, wholeDates } from '../ui/dom.js';
-import { number, wall } from '../util/format.js';
+import { number, wallOfUnix } from '../util/format.js';
 import {
   ageMs,
   ageText,
@@ -106,7 +106,7 @@ export class FollowLine extends EventTarget {
     const samples = samplesText(condition, elapsed);
     const missing = samplesMessage(condition);
     const unsampled = condition.samples?.state === 'failing';
-    const since = condition.since === null ? '' : ` since ${wall(new Date(condition.since * 1000).toISOString())}`;
+    const since = condition.since === null ? '' : ` since ${wallOfUnix(condition.since)}`;
     const age = ageText(condition, elapsed);
     const sentences = [condition.message, offsetText(condition), error].filter(Boolean).join(' ');
     const notUp = notUpText(condition);

@@ -3,13 +3,19 @@
 import { get } from '../core/api.js';
 import { h } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { duration, number, percent, plural, wall, wallClock } from '../util/format.js';
+import { duration, number, percent, plural } from '../util/format.js';
+import { utcTime } from '../util/wall-clock.js';
 
 const AGAIN_MS = 5000;
-const DAY_MS = 86_400_000;
 /** States of calibration on screen, by their names in the API. */
 export const STATES = { learning: 'learning', calibrated: 'calibrated', off: 'not calibrated' };
+const LEADS = {
+  learning: 'Forecast, not calibrated yet',
+  calibrated: 'Forecast',
+  off: 'Forecast, not calibrated',
+};
 const EXACT_MS = 600_000; // nearer starts are shown with seconds
+const DUE_MS = 60_000; // a job that fits now and would start within this time could start now
 const WHY = {
   now: 'It fits now, and waits for the next cycle of the scheduler.',
   priority: 'It waits for jobs with a higher priority.',
@@ -26,6 +32,7 @@ export class Forecasts extends EventTarget {
     this.rows = [];
     this.byJob = new Map();
     this.error = '';
+    this.state = 'learning'; // of the calibration
     this.signature = '';
     this.part = new PagePart('forecast');
   }
@@ -51,10 +58,12 @@ export class Forecasts extends EventTarget {
         this.part.loaded();
         this.badge?.replaceChildren(badgeOf(this.name, answer.calibration));
         const rows = answer.run === this.runId ? answer.rows : [];
-        const signature = `${answer.run} ${answer.made_ms} ${answer.error}`;
+        const { state } = answer.calibration;
+        const signature = `${answer.run} ${answer.made_ms} ${answer.error} ${state}`;
         if (signature !== this.signature) {
           this.rows = rows;
           this.error = answer.error;
+          this.state = state;
           this.signature = signature;
           this.byJob = new Map(rows.map((row) => [row.job, row]));
           this.dispatchEvent(new Event('update'));
@@ -74,26 +83,32 @@ export class Forecasts extends EventTarget {
     return h(
       'div',
       { class: 'reason forecast', 'data-kind': 'forecast' },
-      [...words(row, epochMs), ...outdated(this.error)].map(line),
+      [...words(row, epochMs, this.state), ...outdated(this.error)].map(line),
     );
   }
 }
 
 const line = (text, place) => (place ? h('p', { class: 'muted' }, text) : h('strong', {}, text));
 
-/** The forecast of a job in sentences, the first one the start. */
-export function words(row, epochMs, now = Date.now()) {
+/**
+ * The forecast of a job in sentences, the first one the start. state: of the calibration, as in the API.
+ */
+export function words(row, epochMs, state, now = Date.now()) {
+  const lead = LEADS[state];
   const system = row.system_ms === null ? '' : `; the cluster estimates ${time(row.system_ms + epochMs, now)}`;
   if (row.start_ms === null) return [`No start is forecast${system}.`, row.never];
   const at = (ms) => time(ms + epochMs, now, row.start_ms + epochMs - now < EXACT_MS);
   const band = row.low_ms === null ? '' : `, between ${at(row.low_ms)} and ${at(row.high_ms)}`;
-  const found = [`Starts at ${at(row.start_ms)}${band}${system}.`];
+  const due = row.why === 'now' && row.start_ms + epochMs - now < DUE_MS; // its start is now again at the next look
+  const start = due ? 'could start now' : `starts at ${at(row.start_ms)}`;
+  const found = [`${lead}: ${start}${band}${system}.`];
   const names = row.waits_for.join(', ') + (row.more ? ` and ${number(row.more, 0)} more` : '');
   if (row.why === 'resources') found.push(`It waits for ${names} to end.`);
   else if (row.why === 'dependency') found.push(`It depends on ${names}.`);
   else found.push(WHY[row.why] ?? '');
   const ahead = row.ahead ? `${plural(row.ahead, 'waiting job')} ${row.ahead === 1 ? 'is' : 'are'} ahead of it. ` : '';
-  found.push(`${ahead}It is forecast to end at ${at(row.finish_ms)}, after ${duration(row.finish_ms - row.start_ms)}.`);
+  const length = duration(row.finish_ms - row.start_ms);
+  found.push(`${ahead}It would ${due ? `run for ${length}` : `end at ${at(row.finish_ms)}, after ${length}`}.`);
   return found.filter(Boolean);
 }
 
@@ -102,14 +117,13 @@ export function outdated(error) {
   return error ? [`The forecast is not up to date: ${error}.`] : [];
 }
 
-/** A time of day, with the date where it is not within a day of now. */
+/** A time in UTC, without seconds unless it is exact. */
 function time(ms, now, exact = false) {
-  if (Math.abs(ms - now) > DAY_MS) return wall(new Date(ms).toISOString());
-  const text = wallClock(ms);
-  return exact ? text : `${text.slice(0, 5)} UTC`;
+  const text = utcTime(ms, now);
+  return exact ? text : text.replace(/(:\d\d):\d\d /, '$1 ');
 }
 
-/** True if the forecasts can be relied on, with the figure; a link to the page with all figures. */
+/** A link to the page of the errors of forecasts; its text says whether the forecasts are calibrated. */
 export function badgeOf(name, calibration) {
   const { title, hint } = calibrationText(calibration);
   return h(

@@ -2,66 +2,47 @@
 
 import { comparedCell } from '../compare/metrics-table.js';
 import { valueText } from '../core/metric-table.js';
+import { table } from '../ui/data-table.js';
 import { h } from '../ui/dom.js';
 import { duration } from '../util/format.js';
 
 const WIDTH = 90;
 const HEIGHT = 22;
 const GPU = ['utilization.gpu', 'gpu_hours'];
+const REAL = { scheduler: null }; // the row of the cluster itself
 const NOTHING = { value: null, delta: null, relative: null, verdict: null, best: false };
 
 /**
- * The table of one kind of durations. real: figures of the cluster; week: {scheduler: [[Unix s, difference in ms]]};
+ * The table of one kind of durations. real: metrics of the cluster; week: {scheduler: [[Unix s, difference in ms]]};
  * mirrored: the run of the real cluster; ranked: whether the best values are marked.
  */
-export function shadowTable({ rows }, { metrics, table, real, week, mirrored, ranked }) {
+export function shadowTable({ rows }, { metrics, table: known, real, week, mirrored, ranked }) {
   const gpus = (real['utilization.gpu'] ?? null) !== null;
   const shown = metrics.filter((key) => (gpus ? key !== 'utilization.cpu' : !GPU.includes(key)));
-  const columns = shown.map((key) => table.get(key));
-  return h(
-    'table',
-    { class: 'list shadows' },
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        h('th', { scope: 'col' }, 'Scheduler'),
-        columns.map(({ title, definition }) => h('th', { scope: 'col', class: 'number', title: definition }, title)),
-        h(
-          'th',
-          {
-            scope: 'col',
-            title: 'Difference of the mean wait from the real one in the last week; below the line: shorter waits',
-          },
-          'Last week',
-        ),
-      ),
-    ),
-    h(
-      'tbody',
-      {},
-      h(
-        'tr',
-        { class: 'real' },
-        h(
-          'th',
-          { scope: 'row' },
-          'Real cluster',
-          mirrored ? links(h('a', { href: `/runs/${mirrored}/` }, 'open')) : null,
-        ),
-        columns.map(({ key, title, unit }) =>
-          labelled(title, h('td', { class: 'number' }, valueText(real[key], unit))),
-        ),
-        labelled('Last week', h('td', {}, '–')),
-      ),
-      byTraining(rows).map(([title, own]) => [
-        h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: columns.length + 2 }, title)),
-        own.map((row) => rowOf(row, columns, week[row.scheduler] ?? [], { mirrored, ranked })),
-      ]),
-    ),
-  );
+  const value = (row, key, unit) => {
+    if (row === REAL) return valueText(real[key], unit);
+    const found = { ...NOTHING, ...row.cells[key] };
+    const compared = ranked ? found : { ...found, verdict: null };
+    return comparedCell(compared, unit, { isBase: false, best: ranked ? 'best shadow' : '' });
+  };
+  const columns = [
+    { title: 'Scheduler', rowHead: true, cell: (row) => headOf(row, mirrored) },
+    ...shown.map((key) => {
+      const { title, unit, definition } = known.get(key);
+      return { title, number: true, hint: definition, spanned: true, cell: (row) => value(row, key, unit) };
+    }),
+    {
+      title: 'Last week',
+      hint: 'Difference of the mean wait from the real one in the last week; below the line: shorter waits',
+      cell: (row) => (row === REAL ? '–' : sparkline(week[row.scheduler] ?? [], row.title)),
+    },
+  ];
+  return table(columns, [REAL, ...byTraining(rows).flatMap(([, own]) => own)], {
+    className: 'shadows',
+    groupOf: (row) => (row === REAL ? null : row.training_title),
+    instead: (row) => (row === REAL || row.status === 'done' ? null : absence(row)),
+    rowProperties: (row) => (row === REAL ? { class: 'real' } : { 'data-scheduler': row.scheduler }),
+  });
 }
 
 /** [title, rows] of each execution model, in the order of their first rows. */
@@ -71,46 +52,24 @@ export function byTraining(rows) {
   return [...found];
 }
 
-function rowOf(row, columns, points, { mirrored, ranked }) {
-  const done = row.status === 'done';
-  return h(
-    'tr',
-    { 'data-scheduler': row.scheduler },
-    h(
-      'th',
-      { scope: 'row' },
-      row.title,
-      row.run
-        ? links(
-            h('a', { href: `/runs/${row.run}/` }, 'open'),
-            mirrored && done ? [' · ', h('a', { href: `/compare/?runs=${mirrored},${row.run}` }, 'compare')] : null,
-          )
-        : null,
-    ),
-    done
-      ? columns.map(({ key, title, unit }) => {
-          const found = { ...NOTHING, ...row.cells[key] };
-          const cell = comparedCell(ranked ? found : { ...found, verdict: null }, unit, {
-            isBase: false,
-            best: ranked ? 'best shadow' : '',
-          });
-          return labelled(title, cell);
-        })
-      : h(
-          'td',
-          { colspan: columns.length, class: row.status === 'failed' ? 'error wide' : 'muted wide' },
-          row.status === 'failed' ? row.message : 'not computed',
-        ),
-    labelled('Last week', h('td', {}, sparkline(points, row.title))),
-  );
+/** The name of a row, with the links to its run. */
+function headOf(row, mirrored) {
+  if (row === REAL) return ['Real cluster', mirrored ? links(h('a', { href: `/runs/${mirrored}/` }, 'open')) : null];
+  const compares = mirrored && row.status === 'done';
+  return [
+    row.title,
+    row.run
+      ? links(
+          h('a', { href: `/runs/${row.run}/` }, 'open'),
+          compares ? [' · ', h('a', { href: `/compare/?runs=${mirrored},${row.run}` }, 'compare')] : null,
+        )
+      : null,
+  ];
 }
 
-/** A cell with its title, for cards; without a value it is left out of them, as of those of data-table.js. */
-function labelled(title, cell) {
-  cell.dataset.label = title;
-  cell.classList.toggle('none', cell.textContent === '–');
-  return cell;
-}
+/** Message in place of the values of a scheduler that has none. */
+const absence = ({ status, message }) =>
+  status === 'failed' ? { class: 'error wide', content: message } : { class: 'muted wide', content: 'not computed' };
 
 const links = (...content) => h('span', { class: 'links small' }, content);
 

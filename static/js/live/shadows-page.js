@@ -8,7 +8,8 @@ import { empty } from '../ui/data-table.js';
 import { $, fill, h, setText, wholeDates } from '../ui/dom.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { clock, duration, plural, wall } from '../util/format.js';
+import { duration, plural, wall } from '../util/format.js';
+import { runTime } from '../util/wall-clock.js';
 import { Poll } from '../util/poll.js';
 
 const BUSY_MS = 1000;
@@ -91,12 +92,12 @@ function left(cannot) {
   );
 }
 
-const wholeSeconds = (ms) => Math.floor(ms / 1000) * 1000; // as clock() shows it
+const wholeSeconds = (ms) => Math.floor(ms / 1000) * 1000; // as runTime() shows it
 const ranked = (set) => set.until_ms - set.from_ms >= MIN_RANKED_MS;
 function shortText({ from_ms: from, until_ms: until }) {
   const length = duration(wholeSeconds(until) - wholeSeconds(from));
   const least = duration(MIN_RANKED_MS);
-  return `The window is only ${length} long. The best values are marked only if it is at least ${least} long.`;
+  return `The replayed window is only ${length} long. The best values are marked only if it is at least ${least} long.`;
 }
 
 function facts(set) {
@@ -110,12 +111,13 @@ function facts(set) {
     h(
       'p',
       {},
-      `From ${clock(set.from_ms)} to ${clock(set.until_ms)} of `,
+      `From ${runTime(set.from_ms, set.began_at)} to ${runTime(set.until_ms, set.began_at)} of `,
       set.run ? h('a', { href: `/runs/${set.run}/` }, `run ${set.run}`) : 'a run that was deleted',
       wholeDates(`, ${jobs}, computed ${wall(set.at)}. `),
       'Differences from the real cluster cover the jobs that completed in both.',
     ),
     set.note ? h('p', { class: 'notice' }, set.note) : null,
+    set.unranked ? h('p', { class: 'notice' }, set.unranked) : null,
     ranked(set) ? null : h('p', { class: 'notice' }, shortText(set)),
     h(
       'details',
@@ -145,11 +147,12 @@ function paintProgress({ progress, failed }) {
         ? `${progress.done} of ${plural(progress.total, 'shadow')} computed`
         : progress.status === 'queued'
           ? 'Waiting for a worker'
-          : 'Preparing the window',
+          : 'Preparing the replayed window',
     );
   }
   $('#failed').hidden = !failed;
-  setText($('#failed'), failed ? `The newest set could not be computed: ${failed}.` : '');
+  setText($('#failed-why'), failed ? `The newest set could not be computed: ${failed}.` : '');
+  if ($('#again')) $('#again').hidden = Boolean(progress);
   if ($('#start')) $('#start').hidden = Boolean(progress);
   if ($('#cancel')) $('#cancel').hidden = !progress;
 }
@@ -168,6 +171,7 @@ const fail = failureLine($('#error'));
 const part = new PagePart('shadows');
 const poll = new Poll(load, IDLE_MS, (error) => part.turn(error));
 connectionBadge($('#connection'), poll, 'change');
-$('#start')?.addEventListener('click', () => act(`/api/live/${name}/shadows/`, { hours: Number($('#hours').value) }));
+for (const button of ['#start', '#again'])
+  $(button)?.addEventListener('click', () => act(`/api/live/${name}/shadows/`, { hours: Number($('#hours').value) }));
 $('#cancel')?.addEventListener('click', () => act(`/api/live/${name}/shadows/cancel/`));
 poll.now();

@@ -49,7 +49,7 @@ export async function siteForm({ name, sites }, done) {
         'p',
         { class: 'muted small' },
         'The next poll of the nodes writes the change, and the run continues. Its charts then show the new sites for ',
-        'the whole run; a fork from an earlier time keeps the earlier sites.',
+        'the whole run; a cut at an earlier time has the sites of that time.',
       ),
     ],
     errorLine: (key) => parameterLine(fields, 'p', key),

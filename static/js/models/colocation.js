@@ -1,22 +1,22 @@
 // Co-location: groups of jobs that share machines, with computation and communication interleaved.
 
-import { groupCurves, groupUse, machinesIn } from '../charts/group-use.js';
+import { groupCurves, groupUse, machinesIn } from '../charts/use/group-use.js';
 import { JOB_STATES } from '../core/job-state.js';
-import { GroupBands } from '../gantt/layers/colocation.js';
-import { JobPhases } from '../gantt/layers/job-phases.js';
-import { Regroupings } from '../gantt/layers/regroupings.js';
-import { SiteUse } from '../gantt/layers/site-use.js';
+import { GroupBands } from '../gantt/layers/colocation/group-bands.js';
+import { JobStates } from '../gantt/layers/colocation/job-states.js';
+import { Regroupings } from '../gantt/layers/colocation/regroupings.js';
+import { SiteUse } from '../gantt/layers/colocation/site-use.js';
 import { number, percent, plural } from '../util/format.js';
 import { staysOn } from './group-stays.js';
-import { phaseAt } from './phases.js';
+import { phaseAt } from '../core/phases.js';
 
-const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'count', 'lane'];
+const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'count', 'worker_slot'];
 
 export const colocation = {
   name: 'colocation',
   states: JOB_STATES,
   otherStates: {},
-  inUse: () => 'Used',
+  inUse: () => 'Use',
   tiles: () => [
     ['used-cpu', 'groups.cpu_utilization'],
     ['used-net', 'groups.net_utilization'],
@@ -54,11 +54,11 @@ export const colocation = {
   layers: ({ store, info, redraw }) => [
     new GroupBands(store, info, redraw, (ms) => phaseAt(info.phases, ms).model === colocation.name),
     new SiteUse(store, info),
-    new JobPhases(store, info),
+    new JobStates(store, info),
     new Regroupings(store),
   ],
   ofJobs: (order) => order !== 'servers' && order !== 'sites',
-  subLanes: () => null,
+  subRows: () => null,
   measures: () => [],
   stacks: (server, info, bars) => [
     {

@@ -1,14 +1,16 @@
-// Stays of jobs on a machine that groups of jobs share, as bars: for each time, with the end that was planned then.
+// Stays of jobs on a machine that groups of jobs share, as bars: for each time, with the end that was planned then. A
+// stay on a machine goes on when the job changes its group and keeps the machine.
 
-import { NEVER, OPEN, WORKER } from '../core/bars.js';
+import { NEVER, OPEN, WORKER } from '../core/columns/bars.js';
+import { memberships } from '../core/memberships.js';
 
 /** @typedef {{from: number, until: number, end: number}} Part of a stay, between two changes of the job's group */
 /** @typedef {{job: number, parts: Part[]}} Stay */
 
 /**
- * Rows [job, start, end, born, died, role, count, lane] of the stays on a server. A group changes often, so a stay has
- * many parts: a row is valid during a part and ends when the plan of that time ends; after the last part, a row ends
- * when the job left.
+ * Rows [job, start, end, born, died, role, count, worker slot] of the stays on a server. A group changes often, so a
+ * stay has many parts: a row is valid during a part and ends when the plan of that time ends; after the last part, a
+ * row ends when the job left.
  *
  * @param {import('../core/store.js').Store} store
  * @param {number} server
@@ -25,31 +27,32 @@ export function staysOn(store, server) {
 }
 
 /**
+ * The stays on a server, with their parts.
+ *
  * @param {import('../core/store.js').Store} store
  * @param {number} server
  * @returns {Stay[]}
  */
-function staysOf(store, server) {
+export function staysOf(store, server) {
   /** @type {Map<number, Stay>} */
   const newest = new Map(); // job -> its latest stay
   /** @type {Stay[]} */
   const stays = [];
   const planned = plannedEnds(store);
-  for (const [from, until, { group, servers, jobs }] of store.groups) {
+  for (const { job, from, until, segment } of memberships(store.groups)) {
+    const [, , { group, servers }] = segment;
     if (!servers.includes(server)) continue;
-    for (const job of jobs) {
-      const before = newest.get(job);
-      const last = before?.parts[before.parts.length - 1];
-      const goesOn = last?.until === from;
-      // a group may change without new plans of its jobs
-      const standing = goesOn ? last.end : until === NEVER ? OPEN : until;
-      const end = planned.get(`${job} ${group} ${from}`) ?? standing;
-      if (goesOn) before.parts.push({ from, until, end });
-      else {
-        const stay = { job, parts: [{ from, until, end }] };
-        newest.set(job, stay);
-        stays.push(stay);
-      }
+    const before = newest.get(job);
+    const last = before?.parts[before.parts.length - 1];
+    const goesOn = last?.until === from;
+    // a group may change without new plans of its jobs
+    const standing = goesOn ? last.end : until === NEVER ? OPEN : until;
+    const end = planned.get(`${job} ${group} ${from}`) ?? standing;
+    if (goesOn) before.parts.push({ from, until, end });
+    else {
+      const stay = { job, parts: [{ from, until, end }] };
+      newest.set(job, stay);
+      stays.push(stay);
     }
   }
   return stays;

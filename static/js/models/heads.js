@@ -1,7 +1,7 @@
 // Execution models of schedulers as heads of lists: title, rule, and a small picture of how jobs hold servers.
 
 const GRID = [0, 1, 2, 3].flatMap((x) => [0, 1, 2].filter((y) => (x + y) % 3 !== 2).map((y) => [x * 7, y * 6, 6, 5]));
-const LANES = [[0, 0, 12, 4], [14, 0, 14, 4], [5, 6, 18, 4], [0, 12, 8, 4], [10, 12, 13, 4]]; // prettier-ignore
+const WORKERS = [[0, 0, 12, 4], [14, 0, 14, 4], [5, 6, 18, 4], [0, 12, 8, 4], [10, 12, 13, 4]]; // prettier-ignore
 const BLOCKS = [[0, 0, 13, 16], [15, 0, 13, 7], [15, 9, 13, 7]]; // prettier-ignore
 
 /**
@@ -14,7 +14,7 @@ export const MODEL_HEADS = [
     name: 'typed_workers',
     title: 'Typed workers',
     rule: 'Each worker of a type does one thing at a time',
-    picture: LANES,
+    picture: WORKERS,
   },
   { name: 'colocation', title: 'Co-location', rule: 'Jobs share whole machines in groups', picture: BLOCKS },
   { name: 'other', title: 'Others', rule: '', picture: [] },

@@ -19,10 +19,11 @@ import { typedWorkers } from './typed-workers.js';
  * @property {Function} shares (store, info, p, from, width, bins) -> {key: Float64Array}, both sites together
  * @property {Function} utilization (store, info) -> {curves, exact, y, hidden, note(p)}
  * @property {object[]} jobColumns of the jobs table, {key, title, number, cell(row)}
- * @property {{mark: string, text: string, rows?: string}[]} legend of the schedule, for one order of rows or all
+ * @property {{mark: string, text: string, rows?: string, role?: number}[]} legend of the schedule, for one order of
+ *   rows or all; with a role, only where a bar has it
  * @property {(context: any) => object[]} layers of the Gantt (gantt/layers)
  * @property {(order: string) => boolean} ofJobs true if rows in this order show single jobs, and not groups of jobs
- * @property {(server: any) => number[] | null} subLanes [workers, ps] of a server where bars have fixed ones
+ * @property {(server: any) => number[] | null} subRows [workers, ps] of a server where bars have fixed ones
  * @property {Function} measures (server, store, info) -> what bars hold of a server (core/held-shares.js)
  * @property {Function} stacks (server, info, bars) -> charts of the server page, {key, title, unit, capacity, amountOf}
  * @property {Function} barsOn (own, server, store) -> () => {bars, rows} of the server page; own: rows on the server

@@ -1,15 +1,13 @@
 // Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
 
-import { observedCurves } from '../charts/allocated-used.js';
-import { demandOf } from '../core/bars.js';
+import { observedCurves } from '../charts/use/allocated-used.js';
+import { SUSPENDED } from '../core/columns/bars.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { NowLine, Reservations, Unseen } from '../gantt/layers/observation.js';
 import { ForecastLayer } from '../gantt/layers/forecast.js';
 import { blankBefore } from '../util/interval-sums.js';
-import { capacitySteps, largest, perUnit } from '../util/capacity.js';
+import { CPU } from '../util/capacity.js';
 import { slotted } from './slotted.js';
-
-const CPU = 1;
 
 /** Jobs of a real cluster end in several ways, of which the state knows one. */
 const ENDED = {
@@ -21,12 +19,12 @@ export const observed = {
   ...slotted,
   name: 'observed',
   otherStates: { completed: ENDED },
-  inUse: (metrics, store) => (store.samples.use.length ? 'Allocated and used' : 'Allocated'),
+  inUse: (metrics, store) => (store.samples.use.length ? 'Allocation and use' : 'Allocation'),
   shares,
   utilization: observedCurves,
   legend: [
     { mark: 'solid', text: 'held by a job' },
-    { mark: 'hatch', text: 'held by a suspended job, without its CPUs' },
+    { mark: 'hatch', text: 'held by a suspended job, without its CPUs', role: SUSPENDED }, // only in a Slurm cluster
     { mark: 'blind', text: 'cluster not seen' },
     { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },
@@ -38,7 +36,6 @@ export const observed = {
     new ForecastLayer(),
     new NowLine(),
   ],
-  stacks,
 };
 
 /**
@@ -50,14 +47,4 @@ function shares(store, info, p, from, width, bins) {
   if (info.worker.length && !info.used[CPU]) found.cpu.fill(NaN);
   for (const share of Object.values(found)) blankBefore(share, from, width, store.seenFromMs);
   return found;
-}
-
-/** Each relevant resource, by job. */
-function stacks(server, info, bars) {
-  return info.names.flatMap((name, r) => {
-    const capacity = perUnit(capacitySteps(server, r), 1000);
-    if (!info.used[r] || !largest(capacity)) return [];
-    const amountOf = (bar) => (demandOf(bars(), bar, r, info) * bars().count[bar]) / 1000;
-    return [{ key: info.resources[r], title: name, unit: info.units[r], capacity, amountOf }];
-  });
 }

@@ -1,8 +1,8 @@
 // Slotted: workers and parameter servers that hold resources of a server in time slots.
 
-import { allocated, allocationCurves, offered } from '../charts/allocation.js';
+import { allocated, allocationCurves, offered } from '../charts/use/allocation.js';
 import { SHARED_STATES } from '../core/job-state.js';
-import { demandOf } from '../core/bars.js';
+import { heldBy } from '../core/columns/bars.js';
 import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { resourceMeasures } from '../core/held-shares.js';
 
@@ -13,7 +13,7 @@ export const slotted = {
   name: 'slotted',
   states: SHARED_STATES,
   otherStates: {},
-  inUse: () => 'Allocated',
+  inUse: () => 'Allocation',
   tiles: ({ limits }) =>
     Object.keys(TILES)
       .filter((key) => limits.includes(key))
@@ -27,7 +27,7 @@ export const slotted = {
   ],
   layers: () => [],
   ofJobs: () => true,
-  subLanes: () => null,
+  subRows: () => null,
   measures: resourceMeasures,
   stacks,
   barsOn: (own) => own,
@@ -44,15 +44,14 @@ function shares(store, info, p, from, width, bins) {
   return Object.fromEntries(Object.entries(TILES).map(([key, r]) => [key, share(r)]));
 }
 
-/** Each relevant resource, by job. A bar on a typed worker takes that worker, and no resources. */
+/** Each relevant resource, by job. */
 function stacks(server, info, bars) {
   return info.names.flatMap((name, r) => {
     const capacity = perUnit(capacitySteps(server, r), 1000);
     if (!info.used[r] || !largest(capacity)) return [];
     const amountOf = (bar) => {
       const columns = bars();
-      if (columns.shared?.[bar] || columns.lane[bar] >= 0) return 0;
-      return (demandOf(columns, bar, r, info) * columns.count[bar]) / 1000;
+      return columns.shared?.[bar] ? 0 : heldBy(columns, bar, r, info) / 1000;
     };
     return [{ key: info.resources[r], title: name, unit: info.units[r], capacity, amountOf }];
   });

@@ -1,4 +1,4 @@
-// Titles of what the API names by keys: types of events, modes of runs, actions of the audit list.
+// Titles of what the API names by keys: types of events, actions of the audit list.
 
 import { capital } from '../util/format.js';
 
@@ -26,10 +26,7 @@ const EVENTS = {
 };
 
 /** @type {Record<string, string>} */
-const MODES = { batch: 'batch', live: 'live', mirror: 'mirrored' };
-
-/** @type {Record<string, string>} */
-const NOUNS = { acting: 'permissions of plans', alert_rule: 'alert rule' };
+const NOUNS = { acting: 'permissions of plans', alert_rule: 'alert rule', drift: 'drift audit' };
 
 /** @type {Record<string, string>} Actions whose title is not their verb and noun. */
 const ACTIONS = {
@@ -40,13 +37,13 @@ const ACTIONS = {
   'acting.stop': 'Stop all plans',
   'connection.follow': 'Resume following',
   'connection.pause': 'Pause following',
-  'plan.applied': 'Plan applied',
+  'plan.applied': 'Application of plan',
   'plan.propose': 'Make plan',
-  'plan.refused': 'Plan refused',
-  'plan.undone': 'Plan undone',
+  'plan.refused': 'Refusal of plan',
+  'plan.undone': 'Undoing of plan',
   'retention.request': 'Start clean-up',
-  'retention.run': 'Clean-up done',
-  'run.held': 'Run held',
+  'retention.run': 'End of clean-up',
+  'run.held': 'Wait of run',
   'run.promote': 'Promote fork',
   'run.discard': 'Discard fork',
   'run.speed': 'Change speed of run',
@@ -60,9 +57,6 @@ const ACTIONS = {
 
 /** @param {string} kind */
 export const eventTitle = (kind) => EVENTS[kind] ?? capital(words(kind));
-
-/** @param {string} mode */
-export const modeText = (mode) => MODES[mode] ?? mode;
 
 /**
  * 'run.start' -> 'Start run'.

@@ -1,11 +1,11 @@
 // Typed workers: chunks and gangs on workers of a type, each of which runs one chunk at a time.
 
-import { typedWorkerCurves, typedWorkerRows, typedWorkerUse } from '../charts/typed-workers.js';
+import { typedWorkerCurves, typedWorkerRows, typedWorkerUse } from '../charts/use/typed-workers.js';
 import { SHARED_STATES } from '../core/job-state.js';
-import { PS } from '../core/bars.js';
+import { PS } from '../core/columns/bars.js';
 import { SuspensionLines, SuspensionMarks } from '../gantt/layers/suspensions.js';
 import { Uploads } from '../gantt/layers/uploads.js';
-import { laneSteps, largest } from '../util/capacity.js';
+import { workerSteps, largest } from '../util/capacity.js';
 import { slotMeasures } from '../core/held-shares.js';
 
 export const typedWorkers = {
@@ -29,8 +29,8 @@ export const typedWorkers = {
     new Uploads(store, info, redraw),
   ],
   ofJobs: () => true,
-  subLanes: (server) => {
-    const most = [0, 1].map((role) => largest(laneSteps(server, role)));
+  subRows: (server) => {
+    const most = [0, 1].map((role) => largest(workerSteps(server, role)));
     return most[0] + most[1] ? most : null;
   },
   measures: slotMeasures,
@@ -49,11 +49,11 @@ function shares(store, info, p, from, width, bins) {
 /** Its workers, and its slots for parameter servers, by job. */
 function stacks(server, info, bars) {
   const stack = (role) => ({
-    key: `lanes${role}`,
+    key: `workers${role}`,
     title: ['Workers', 'Parameter servers'][role],
     unit: ['workers', 'parameter servers'][role],
-    capacity: laneSteps(server, role),
-    amountOf: (bar) => Number(bars().lane[bar] >= 0 && (bars().role[bar] === PS) === (role === 1)),
+    capacity: workerSteps(server, role),
+    amountOf: (bar) => Number(bars().worker_slot[bar] >= 0 && (bars().role[bar] === PS) === (role === 1)),
   });
   return [0, 1].map(stack).filter(({ capacity }) => largest(capacity) > 0);
 }

@@ -26,9 +26,18 @@ export async function newRun() {
   const [schedulers, traces, clusters] = await new PagePart('form for a new run').first($('#new'), () =>
     Promise.all(paths.map((path) => get(path))),
   );
+  await Promise.all([addNamed('trace', traces.results), addNamed('cluster', clusters.results)]);
   const ready = traces.results.filter((trace) => trace.status === 'ready' && trace.job_count > 0);
   if (!ready.length) return fill($('#new'), h('div', { class: 'wide' }, noTraces()));
   return new NewRun($('#new'), schedulers, ready, clusters.results).begin();
+}
+
+/** Adds the trace or cluster that the address names, if it is not among the newest ones. */
+async function addNamed(name, rows) {
+  const number = url.get(name);
+  if (!/^\d+$/.test(number ?? '') || rows.some(({ id }) => String(id) === number)) return;
+  const found = await get(`/api/${name}s/${number}/`).catch(logError);
+  if (found) rows.push(found);
 }
 
 const noTraces = () =>
@@ -47,6 +56,7 @@ class NewRun {
     this.box = box;
     this.traces = traces;
     this.clusters = clusters;
+    this.own = null; // the cluster of the chosen trace
     this.trace = new CardChoice({ legend: 'Trace', name: 'trace', onChange: () => this.#traceChosen() });
     this.cluster = new CardChoice({
       legend: 'Cluster',
@@ -100,14 +110,14 @@ class NewRun {
     });
     const cluster = url.choice('cluster', of(this.clusters), '', 'A cluster that suits the trace is selected.');
     if (cluster) this.cluster.value = cluster;
-    else this.#propose();
+    this.#propose(!cluster);
     this.#sync();
   }
 
   /** Cards of the clusters, that of the trace first. */
   #showClusters() {
-    const own = ownCluster(this.clusters, Number(this.trace.value));
-    const ordered = own ? [own, ...this.clusters.filter((one) => one !== own)] : this.clusters;
+    const { own } = this;
+    const ordered = own ? [own, ...this.clusters.filter(({ id }) => id !== own.id)] : this.clusters;
     const generated = { value: GENERATED, title: 'Generate a cluster', lines: ['As in the OASiS paper'] };
     this.cluster.set([
       ...ordered.map((c) => {
@@ -120,6 +130,7 @@ class NewRun {
   }
 
   #traceChosen() {
+    this.own = null;
     this.#showClusters();
     this.#propose();
     this.#sync();
@@ -130,24 +141,32 @@ class NewRun {
     this.#sync();
   }
 
-  /** Selects the cluster of the trace, or else the newest one on which its jobs fit; none if there is none. */
-  async #propose() {
+  /**
+   * Shows the cluster of the trace, and selects it, or else the newest one on which its jobs fit; none if there is
+   * none. select: false keeps the selection.
+   */
+  async #propose(select = true) {
     const mine = ++this.proposed;
-    const own = ownCluster(this.clusters, Number(this.trace.value));
-    if (own) {
-      this.cluster.value = String(own.id);
-      return;
-    }
-    const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
-    const answer = await suitability(choices).catch((error) => {
+    const answer = await this.#proposal(select).catch((error) => {
       logError(error);
-      repeatAfter(error, () => mine === this.proposed && this.#propose());
-      return { cluster: null, problem: sentence(`No cluster could be proposed: ${error.message}`) };
+      repeatAfter(error, () => mine === this.proposed && this.#propose(select));
+      return { own: null, cluster: null, problem: sentence(`No cluster could be proposed: ${error.message}`) };
     });
     if (mine !== this.proposed) return;
+    this.own = answer.own;
+    if (this.own && !this.clusters.some(({ id }) => id === this.own.id)) this.clusters.push(this.own);
+    this.#showClusters();
+    if (!select) return;
     this.cluster.value = String(answer.cluster ?? '');
     this.unproposed = answer.problem ?? 'The jobs fit on none of the newest clusters.';
     this.#sync();
+  }
+
+  async #proposal(select) {
+    const own = await ownCluster(this.trace.value);
+    if (own || !select) return { own, cluster: own?.id };
+    const choices = { trace: this.trace.value, scheduler: this.schedulers.value, parameters: this.options.parameters };
+    return { own, ...(await suitability(choices)) };
   }
 
   #sync() {

@@ -5,6 +5,7 @@ import { parameterField, readParameters } from '../ui/fields/parameter-field.js'
 import { fill, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 import { CLOCK_SPEEDS, speedText } from '../util/speeds.js';
+import { MODES } from '../util/run-modes.js';
 
 const MINUTE = 60_000;
 const option = (value, text, selected = false) => h('option', { value, selected }, text);
@@ -118,18 +119,18 @@ export class Options {
 
   /** The values; an Error names the field that is wrong. */
   read() {
-    const live = this.mode.value === 'live';
+    const { paced } = MODES[this.mode.value];
     return {
       name: this.name.value,
       seed: wholeNumber(this.seed, 'Seed') ?? 0,
       servers: this.servers.hidden ? undefined : wholeNumber(this.serverCount, 'Servers', 2),
       horizon_slots: wholeNumber(this.horizonInput, 'Horizon', 1),
       slot_ms: this.slotInput.value === '' ? undefined : Math.round(Number(this.slotInput.value) * MINUTE),
-      pace: { mode: this.mode.value, ...(live ? { speed: Number(this.speedSelect.value) } : {}) },
+      pace: { mode: this.mode.value, ...(paced ? { speed: Number(this.speedSelect.value) } : {}) },
     };
   }
 
   #paced() {
-    this.speed.hidden = this.mode.value !== 'live';
+    this.speed.hidden = !MODES[this.mode.value].paced;
   }
 }

@@ -3,7 +3,7 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { number } from '../util/format.js';
+import { number, wallSeconds } from '../util/format.js';
 import { repeatAfter } from '../util/poll.js';
 import { DataTable, empty, firstRun, rowsOfPage } from '../ui/data-table.js';
 import { actionsTitle, actionTitle } from '../models/titles.js';
@@ -36,8 +36,7 @@ let known = null; // titles of schedulers and edits
 const columns = [
   {
     title: 'Time',
-    cell: (entry) =>
-      h('span', { class: 'nowrap', title: entry.at }, `${entry.at.slice(0, 10)} ${entry.at.slice(11, 19)} UTC`),
+    cell: (entry) => h('span', { class: 'nowrap', title: entry.at }, wallSeconds(entry.at)),
   },
   { title: 'User', cell: (entry) => entry.user || h('span', { class: 'muted' }, 'system') },
   { title: 'Action', cell: (entry) => h('span', { class: 'nowrap' }, actionTitle(entry.action)) },
@@ -138,11 +137,7 @@ function paint({ count, results, users, actions }, filtered) {
   );
   const none = filtered
     ? empty('No matching entries', 'The filters leave out all entries.', ['Show all entries', '/audit/'])
-    : empty(
-        'No changes yet',
-        'Each change that a user or the twin makes appears here with its time and author.',
-        firstRun(),
-      );
+    : empty('No changes yet', 'Changes that users and the twin made appear here with time and author.', firstRun());
   list.paint(results, { page: list.page, count, none });
 }
 

@@ -43,14 +43,16 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   themeChanged();
 });
 label();
-// paper is white, and browsers leave out the background: the dark theme would be pale on it
+// Paper is white, and browsers leave out the background: base.css has the dark theme for screens only, and charts take
+// the colours of an element of the light theme.
 addEventListener('beforeprint', () => {
   if (current() !== 'dark') return;
-  document.documentElement.dataset.theme = 'light';
-  themeChanged();
+  const paper = h('div', { hidden: true, 'data-theme': 'light' });
+  document.body.append(paper);
+  themeChanged(paper);
   drawNow();
   const restore = () => {
-    document.documentElement.dataset.theme = 'dark';
+    paper.remove();
     themeChanged();
   };
   addEventListener('afterprint', restore, { once: true });

@@ -4,6 +4,7 @@
 import { tick } from '../core/first-steps.js';
 import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
+import { metricTable } from '../core/metric-table.js';
 import { runLabel } from '../core/run-info.js';
 import { runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
@@ -22,7 +23,7 @@ import { Playhead } from '../core/playhead.js';
 import { Gantts } from '../compare/stacked-gantts.js';
 import { ChooseRuns } from '../compare/run-picker.js';
 import { Differences } from '../compare/differences.js';
-import { GROUPINGS, Groups, paintFigures, runMark } from '../compare/metrics-table.js';
+import { BREAKDOWNS, Breakdown, paintMetricsTable, runMark } from '../compare/metrics-table.js';
 import { Ranking } from '../compare/ranking.js';
 import { showRace } from '../compare/race-notice.js';
 import { wireSchedules } from '../compare/schedule-controls.js';
@@ -31,7 +32,8 @@ import { paintDivergence } from '../compare/first-divergence.js';
 
 const AGAIN_MS = 1500; // between two updates, while a compared run changes
 const FOLLOW_MS = 5000; // the same, while one has new events
-const MANY_JOBS = 1000; // if a compared run has more, rows are servers by default
+const KEEP_MS = 600_000; // the server keeps runs for an hour after it was asked
+const MAX_JOB_ROWS = 1000; // if a compared run has more, rows are servers by default
 const ids = runsOf(url.get('runs'));
 const unread = unreadable(url.get('runs'));
 if (unread.length)
@@ -39,6 +41,7 @@ if (unread.length)
 const view = new View();
 const playhead = new Playhead();
 let answer = null;
+let metrics = null; // the table of metrics
 let failing = false; // whether the notice shows a failure that has passed once the comparison loads
 let other = null; // the run compared with the baseline
 let choice = null; // of the runs to compare, once it was opened
@@ -52,11 +55,11 @@ let picked = url.get('job');
 
 const kindsPart = new PagePart('kinds of difference');
 const differences = new Differences(ids, (row) => pick(row?.id ?? null));
-const groups = new Groups($('#panel-groups'), {
-  by: url.choice('by', GROUPINGS, 'model', 'Jobs are grouped by model.'),
-  figure: url.get('figure'),
-  onChange: ({ by, figure }) =>
-    url.set({ by: by === 'model' ? '' : by, figure: figure === 'mean_jct_ms' ? '' : figure }),
+const breakdown = new Breakdown($('#panel-breakdown'), {
+  by: url.choice('by', BREAKDOWNS, 'model', 'Jobs are grouped by model.'),
+  metric: url.get('figure'),
+  onChange: ({ by, metric }) =>
+    url.set({ by: by === 'model' ? '' : by, figure: metric === 'mean_jct_ms' ? '' : metric }),
 });
 
 const ranking = new Ranking($('#panel-ranking'), {
@@ -66,8 +69,8 @@ const ranking = new Ranking($('#panel-ranking'), {
 
 const panels = [
   inPanel($('#panel-ranking'), () => ranking.paint(answer)),
-  inPanel($('#panel-figures'), () => paintMetrics()),
-  inPanel($('#panel-groups'), () => groups.paint(answer)),
+  inPanel($('#panel-metrics'), () => paintMetrics()),
+  inPanel($('#panel-breakdown'), () => breakdown.paint(answer)),
   inPanel($('#panel-spread'), () => spreads.paint(answer.distributions)),
   inPanel($('#panel-divergence'), () => paintAgainst()),
 ];
@@ -87,7 +90,7 @@ async function compare() {
   wire();
   const full = answer.runs.slice(0, answer.in_full.length);
   // if there are many jobs, the first rows cover only a small part of the time axis
-  const usual = Math.max(...answer.shared.of) > MANY_JOBS ? 'servers' : 'jobs';
+  const usual = Math.max(...answer.shared.of) > MAX_JOB_ROWS ? 'servers' : 'jobs';
   gantts = new Gantts($('#gantts'), {
     view,
     playhead,
@@ -122,6 +125,7 @@ async function compare() {
     },
   }); // for the console, and the browser tests
   const update = () => load().then(paint).then(recolor).catch(fail);
+  setInterval(keepRuns, KEEP_MS);
   const again = new Later(AGAIN_MS, update);
   follow = new Later(FOLLOW_MS, update);
   followOverview(
@@ -135,11 +139,15 @@ async function compare() {
   );
 }
 
+/** While the page is open, its runs are not deleted automatically; what fails is repeated at the next time. */
+const keepRuns = () => get(`/api/compare/open/?runs=${ids.join(',')}`).catch(() => {});
+
 async function load() {
-  const found = await get(`/api/compare/?runs=${ids.join(',')}`);
+  const [found, table] = await Promise.all([get(`/api/compare/?runs=${ids.join(',')}`), metricTable()]);
   if (answer && found.runs.length < answer.runs.length)
     throw new Refusal(`${found.notes[0]} This page shows the data that it had already loaded.`);
   answer = found;
+  metrics = table;
   if (failing) $('#notice').hidden = true;
   failing = false;
   other ??= compared();
@@ -179,14 +187,14 @@ function paint() {
   const begun = answer.runs.some((run) => run.begun);
   $('#unbegun').hidden = begun;
   $('#compared').toggleAttribute('data-unbegun', !begun);
-  $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
+  $('#metrics-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
   for (const paintPanel of panels) paintPanel();
 }
 
 function paintMetrics() {
-  const hidden = paintFigures($('#figures'), answer, { explained, onlyDifferent });
+  const hidden = paintMetricsTable($('#metrics'), answer, { explained, onlyDifferent });
   const equal = hidden ? `; ${plural(hidden, 'metric')} with equal values hidden` : '';
-  setText($('#figures-note'), `Below each value: the difference from run ${answer.runs[0].id}${equal}`);
+  setText($('#metrics-note'), `Below each value: the difference from run ${answer.runs[0].id}${equal}`);
   $('#only-different').setAttribute('aria-pressed', String(onlyDifferent));
 }
 
@@ -217,7 +225,7 @@ function paintAgainst() {
     view.reveal(divergence.at_ms);
     $('#panel-gantts').scrollIntoView({ behavior: 'smooth', block: 'start' });
   });
-  return differences.show(answer, other);
+  return differences.show(answer, other, metrics);
 }
 
 function against(run) {

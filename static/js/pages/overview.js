@@ -7,14 +7,15 @@ import { $, debounce, fill, h } from '../ui/dom.js';
 import { DataTable, empty, firstRun, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { FirstSteps } from '../home/first-steps.js';
-import { ACTIVE, Present } from '../home/present.js';
-import { presentRuns } from '../home/present-runs.js';
+import { BEGUN } from '../core/active-runs.js';
+import { Present } from '../home/present.js';
+import { MAX_RUNS, presentRuns } from '../home/present-runs.js';
 import { RunCards } from '../home/run-cards.js';
 import { RunFilters } from '../home/run-filters.js';
 import { runColumns } from '../home/run-table.js';
 import { LiveClusters } from '../live/on-overview.js';
 import { startTemplates } from '../scenarios/templates.js';
-import { hasMetrics, untilText } from '../run/figures/metrics-panel.js';
+import { hasMetrics, untilText } from '../run/metrics/metrics-panel.js';
 import { plural } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
@@ -22,7 +23,6 @@ import { isPassing, isRefusal, repeatAfter } from '../util/poll.js';
 
 const MAX_LIVE = 8; // active runs whose metrics are requested at a time
 const PAGE = 24; // runs that are listed at first, and with each "more"
-const MAX_RUNS = 500; // in one answer of the list
 const NEWEST = 50; // runs that are requested besides those of the filters
 const FRESH_MS = 1000;
 const FOLLOW_MS = 2000; // after the metrics of running runs were fetched: they change without a message
@@ -39,8 +39,8 @@ let newest = []; // the newest runs regardless of the filters, all active ones a
 let found = null; // the answer of the list
 const present = new Present($('#present'));
 const listed = new PagePart('list of runs');
-const figures = new PagePart('metrics of active runs');
-const endedFigures = new PagePart('metrics of cancelled and failed runs');
+const activeMetrics = new PagePart('metrics of active runs');
+const endedMetrics = new PagePart('metrics of cancelled and failed runs');
 const steps = $('#first-steps') ? new FirstSteps($('#first-steps'), $('#show-steps')) : null;
 const filters = new RunFilters($('#runs-card'), (name) => {
   if (name === 'view') return paint();
@@ -51,10 +51,10 @@ const filters = new RunFilters($('#runs-card'), (name) => {
 const ticked = new Set(); // runs to compare, the base first
 
 /** The newest metrics of an active run; once it has ended they are out of date. */
-const figuresOf = (run) => (run && ACTIVE.includes(run.status) ? live.get(run.id) : undefined);
+const liveOf = (run) => (run && BEGUN.includes(run.status) ? live.get(run.id) : undefined);
 
 /** The metrics of an ended run that stored none. */
-const moment = (run) => figuresOf(run) ?? ended.get(run.id);
+const moment = (run) => liveOf(run) ?? ended.get(run.id);
 
 let cards; // of the runs; made with the table of metrics
 
@@ -94,7 +94,7 @@ async function load() {
   found = page;
   runs = page.results;
   newest = candidates;
-  cards ??= new RunCards($('#cards'), { metrics, tick, figures: moment });
+  cards ??= new RunCards($('#cards'), { metrics, tick, moment });
   list ??= new DataTable($('#runs'), {
     name: 'runs',
     tools: $('#runs-tools'),
@@ -104,7 +104,7 @@ async function load() {
       size = MAX_RUNS; // the order is that of all runs
       loadAll();
     },
-    columns: runColumns({ metrics, tick, figures: figuresOf, moment, isPartial: (run) => ended.has(run.id) }),
+    columns: runColumns({ metrics, tick, live: liveOf, moment, isPartial: (run) => ended.has(run.id) }),
   });
   paint();
   watchWaiting();
@@ -141,13 +141,13 @@ $('#runs-more').addEventListener('click', () => {
 
 /** Fetches the metrics of the active runs whose metrics are the oldest. */
 async function ask() {
-  const active = runs.filter((run) => ACTIVE.includes(run.status));
+  const active = runs.filter((run) => BEGUN.includes(run.status));
   const oldest = [...active].sort((a, b) => (asked.get(a.id) ?? 0) - (asked.get(b.id) ?? 0));
   const wanted = oldest.slice(0, MAX_LIVE);
   for (const { id } of wanted) asked.set(id, (turn += 1));
   const answers = await Promise.allSettled(wanted.map((run) => get(`/api/runs/${run.id}/now/`)));
   for (const id of live.keys()) if (!active.some((run) => run.id === id)) live.delete(id);
-  tellFailure(figures, answers, ask);
+  tellFailure(activeMetrics, answers, ask);
   // no value if the run was just deleted, or the request failed
   answers.forEach((/** @type {any} */ { value }, i) => value && live.set(wanted[i].id, value));
   paint();
@@ -157,7 +157,7 @@ async function ask() {
 let following; // timer of the metrics
 function follow() {
   clearTimeout(following);
-  if (runs.some(({ id, status }) => status === 'running' || (ACTIVE.includes(status) && !asked.has(id))))
+  if (runs.some(({ id, status }) => status === 'running' || (BEGUN.includes(status) && !asked.has(id))))
     following = setTimeout(() => (document.hidden ? follow() : refresh()), FOLLOW_MS);
 }
 
@@ -169,7 +169,7 @@ async function askEnded() {
     if (answer.status === 'fulfilled') ended.set(run.id, answer.value);
     answers.push(answer);
   }
-  tellFailure(endedFigures, answers, askEnded);
+  tellFailure(endedMetrics, answers, askEnded);
   paint();
 }
 

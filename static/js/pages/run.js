@@ -1,17 +1,16 @@
 // The run page: store and stream, playhead, charts, table and drawer wired together.
 
-import { wireRows } from '../gantt/row-controls.js';
 import { banner } from '../ui/banner.js';
-import { confirmed, informed } from '../ui/confirm.js';
+import { informed } from '../ui/confirm.js';
 import { get, isOfLargeRun, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, setText } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
-import { inCharge } from '../models/phases.js';
-import { modeText } from '../models/titles.js';
+import { inCharge } from '../core/phases.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { clock, plural } from '../util/format.js';
+import { datedClock } from '../util/wall-clock.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
@@ -23,36 +22,35 @@ import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
-import { Gantt } from '../gantt/gantt.js';
+import { modeText, rulesOf, statusText } from '../util/run-modes.js';
+import { ACTIVE } from '../core/active-runs.js';
 import { lifeOf } from '../gantt/layers/life.js';
+import { metricsWork } from '../run/metrics/metrics-work.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
 import { Activity } from '../run/activity.js';
-import { RejectionNote } from '../run/figures/all-rejected.js';
+import { RejectionNote } from '../run/metrics/all-rejected.js';
 import { Ask } from '../run/ask.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
 import { cutAt } from '../run/cut-dialog.js';
 import { EventStep } from '../run/event-stepper.js';
 import { EventsTable } from '../run/events-table.js';
-import { Family, afterTheEnd, drainOf, forkAt } from '../run/forks.js';
-import { ganttLegend } from '../run/schedule/gantt-legend.js';
+import { Family, forkAt } from '../run/forks.js';
 import { JobsTable } from '../run/jobs-table.js';
-import { hasMetrics, paintMetrics, untilText } from '../run/figures/metrics-panel.js';
+import { hasMetrics, paintMetrics, untilText } from '../run/metrics/metrics-panel.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { printPanel, savePicture } from '../ui/png-button.js';
-import { ScheduleOptions } from '../run/schedule/gantt-options.js';
-import { scheduleNote } from '../run/schedule/schedule-note.js';
-import { GanttTools } from '../run/schedule/gantt-tools.js';
+import { drainSelection } from '../run/schedule/drain-selection.js';
+import { SchedulePanel } from '../run/schedule/schedule-panel.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
 import { ChartPanels } from '../run/panels/mount.js';
 import { Readout } from '../run/readout.js';
 import { Operate } from '../run/run-controls.js';
 import { RunNotice } from '../run/run-notice.js';
-import { Tiles } from '../run/figures/tiles.js';
-import { Tip } from '../ui/tooltip.js';
+import { Tiles } from '../run/metrics/tiles.js';
 import { toolbar } from '../ui/toolbar.js';
 import { Transport } from '../run/transport.js';
 import { Workbench } from '../run/workbench.js';
@@ -64,6 +62,21 @@ const ADDED_MS = 1000; // new jobs of a real cluster are fetched at most this of
 const NARROW_PX = 640; // as in responsive.css
 const MARGIN = 0.15; // of the life of a job, left and right of it
 const THEN_MS = 700; // and the drawer during playback
+const KEYS = [
+  ...PLAYHEAD_KEYS,
+  ['P and N', 'Previous and next event'],
+  ['Ctrl and wheel, or pinch', 'Zoom in time at the pointer'],
+  ['Drag', 'Pan'],
+  ['Drag along a time axis, or Shift and drag', 'Select a range: zoom all charts, and show its totals'],
+  ['Shift and ← →', 'Select a range from the crosshair, in the focused chart; release Shift to zoom'],
+  ['Ctrl and click', 'Add a job to the selected ones, or remove it'],
+  ['[ and ]', 'Move the crosshair, in the focused chart'],
+  ['Shift and wheel', 'Pan'],
+  ['Wheel', 'Scroll the rows of the schedule, or the page'],
+  ['Alt and drag', 'Select servers and a time range in the schedule for a what-if scenario that drains them'],
+  ['← →', 'Move between the controls of a toolbar'],
+  ...CHART_KEYS,
+];
 const runId = Number($('main').dataset.runId);
 const store = new Store();
 const operator = document.body.dataset.role === 'operator';
@@ -96,39 +109,21 @@ async function main() {
   const paintSubtitle = () =>
     setText(
       $('#subtitle'),
-      `${inCharge(info.phases)}, ${info.cluster.name}, ` +
+      `${inCharge(info.phases, info.run.began_at)}, ${info.cluster.name}, ` +
         `${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ` +
         modeText(info.run.mode),
     );
   paintSubtitle();
   $('#subtitle').title = info.phases.map(({ summary }) => summary).join('\n');
 
-  const gantt = panel('#panel-gantt', () => {
-    const onServer = (server) => location.assign(serverLink(runId, server, transport.then));
-    const made = new Gantt($('#gantt'), {
-      store,
-      info,
-      view,
-      playhead,
-      scroller: $('#scroller'),
-      tip: new Tip($('#tip')),
-      onPick: pick,
-      onServer,
-      onFrame: operator ? framed : null,
-    });
-    wireRows(made, view);
-    numbersButton('gantt', () => made.table());
-    return made;
+  const shared = { runId, store, info, metrics, view, playhead, transport };
+  const schedule = new SchedulePanel($('#panel-gantt'), shared, {
+    onPick: pick,
+    onServer: (server) => location.assign(serverLink(runId, server, transport.then)),
+    onFrame: operator ? drainSelection(shared, refused) : null,
   });
-  const options =
-    gantt &&
-    panel('#panel-gantt', () => {
-      const made = new ScheduleOptions(gantt, { runId, store, info, playhead });
-      ganttLegend(gantt, info);
-      return made;
-    });
-  const tools = gantt && panel('#panel-gantt', () => new GanttTools(gantt, { store, view, playhead, transport }));
-  charts.make({ runId, store, info, metrics, view, playhead, transport, pick });
+  const { gantt } = schedule;
+  charts.make({ ...shared, pick });
   const prices = () => charts.made('prices')?.source() ?? store;
   const chosen = () => gantt?.chosen ?? [];
   const readout = panel('#readout', () => new Readout({ store, info, view, playhead, prices, chosen }));
@@ -143,8 +138,9 @@ async function main() {
     goTo,
   });
   let status = null; // the newest status message
-  const ticks = () => status?.mode === 'mirror' || (status?.mode === 'live' && status.status === 'running');
-  drawer.clock = () => (ticks() ? status.clock : null);
+  transport.beganAt = info.run.began_at;
+  const paced = () => (rulesOf(status).paced && status.status === 'running' ? status.clock : null);
+  drawer.clock = () => datedClock(info.run.began_at) ?? paced();
   const events = panel(
     '#panel-events',
     () => new EventsTable(runId, { onShow: (row) => steps.go(row.seq), onPick: pick }),
@@ -157,7 +153,8 @@ async function main() {
     return made;
   });
   const following = followOnRunPage($('#follow'), { runId, view, transport, gantt, drawer });
-  const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
+  const { notes, run } = info;
+  const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes, beganAt: run.began_at });
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => notice.say(text, bad));
   stream.addEventListener('unknown', (/** @type {CustomEvent} */ { detail }) => {
@@ -167,8 +164,8 @@ async function main() {
   // for the console, and the browser tests
   Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream, bench } });
 
-  const whatIf = info.run.mode === 'mirror' ? cutAt : forkAt;
-  $('#fork')?.addEventListener('click', () => whatIf(runId, transport.forkMs).catch(refused));
+  const whatIf = rulesOf(run).forkedByCut ? (ms) => cutAt(run, ms) : (ms) => forkAt(runId, ms);
+  $('#fork')?.addEventListener('click', () => whatIf(transport.forkMs).catch(refused));
   const paintFamily = inPanel($('#panel-family'), () => family.load());
   paintFamily();
   const familyAgain = new Later(FAMILY_MS, async () => notice.last || paintFamily());
@@ -177,38 +174,14 @@ async function main() {
     () => familyAgain.ask(),
   );
   let was = info.run.status; // the list of forks shows the state of each run
-  shortcutsHelp([
-    ...PLAYHEAD_KEYS,
-    ['P and N', 'Previous and next event'],
-    ['Ctrl and wheel, or pinch', 'Zoom in time at the pointer'],
-    ['Drag', 'Pan'],
-    ['Drag along a time axis, or Shift and drag', 'Select a range: zoom all charts, and show its totals'],
-    ['Shift and ← →', 'Select a range from the crosshair, in the focused chart; release Shift to zoom'],
-    ['Ctrl and click', 'Add a job to the selected ones, or remove it'],
-    ['[ and ]', 'Move the crosshair, in the focused chart'],
-    ['Shift and wheel', 'Pan'],
-    ['Wheel', 'Scroll the rows of the schedule, or the page'],
-    ['Alt and drag', 'Select servers and a time range in the schedule for a what-if scenario that drains them'],
-    ['← →', 'Move between the controls of a toolbar'],
-    ...CHART_KEYS,
-  ]);
+  shortcutsHelp(KEYS);
   connectionBadge($('#connection'), stream);
 
   const rejections = new RejectionNote($('#all-rejected'), runId);
   const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
-  const paintSchedule = inPanel($('#panel-gantt'), () => {
-    if (!gantt) return;
-    const { text, scale } = scheduleNote(gantt);
-    $('#gantt-shade').hidden = !scale;
-    $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away) || gantt.rows.order !== 'servers';
-    setText($('#gantt-detail'), text);
-    options?.refresh();
-    tools?.refresh();
-    setText($('#gantt-count'), `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
-  });
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();
-    paintSchedule();
+    schedule.paint();
     charts.notify('refresh');
   });
   const refreshNote = atMost(
@@ -243,28 +216,31 @@ async function main() {
     takeUpAdded();
     transport.reach();
     steps.grown();
-    gantt?.update();
-    tools?.update();
+    schedule.update();
     charts.notify('update');
     refreshTiles();
     refreshJobs();
     refreshNote();
   });
   toolbar($('#panel-metrics dl')); // its terms are one tab stop
-  const paintFigures = inPanel($('#panel-metrics'), async (detail) => {
+  const paintMetricsPanel = inPanel($('#panel-metrics'), async (detail) => {
     const until = untilText(detail);
     const known = until && !hasMetrics(detail) ? (await get(`/api/runs/${runId}/`)).metrics : detail.metrics;
+    if (hasMetrics({ metrics: known })) tiles?.end(known);
+    refreshTiles();
     paintMetrics($('#panel-metrics'), metrics, known, detail.decision_ms, info.worth, until);
     if (!$('#panel-metrics').hidden) jct?.paint(store);
   });
+  const measuring = metricsWork(runId);
   const paintAsk = inPanel($('#panel-ask'), askable);
   stream.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => {
     status = detail;
     operate.paint(detail);
     paintAsk(detail.status);
     charts.notify('status', detail);
-    paintFigures(detail);
-    setText($('#status'), detail.status);
+    paintMetricsPanel(detail);
+    measuring.status(detail);
+    setText($('#status'), statusText(detail));
     $('#status').dataset.state = detail.status;
     if (detail.status !== was) paintFamily();
     was = detail.status;
@@ -281,26 +257,14 @@ async function main() {
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
   await part.need(() => stream.start());
   transport.keepAddress();
-  tools?.start();
+  schedule.tools?.start();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
   else drawer.element.close(); // the template opens it for any job, also for one that does not exist
 
-  /** Selection of servers and a time range on the schedule (Alt and drag): a fork in which they are drained. */
-  async function framed({ servers, from, to, why }) {
-    if (why) return informed(why);
-    const names = servers.map((server) => info.cluster.servers[server].name);
-    const until = store.finished ? Math.min(to, store.simMs) : to;
-    if (from >= until) return informed(afterTheEnd(store.simMs));
-    const { atMs, edits, sentence } = drainOf({ names, from, to: until }, transport.forkMs);
-    if (!(await confirmed(sentence, 'Create scenario', 'primary'))) return;
-    if (atMs < transport.forkMs) transport.show(atMs);
-    forkAt(runId, atMs, edits).catch(refused);
-  }
-
   /** The form that previews a job is shown while the run is active. */
   function askable(status) {
-    const active = ['queued', 'running', 'paused'].includes(status);
+    const active = ACTIVE.includes(status);
     $('#panel-ask').hidden = !active;
     if (!active || $('#ask-like')) return;
     new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));

@@ -1,13 +1,12 @@
-// One scenario: its edits in order, their effects, and its runs.
+// One scenario: wires its edits, their effects, its servers and its runs; each panel fails alone.
 
 import { get } from '../core/api.js';
 import { watchOverview } from '../core/sockets/overview-socket.js';
-import { $, $$, fill, h, setText, showPanels } from '../ui/dom.js';
-import { PagePart } from '../ui/failures/page-part.js';
-import { clock, lowered, plural } from '../util/format.js';
-import { inCharge } from '../models/phases.js';
+import { $, $$, setText, showPanels } from '../ui/dom.js';
+import { inPanel } from '../ui/failures/panel-isolation.js';
+import { plural } from '../util/format.js';
 import { url } from '../ui/address/query.js';
-import { ServerPicture } from '../charts/server-grid.js';
+import { ServerPicture } from '../charts/servers/server-grid.js';
 import { paintCurves } from '../charts/edit-curves.js';
 import { paintStrip } from '../charts/edit-timeline.js';
 import { Draft } from '../scenarios/edits/draft.js';
@@ -16,11 +15,14 @@ import { EditForm } from '../scenarios/edits/edit-form.js';
 import { effectWords, paintEdits, wasPlayed } from '../scenarios/edits/edit-list.js';
 import { busiest, loadsOf } from '../scenarios/server-loads.js';
 import { showConflict } from '../scenarios/edits/edit-conflict.js';
+import { paintAbout } from '../scenarios/panels/about.js';
+import { noteContinued } from '../scenarios/panels/continued.js';
 import { RunList } from '../scenarios/panels/runs.js';
 import { serversTable } from '../scenarios/panels/servers-table.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { momentText } from '../util/time-text.js';
 
+const MIN_SPAN_MS = 3_600_000; // of the time axis
 const id = Number($('main').dataset.scenario);
 const operator = document.body.dataset.role === 'operator';
 let draft = null;
@@ -33,7 +35,7 @@ let titles = null; // of the schedulers
 const nameOf = (name) => titles?.[name] ?? name;
 const isPast = (edit) => wasPlayed(edit, draft.scenario);
 const fail = failureLine($('#failed'));
-const continued = new PagePart('run that this scenario continues');
+const about = inPanel($('#about'), (found) => paintAbout($('#about'), found));
 async function start() {
   const [found, verbs, schedulers] = await Promise.all([
     get(`/api/scenarios/${id}/`),
@@ -46,71 +48,40 @@ async function start() {
   setText($('#name'), found.name);
   document.title = `${found.name} · Edge-cloud twin`;
   about(found);
-  picture = new ServerPicture($('#servers'), choose);
+  picture = inPanel($('#servers'), () => new ServerPicture($('#servers'), choose))();
   if (operator) {
-    form = new EditForm($('#add'), {
-      verbs,
-      schedulers,
-      training: found.parameters.model,
-      leastMs: found.fork_ms ?? 0,
-      laterMs: cluster.spec.slot_ms,
-      wholeTitle: found.fork_ms === null ? '0 is the start of the run' : `${momentText(found.fork_ms)} or later`,
-      onDone: (given, place) => {
-        draft.put(given, place);
-        form.reset();
-      },
-      onFilled: () => paint(),
-      onInput: () => draft.typedSoon(typed),
-    });
+    form = inPanel($('#add'), () => editForm(found, verbs, schedulers))();
     const servers = url.get('servers');
     const names = verbs.map(({ name }) => name);
     const wanted = url.choice('verb', names, 'drain_servers', 'The form is for draining servers.');
     const verb = verbs.find(({ name }) => name === wanted);
-    if (servers && verb) form.begin(verb, { servers });
+    if (servers && verb) form?.begin(verb, { servers });
     wire();
   }
-  await Promise.all([draft.preview(), follow(), loads(), noteContinued(found)]);
+  await Promise.all([
+    draft.preview(),
+    inPanel($('#runs'), follow)(),
+    inPanel($('#servers'), loads)(),
+    inPanel($('#at-the-end'), noteContinued)($('#at-the-end'), found),
+  ]);
 }
 
-/** Notices that the continued run has ended by the time of the fork, and that it has later edits, unlike the fork. */
-async function noteContinued({ parent, fork_ms: forkMs }) {
-  const again = () => noteContinued({ parent, fork_ms: forkMs });
-  const run = parent && (await continued.load(get(`/api/runs/${parent}/`), again));
-  if (!run) return;
-  const later = run.edits_ms.filter((ms) => ms >= forkMs).length;
-  const notes = [];
-  if (run.status === 'finished' && run.sim_ms <= forkMs)
-    notes.push(
-      `Run ${parent} ended at ${clock(run.sim_ms)}. ` +
-        'It has no events after the time from which this scenario continues it.',
-    );
-  if (later)
-    notes.push(
-      later === 1
-        ? `Run ${parent} has a later edit, which is not part of this scenario.`
-        : `Run ${parent} has ${later} later edits, which are not part of this scenario.`,
-    );
-  setText($('#at-the-end'), notes.join(' '));
-  $('#at-the-end').hidden = !notes.length;
-}
-
-/** Parts of the scenario, and what it continues. */
-function about(found) {
-  const parameters = found.parameter_texts.map((text) => `, ${lowered(text)}`).join('');
-  const [first, ...later] = found.schedulers;
-  const charge = inCharge([{ ...first, title: `${first.title}${parameters}` }, ...later]);
-  fill(
-    $('#about'),
-    `${found.cluster_name} (${plural(found.server_count, 'server')}), ${found.trace_name} ` +
-      `(${plural(found.job_count, 'job')}), ${charge}, seed ${found.seed}`,
-    found.fork_ms === null
-      ? null
-      : [
-          ' · continues ',
-          found.parent ? h('a', { href: `/runs/${found.parent}/` }, `run ${found.parent}`) : 'a deleted run',
-          ` from ${momentText(found.fork_ms)}`,
-        ],
-  );
+/** The form of an edit, with what depends on the scenario. */
+function editForm(found, verbs, schedulers) {
+  return new EditForm($('#add'), {
+    verbs,
+    schedulers,
+    training: found.parameters.model,
+    leastMs: found.fork_ms ?? 0,
+    laterMs: cluster.spec.slot_ms,
+    wholeTitle: found.fork_ms === null ? '0 is the start of the run' : `${momentText(found.fork_ms)} or later`,
+    onDone: (given, place) => {
+      draft.put(given, place);
+      form.reset();
+    },
+    onFilled: () => paint(),
+    onInput: () => draft.typedSoon(typed),
+  });
 }
 
 /** Lists the runs and follows them; a fork is compared with its parent as long as there is one. */
@@ -133,28 +104,31 @@ async function follow() {
       look();
     },
   );
-  await list.load();
+  await list.load().catch(fail);
 }
 
 /** Colours the servers by what was allocated at the fork, so that the busiest can be selected. */
 async function loads() {
   if (!draft.scenario.parent) return;
-  const found = loadsOf(await get(`/api/scenarios/${id}/loads/`));
-  picture.setLoads(found);
+  const answer = await get(`/api/scenarios/${id}/loads/`).catch(fail);
+  if (!answer) return;
+  const found = loadsOf(answer);
+  picture?.setLoads(found);
   if (!operator || !busiest(found, 1).length) return;
   const count = $('#busiest-count');
   count.max = String(busiest(found, found.size).length); // idle servers are not among them
   $('#busiest').hidden = false;
   $('#busiest button').addEventListener('click', () => {
-    if (count.reportValidity()) picture.choose(busiest(found, Number(count.value)));
+    if (count.reportValidity()) picture?.choose(busiest(found, Number(count.value)));
   });
 }
 
 function wire() {
   for (const button of $$('[data-verb]'))
     button.addEventListener('click', () => {
+      if (!form) return; // its panel says why
       const verb = form.verbs.find(({ name }) => name === button.dataset.verb);
-      form.begin(verb, { servers: [...picture.chosen].join(' '), at_ms: form.momentOf() ?? undefined });
+      form.begin(verb, { servers: [...(picture?.chosen ?? [])].join(' '), at_ms: form.momentOf() ?? undefined });
       $('#add').scrollIntoView({ block: 'nearest' });
       $('#add [data-parameter]:not([data-parameter="servers"])')?.focus();
     });
@@ -172,18 +146,18 @@ function wire() {
     if (event.shiftKey) draft.history.redo();
     else draft.history.undo();
   });
-  actions = new DraftActions(draft, { take: () => form.take(), onConflict: conflict, onError: fail });
+  actions = new DraftActions(draft, { take: () => !form || form.take(), onConflict: conflict, onError: fail });
   $('#save').addEventListener('click', () => actions.save());
   $('#run').addEventListener('click', () => actions.saveAndRun());
   $('#copy').addEventListener('click', () => actions.copy());
   $('#sweep').addEventListener('click', () => location.assign(`/sweeps/?scenario=${id}`));
   addEventListener('online', () => draft.retry());
-  addEventListener('beforeunload', (event) => (draft.changed || form.filled) && event.preventDefault());
+  addEventListener('beforeunload', (event) => (draft.changed || form?.filled) && event.preventDefault());
 }
 
 /** The input in the form as edits, and the place of the edit that it changes; null without one. */
 function typed() {
-  const edits = form.peek();
+  const edits = form?.peek();
   return edits && { edits, place: form.place };
 }
 
@@ -191,8 +165,8 @@ function typed() {
 function conflict(newest) {
   const mine = draft.edits;
   showConflict($('#conflict'), {
-    verbs: form.verbs,
-    schedulers: form.schedulers,
+    verbs: form?.verbs ?? [],
+    schedulers: form?.schedulers ?? [],
     theirs: newest,
     mine: { version: draft.scenario.version, edits: mine },
     onCopy: () => actions.copy(),
@@ -209,58 +183,86 @@ function settle(newest, chosen) {
   draft.settle(newest, chosen);
 }
 
+const panels = [
+  inPanel($('#edits'), paintList),
+  inPanel($('#effect'), paintEffect),
+  inPanel($('#strip'), () => paintTimes()),
+  inPanel($('#curves'), () => {
+    const curves = shown()?.curves ?? draft.checked?.curves;
+    if (curves) paintCurves($('#curves'), curves, lastMs(), Boolean(shown()?.curves));
+  }),
+  inPanel($('#servers'), () => picture && draft.checked && paintServers(draft.checked)),
+];
+
 function paint() {
-  const { edits, scenario, checked: current } = draft;
-  const shown = form?.filled ? draft.typed : null;
+  for (const panel of panels) panel();
+  if (operator) paintActions();
+}
+
+/** The edits in the form as long as it is filled, with their effect. */
+function shown() {
+  return form?.filled ? draft.typed : null;
+}
+
+function paintList() {
   paintEdits($('#edits'), {
-    edits,
+    edits: draft.edits,
     rows: draft.rows,
     titles: Object.fromEntries((form?.verbs ?? []).map(({ name, title }) => [name, title])),
     nameOf,
     isPast,
     editable: operator,
-    ofFork: Boolean(scenario.parent),
+    ofFork: Boolean(draft.scenario.parent),
     onChange: (list) => draft.change(list),
-    onPick: (edit, place) => form.change(edit, place),
+    onPick: (edit, place) => form?.change(edit, place),
   });
-  setText(
-    $('#effect'),
-    current
-      ? edits.some((edit) => !edit.off)
-        ? `Total effect: ${effectWords(current.effect, nameOf).join(', ') || 'none on cluster, jobs or scheduler'}`
-        : ''
-      : draft.gone
-        ? ''
-        : 'Checking …',
-  );
+}
+
+function paintEffect() {
+  const { edits, checked: current } = draft;
   $('#whole').hidden = !current?.error;
   setText($('#whole'), current?.error ?? '');
-  const to = Math.max(
+  const effect = () => effectWords(current.effect, nameOf).join(', ') || 'none on cluster, jobs or scheduler';
+  if (current) setText($('#effect'), edits.some((edit) => !edit.off) ? `Total effect: ${effect()}` : '');
+  else setText($('#effect'), draft.gone ? '' : 'Checking …');
+}
+
+/** End of the time axis of the strip and of the curves. */
+function lastMs() {
+  const { edits, scenario } = draft;
+  return Math.max(
     scenario.ends_ms ?? 0,
     scenario.fork_ms ?? 0,
-    ...[...edits, ...(shown?.edits ?? [])].map((edit) => edit.at_ms ?? 0),
+    ...[...edits, ...(shown()?.edits ?? [])].map((edit) => edit.at_ms ?? 0),
     draft.curvesEndMs,
-    3_600_000,
+    MIN_SPAN_MS,
   );
+}
+
+function paintTimes() {
+  const { edits, scenario } = draft;
   const { horizon_slots: slots, slot_ms: slotMs } = cluster.spec;
   paintStrip($('#strip'), {
     edits,
-    typed: shown?.edits ?? [],
+    typed: shown()?.edits ?? [],
     nameOf,
     from: 0,
-    to,
+    to: lastMs(),
     least: scenario.fork_ms ?? 0,
     ends: slots ? slots * slotMs : null,
     isPast,
     fork: scenario.fork_ms,
     editable: operator,
-    onSpan: (fromMs, toMs) => form.span(fromMs, toMs),
+    onSpan: (fromMs, toMs) => form?.span(fromMs, toMs),
     onMove: (place, atMs) => draft.change(edits.map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))),
   });
-  const curves = shown?.curves ?? current?.curves;
-  if (curves) paintCurves($('#curves'), curves, to, Boolean(shown?.curves));
-  if (picture && current) paintServers(current);
-  if (!operator) return;
+}
+
+new ResizeObserver(() => draft?.scenario && cluster && paintTimes()).observe($('#strip'));
+
+/** Buttons, and what they would do now. */
+function paintActions() {
+  const { scenario, checked: current } = draft;
   $('#undo').disabled = !draft.history.past.length;
   $('#redo').disabled = !draft.history.future.length;
   const filled = Boolean(form?.filled);

@@ -2,12 +2,13 @@
 
 import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
+import { MODES } from '../util/run-modes.js';
 import { confirmed } from '../ui/confirm.js';
 import { $, fill, h } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { inCharge } from '../models/phases.js';
+import { inCharge } from '../core/phases.js';
 import { newRun } from '../new-run/new-run.js';
 import { startTemplates } from '../scenarios/templates.js';
 import { teamChip } from '../settings/team-chip.js';
@@ -95,7 +96,7 @@ const scenarioTable = new DataTable($('#list'), { name: 'scenarios', columns });
 async function again(scenario, mode, button) {
   button.disabled = true; // a second click would start a second run
   try {
-    const speed = mode === 'live' && { speed: 3600 };
+    const speed = MODES[mode].paced && { speed: 3600 };
     const run = await post('/api/runs/', { scenario: scenario.id, mode, ...speed });
     location.assign(`/runs/${run.id}/`);
   } catch (error) {

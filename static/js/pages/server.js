@@ -1,45 +1,43 @@
-// One server during a run: each resource stacked by job over time, its prices, and its jobs at the time shown.
+// One server during a run: wires its tiles, its charts, its prices and its jobs to the stream and the time shown. Each
+// panel fails alone.
 
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText, showPanels } from '../ui/dom.js';
-import { capacityAt, outagesAt, stepsAt, withoutOutages } from '../util/capacity.js';
-import { capital, clock, number, percent, significant } from '../util/format.js';
+import { outagesAt, stepsAt, withoutOutages } from '../util/capacity.js';
 import { Later, atMost } from '../util/throttle.js';
-import { repeatAfter } from '../util/poll.js';
-import { get } from '../core/api.js';
 import { modelsOf } from '../models/index.js';
-import { runInfo } from '../core/run-info.js';
+import { grow, runInfo } from '../core/run-info.js';
 import { View } from '../core/ranges/time-range.js';
+import { restrictionOf, zeroText } from '../core/ranges/outage-text.js';
 import { UnseenTimes } from '../core/ranges/unseen-times.js';
 import { url } from '../ui/address/query.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
-import { priceText, serverCurves, serverPrices } from '../charts/prices.js';
-import { Stack } from '../charts/resource-stack.js';
-import { Curves } from '../charts/line-panel.js';
+import { rulesOf } from '../util/run-modes.js';
 import { banner } from '../ui/banner.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { Activity } from '../run/activity.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
-import { JobKey, jobsWithin } from '../run/job-key.js';
 import { EventStep } from '../run/event-stepper.js';
 import { forkAt } from '../run/forks.js';
-import { presentOf, sampleTiles } from '../run/figures/sample-tiles.js';
-import { ServerJobs, barsAt } from '../run/server-jobs.js';
+import { presentOf, sampleTiles } from '../run/metrics/sample-tiles.js';
+import { JobKey, jobsWithin } from '../run/server/job-key.js';
+import { ServerJobs } from '../run/server/jobs.js';
+import { ownBars } from '../run/server/own-bars.js';
+import { PricesOfServer } from '../run/server/prices.js';
+import { Stacks } from '../run/server/stacks.js';
+import { paintServerTiles, paintRestriction } from '../run/server/tiles.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
-import { tile } from '../ui/tile.js';
-import { numbersButton } from '../ui/table-toggle.js';
-import { pictureButton } from '../ui/png-button.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
-import { Tip, tipElement } from '../ui/tooltip.js';
 import { Transport } from '../run/transport.js';
 
 const REFRESH_MS = 200;
-const PRICES_MS = 1500;
+const DRAWER_MS = 1500;
+const ADDED_MS = 1000; // jobs and servers of a real cluster are fetched at most this often
 const SAMPLES_MS = 1000; // their age grows
 const page = $('main').dataset;
 const [runId, server] = [Number(page.runId), Number(page.server)];
@@ -58,9 +56,10 @@ main().catch(fail);
 
 async function main() {
   const info = await part.need(() => runInfo(runId));
+  transport.beganAt = info.run.began_at;
   const self = info.cluster.servers[server];
   const models = modelsOf(info);
-  const own = models.reduce((bars, model) => model.barsOn(bars, server, store), ownBars());
+  const own = models.reduce((bars, model) => model.barsOn(bars, server, store), ownBars(store, server));
   const drawer = new Drawer($('#drawer'), runId, info, {
     onShow: (ms) => transport.show(ms),
     onPick: (job) => pick(job),
@@ -83,86 +82,46 @@ async function main() {
   Object.assign(globalThis, { twin: { store, view, playhead, stream } });
   chooser(info);
 
-  const outagesThen = (p) => outagesAt(self, p, info.run.mode === 'mirror');
+  const outagesThen = (p) => outagesAt(self, p, rulesOf(info.run).looksAhead);
   const capacityThen = ({ capacity }, p) => withoutOutages(stepsAt(capacity, p), outagesThen(p));
   const measures = models.flatMap((model) => model.stacks(self, info, () => own().bars));
-  const made = measures.map((measure) =>
-    panel(
-      measure,
-      (canvas, tip) =>
-        new Stack(canvas, {
-          ...measure,
-          capacity: measure.capacity && ((p) => capacityThen(measure, p)),
-          view,
-          playhead,
-          source: own,
-          nameOf: (job) => info.ids[job],
-          tip,
-          onPick: pick,
-        }),
-    ),
-  );
-  const stacks = made.filter(Boolean);
-  let priced = null;
-  const prices = new Curves($('#prices'), {
+  const names = { nameOf: (job) => info.ids[job], onPick: pick };
+  const name = `run-${runId}-server-${server}`;
+  const stacks = new Stacks($('#resources'), measures, {
+    name,
+    capacityThen,
+    outagesThen,
+    seenFrom: () => store.seenFromMs,
     view,
     playhead,
-    legend: $('#prices-legend'),
-    // without the name of the server, which is in the title of the page
-    compute: () => (priced ? serverCurves(priced, info).map((one) => ({ ...one, name: info.names[one.group] })) : []),
-    exact: (t) => (priced ? serverPrices(priced, info, t) : {}), // none after the last slot, as on the page of the run
-    format: priceText,
-    y: {
-      type: 'linear',
-      min: 0,
-      border: { display: false },
-      ticks: { maxTicksLimit: 5, callback: (v) => significant(v) },
-    },
+    source: own,
+    ...names,
   });
-  numbersButton('prices', () => prices.table((ms) => clock(ms)));
-  pictureButton('prices', `run-${runId}-${self.name}-prices`);
-  $('#panel-prices').hidden = true;
-  const refreshPrices = new Later(PRICES_MS, async () => {
-    const then = transport.then;
-    const at = then ?? store.simMs;
-    if (!info.phases.some(({ quotes, from_ms: from }) => quotes && from <= at)) {
-      $('#panel-prices').hidden = true; // no scheduler so far has prices
-      return;
-    }
-    try {
-      priced = await get(`/api/runs/${runId}/prices/${server}/${then === null ? '' : `?at_ms=${then}`}`);
-      $('#panel-prices').hidden = false;
-      setText(
-        $('#prices-note'),
-        `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.` +
-          (store.edits.some(([atMs]) => atMs <= at)
-            ? ' Slots before an edit keep the prices that they had before it.'
-            : '') +
-          (outagesThen(at).length ? ' There are no prices in outages.' : '') +
-          (info.phases.some(({ quotes, from_ms: from }) => !quotes && from <= at)
-            ? ' Slots in which a scheduler without prices decides have no prices.'
-            : ''),
-      );
-      prices.update();
-    } catch (error) {
-      priced = null; // not those of another time
-      $('#panel-prices').hidden = false;
-      setText($('#prices-note'), error.message);
-      prices.update();
-      repeatAfter(error, () => refreshPrices.ask());
-    }
-  });
-  const jobs = new ServerJobs({ runId, outagesAt: outagesThen, nameOf: (job) => info.ids[job], onPick: pick });
-  const key = new JobKey($('#job-key'), { nameOf: (job) => info.ids[job], onPick: pick });
-  const paint = () => {
-    const { bars, rows } = own();
-    key.paint(jobsWithin(bars, rows, view.from, view.to, playhead.ms));
-    tiles(measures, own(), info, capacityThen);
-    for (const measure of measures) paintCapacity(measure, playhead.ms, outagesThen(playhead.ms).length > 0);
-    jobs.paint(own(), playhead.ms);
-  };
-  const refresh = atMost(REFRESH_MS, paint);
-  const refreshDrawer = new Later(PRICES_MS, async () => {
+  const about = { runId, server, info, store, view, playhead, transport, outagesThen };
+  const prices = new PricesOfServer($('#panel-prices'), about);
+  const jobs = new ServerJobs({ runId, store, server: self, outagesAt: outagesThen, ...names });
+  const key = new JobKey($('#job-key'), names);
+  const panels = [
+    inPanel($('#job-key'), () => {
+      const { bars, rows } = own();
+      key.paint(jobsWithin(bars, rows, view.from, view.to, playhead.ms));
+    }),
+    inPanel($('#tiles'), () => {
+      const present = playhead.following ? presentOf(status, statusAt) : null;
+      const measured = sampleTiles(store, info, server, playhead.ms, present);
+      const restriction = restrictionOf(self, outagesThen(playhead.ms), playhead.ms);
+      paintRestriction(self.name, restriction);
+      const isSeen = playhead.ms >= store.seenFromMs;
+      const held = { source: own(), p: playhead.ms, measures, capacityThen, isSeen };
+      paintServerTiles($('#tiles'), { ...held, restriction, measured });
+    }),
+    () => stacks.paint(playhead.ms, zeroText(self, outagesThen(playhead.ms))),
+    inPanel($('#panel-jobs'), () => jobs.paint(own(), playhead.ms)),
+  ];
+  const paint = () => panels.forEach((panel) => panel());
+  let started = false; // before the times of the run are known, nothing can be shown of it
+  const refresh = atMost(REFRESH_MS, () => started && paint());
+  const refreshDrawer = new Later(DRAWER_MS, async () => {
     if (drawer.job !== null) await drawer.open(drawer.job);
   });
   shortcutsHelp([
@@ -183,7 +142,7 @@ async function main() {
       refresh();
       if (transport.then === then) return;
       then = transport.then;
-      refreshPrices.ask();
+      prices.refresh();
       refreshDrawer.ask();
     });
   }
@@ -191,14 +150,24 @@ async function main() {
     refresh();
     $('#back').href = `/runs/${runId}/${location.search}`;
   });
+  let added = 0;
+  const takeUpAdded = atMost(ADDED_MS, async () => {
+    if (store.added === added && store.jobs.length <= info.ids.length) return;
+    ({ added } = store);
+    const before = String(self.capacity);
+    if (!grow(info, await runInfo(runId)) || String(self.capacity) !== before) location.reload(); // other axes
+    refresh();
+  });
   stream.addEventListener('data', () => {
+    takeUpAdded();
     transport.reach();
     steps.grown();
-    for (const chart of [...stacks, prices]) chart.update();
+    stacks.update();
+    prices.update();
     refresh();
-    refreshPrices.ask();
+    prices.refresh();
   });
-  if (info.run.mode === 'mirror') setInterval(refresh, SAMPLES_MS);
+  if (rulesOf(info.run).dated) setInterval(refresh, SAMPLES_MS);
   stream.addEventListener('status', (/** @type {CustomEvent} */ { detail }) => {
     [status, statusAt] = [detail, Date.now()];
     transport.setStatus(detail);
@@ -216,103 +185,12 @@ async function main() {
   });
   const wantedJob = url.number('job', { to: info.ids.length - 1, instead: 'No job is selected.' });
   await part.need(() => stream.start());
+  started = true;
   paint();
   reveal(); // its axes have the times of the run now
   transport.keepAddress();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
-}
-
-/** () -> {bars: the store's, rows: those on this server}; searched again only after new bars. */
-function ownBars() {
-  let [rows, seen, generation] = [[], 0, -1];
-  return () => {
-    if (generation !== store.generation) [rows, seen, generation] = [[], 0, store.generation];
-    for (; seen < store.bars.length; seen++) if (store.bars.server[seen] === server) rows.push(seen);
-    return { bars: store.bars, rows };
-  };
-}
-
-/** A card with a canvas; make(canvas, tip) -> its chart. */
-function panel({ key, title, capacity }, make) {
-  const id = `stack-${key}`;
-  const canvas = h('canvas', {
-    id,
-    tabindex: 0,
-    role: 'img',
-    'aria-label': `${capital(title)} over time by job; the Table button shows the same numbers`,
-  });
-  const tip = tipElement();
-  $('#resources').append(
-    h(
-      'section',
-      { class: 'card flush' },
-      h(
-        'header',
-        {},
-        h('h2', {}, capital(title)),
-        h('span', { class: 'muted small', id: `${id}-capacity` }, capacity === null ? 'one layer per job' : ''),
-        h(
-          'div',
-          { class: 'actions' },
-          h('button', { type: 'button', class: 'quiet', id: `${id}-table`, 'aria-pressed': 'false' }, 'Table'),
-        ),
-      ),
-      h('div', { class: 'plot stacked' }, canvas, tip),
-      h('div', { class: 'numbers', id: `${id}-numbers`, hidden: true }),
-    ),
-  );
-  const chart = inPanel(canvas, () => make(canvas, new Tip(tip)))();
-  if (!chart) return null; // the panel says so
-  numbersButton(id, () => chart.table());
-  pictureButton(id, `run-${runId}-server-${server}-${key}`);
-  return chart;
-}
-
-/** Paints the text on the capacity as known at p. */
-function paintCapacity({ key, unit, capacity }, p, hasOutages) {
-  if (capacity === null) return;
-  const text = capacityText(stepsAt(capacity, p), unit);
-  setText($(`#stack-${key}-capacity`), `by job; dashed line: capacity, ${text}${hasOutages ? '; 0 in outages' : ''}`);
-}
-
-/** '4 GPU until 08:00:00, then 1 GPU' */
-function capacityText(capacity, unit) {
-  // without the steps that edits of other resources make
-  const steps = capacity.filter(([, amount], i) => amount !== capacity[i + 1]?.[1]);
-  const parts = steps.map(([until, amount]) => {
-    const text = `${number(amount, 2)} ${amount === 1 ? unit.replace(/(?<=[a-z])s$/, '') : unit}`; // 1 worker
-    return until === Infinity ? text : `${text} until ${clock(until)}`;
-  });
-  return parts.join(', then ');
-}
-
-function tiles(measures, source, info, capacityThen) {
-  const now = barsAt(source, playhead.ms);
-  const jobs = new Set(now.map((bar) => source.bars.job[bar]));
-  const meter = (share) =>
-    h(
-      'span',
-      { class: 'meter', title: percent(share, 1), 'aria-hidden': 'true' },
-      h('i', { css: { width: `${100 * Math.min(1, share)}%` } }),
-    );
-  fill(
-    $('#tiles'),
-    tile('Jobs here', number(jobs.size, 0)),
-    measures
-      .filter(({ capacity }) => capacity !== null)
-      .map((measure) => {
-        const { title, unit, amountOf } = measure;
-        const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
-        const whole = capacityAt(capacityThen(measure, playhead.ms), playhead.ms);
-        return tile(
-          title.toLowerCase() === unit.toLowerCase() ? capital(title) : `${capital(title)}, ${unit}`,
-          [number(held, 2), h('small', {}, ` of ${number(whole, 2)}`)],
-          { more: meter(whole ? held / whole : 0) },
-        );
-      }),
-    sampleTiles(store, info, server, playhead.ms, playhead.following ? presentOf(status, statusAt) : null),
-  );
 }
 
 function chooser(info) {

@@ -3,7 +3,7 @@
 import { empty, table } from '../ui/data-table.js';
 import { $, $$, fill } from '../ui/dom.js';
 import { number } from '../util/format.js';
-import { tile } from '../ui/tile.js';
+import { tile } from '../ui/labels/tile.js';
 
 const ROWS = [
   ['OASiS', 706.2, 28],

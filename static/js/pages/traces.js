@@ -6,7 +6,7 @@ import { confirmed } from '../ui/confirm.js';
 import { get, post, remove } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { bytes, number, percent, plural, wall } from '../util/format.js';
+import { bytes, number, percent, plural, sentence, wall } from '../util/format.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
@@ -15,7 +15,7 @@ import { useInScenario } from '../traces/use.js';
 import { generateForm } from '../traces/workload-form.js';
 import { teamChip } from '../settings/team-chip.js';
 
-const ABOUT = 'A trace holds the jobs of a cluster over time; runs replay it.';
+const ABOUT = 'A trace lists jobs, servers or both; runs simulate its jobs.';
 const operator = document.body.dataset.role === 'operator';
 const transfers = new Map(); // trace id -> {transfer, row} of this page
 const listed = new PagePart('list of traces');
@@ -60,6 +60,7 @@ function state(trace) {
       mark,
       h('progress', { max: 1, value: trace.progress }),
       h('span', { class: 'small muted' }, percent(trace.progress)),
+      trace.stalled ? h('div', { class: 'error small' }, sentence(trace.stalled)) : null,
     ];
   if (!trace.message || trace.message === trace.status) return mark;
   const kind = { failed: 'error small', scanned: 'muted small' }[trace.status] ?? 'muted small clamp';
@@ -113,7 +114,10 @@ function paint() {
   $('#count').textContent = shown(traces.length, total, total === 1 ? 'trace' : 'traces');
   list.paint(traces, {
     none: operator
-      ? empty('No traces yet', `${ABOUT} Drop files above, or start with a sample.`, ['Generate a trace', '#generate'])
+      ? empty('No traces yet', `${ABOUT} Drop files above, or start with an example.`, [
+          'Generate a trace',
+          '#generate',
+        ])
       : empty('No traces yet', `${ABOUT} Operators upload them.`, ['Show the overview', '/']),
   });
   for (const { row } of transfers.values()) row.paint();
@@ -222,12 +226,12 @@ function uploadRow(transfer) {
     text.className = now === 'stopped' || trace?.status === 'failed' ? 'error small' : 'muted small';
     if (transfer.active || now === 'stopped') {
       bar.value = size ? sent / size : 0;
-      const figures = `${bytes(sent)} of ${bytes(size)}, ${percent(size ? sent / size : 0)}`;
+      const progress = `${bytes(sent)} of ${bytes(size)}, ${percent(size ? sent / size : 0)}`;
       setText(
         text,
         now === 'sending'
-          ? `${figures}${rate === null ? '' : `, ${bytes(Math.round(rate))}/s`}; keep this page open`
-          : `${figures}; ${problem}`,
+          ? `${progress}${rate === null ? '' : `, ${bytes(Math.round(rate))}/s`}; keep this page open`
+          : `${progress}; ${problem}`,
       );
       const stop = () => button('Cancel', () => (transfer.cancel(), leave({ id }, true)));
       show(
@@ -249,7 +253,7 @@ function uploadRow(transfer) {
     bar.value = trace.progress;
     const texts = {
       queued: 'received; waiting for a worker',
-      parsing: `parsing, ${percent(trace.progress)}`,
+      parsing: `parsing, ${percent(trace.progress)}${trace.stalled ? `; ${trace.stalled}` : ''}`,
       scanned: trace.message,
       ready: `imported: ${plural(trace.job_count, 'job')}`,
     };

@@ -4,9 +4,11 @@ import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { copyText } from '../ui/labels/copy-text.js';
+import { stateMark } from '../ui/labels/state-mark.js';
 import { table } from '../ui/data-table.js';
 import { fill, h, wholeDates } from '../ui/dom.js';
-import { lowered, number, plural, sentence, wall, wallClock } from '../util/format.js';
+import { lowered, number, plural, sentence, wall } from '../util/format.js';
+import { utcTime } from '../util/wall-clock.js';
 
 const PLAN_TYPES = { order: 'Order', placement: 'Placement' };
 const NOTHING = 'none';
@@ -40,7 +42,7 @@ export class PlanCard {
       'header',
       {},
       h('h2', {}, title),
-      h('span', { class: 'state', 'data-state': plan.status }, plan.status),
+      stateMark(plan.status),
       this.operator ? h('div', { class: 'actions' }, this.#buttons(plan)) : null,
     );
   }
@@ -158,9 +160,4 @@ export function changeText({ field, before, after }) {
   return `required nodes: ${before || NOTHING} → ${after || NOTHING}`;
 }
 
-/** A time of the cluster, with its date where it is not today. */
-function moment(ms) {
-  if (ms === null) return '–';
-  const iso = new Date(ms).toISOString();
-  return iso.slice(0, 10) === new Date().toISOString().slice(0, 10) ? wallClock(ms) : wall(iso);
-}
+const moment = (ms) => (ms === null ? '–' : utcTime(ms));

@@ -1,4 +1,5 @@
-// Permissions of plans on a cluster: the level, whose jobs they may change, the acting process, and Stop all plans.
+// Permissions of plans on a cluster: the permission level, whose jobs plans may change, the acting process, and
+// Stop all plans.
 
 import { patch } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -35,7 +36,7 @@ export class Rule {
       ? `Acting process on ${actor.host}${actor.account ? `, account ${actor.account}` : ''}.`
       : `No acting process: start it with manage.py act ${this.name}.`;
     return [
-      h('p', {}, h('strong', {}, `Level ${level}, ${levels[level].name}. `), levels[level].about),
+      h('p', {}, h('strong', {}, `Permission level ${level}, ${levels[level].name}. `), levels[level].about),
       level >= 2 ? h('p', { class: actor.running ? 'muted' : 'error' }, process) : null,
       actor.error ? h('p', { class: 'error' }, actor.error) : null,
       rule.stopped ? h('p', { class: 'error' }, wholeDates(stoppedText(rule))) : null,
@@ -67,7 +68,7 @@ export class Rule {
           `${title} whose jobs a plan may change, separated by commas; empty: all`,
         );
       this.fields = {
-        level: field('Level', h('select', { id: 'level' }, options)),
+        level: field('Permission level', h('select', { id: 'level' }, options)),
         queues: names('queues', 'Queues', queues),
         accounts: names('accounts', 'Accounts', accounts),
         max_jobs: numberField('max-jobs', 'Maximum number of jobs per plan', { whole: true, min: 1, value: most }),

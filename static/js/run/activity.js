@@ -1,7 +1,7 @@
 // Reason why a run waits: polled while it waits, because the sentence states for how long.
 
 import * as http from '../core/api.js';
-import { browser } from '../core/browser.js';
+import { browser } from '../core/sockets/browser.js';
 import { PagePart } from '../ui/failures/page-part.js';
 
 const AGAIN_MS = 2000;

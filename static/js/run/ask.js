@@ -3,11 +3,15 @@
 import { Refusal } from '../core/client-errors.js';
 import { post } from '../core/api.js';
 import { tick } from '../core/first-steps.js';
+import { rulesOf } from '../util/run-modes.js';
 import { $, fill, h } from '../ui/dom.js';
-import { clock, duration, lowered, number, plural, significant } from '../util/format.js';
+import { duration, lowered, number, plural, significant } from '../util/format.js';
 import { fieldText, fieldTitle } from '../util/job-fields.js';
+import { runTime } from '../util/wall-clock.js';
 import { table } from '../ui/data-table.js';
 
+/** Decisions of a preview, in which nothing has happened. */
+const VERDICTS = { started: 'would start', admitted: 'would be admitted', rejected: 'would be rejected' };
 const MAX_SUGGESTIONS = 200; // ids that the field offers
 
 export class Ask {
@@ -20,7 +24,7 @@ export class Ask {
     this.runId = runId;
     this.info = info;
     this.idOf = idOf;
-    const real = info.run.mode === 'mirror';
+    const { forkedByCut } = rulesOf(info.run);
     this.like = h('input', {
       id: 'ask-like',
       list: 'ask-ids',
@@ -30,7 +34,7 @@ export class Ask {
     this.changes = h('textarea', {
       id: 'ask-changes',
       rows: 3,
-      placeholder: `${real ? 'run_ms = 3600000' : 'epochs = 5'}\nrequested_workers = 4`,
+      placeholder: `${forkedByCut ? 'run_ms = 3600000' : 'epochs = 5'}\nrequested_workers = 4`,
       'aria-describedby': 'ask-changes-help',
     });
     this.errorLine = h('p', { class: 'error wide', role: 'alert', hidden: true });
@@ -59,7 +63,7 @@ export class Ask {
           'span',
           { class: 'help', id: 'ask-changes-help' },
           'One “field = value” per line, or one line of a jobs.jsonl file; empty: no changes' +
-            (real ? '. run_ms: duration of the job' : ''),
+            (forkedByCut ? '. run_ms: duration of the job' : ''),
         ),
       ),
       h(
@@ -102,12 +106,13 @@ export class Ask {
 
   /** a: the answer of the API; job: the job in words. */
   #paint(a, job) {
+    const time = (ms) => runTime(ms, this.info.run.began_at);
     const facts = [
-      ['Answer', a.verdict === null ? 'no decision in the simulated time' : a.verdict],
-      ['Start', clock(a.start_ms)],
+      ['Answer', a.verdict === null ? 'no decision in the simulated time' : (VERDICTS[a.verdict] ?? a.verdict)],
+      ['Start', time(a.start_ms)],
       [
         'Finish',
-        a.finish_ms === null ? (a.verdict === 'rejected' ? '–' : 'not in the simulated time') : clock(a.finish_ms),
+        a.finish_ms === null ? (a.verdict === 'rejected' ? '–' : 'not in the simulated time') : time(a.finish_ms),
       ],
       ['Workers', a.workers ? `at most ${number(a.workers, 0)}` : '–'],
       [
@@ -121,7 +126,7 @@ export class Ask {
     if ('cost' in a.values)
       facts.push(
         ['Cost', significant(a.values.cost)],
-        ['Utility', significant(a.values.utility)],
+        ['Utility', significant(a.values.utility)], // of the planned schedule, not the metric of a completed job
         ['Payoff', significant(a.values.payoff)],
       );
     const { displaced } = a;
@@ -135,7 +140,7 @@ export class Ask {
       h(
         'p',
         {},
-        h('strong', {}, `${job}, submitted at ${clock(a.at_ms)}: `),
+        h('strong', {}, `${job}, submitted at ${time(a.at_ms)}: `),
         a.sentence || 'No decision in the simulated time.',
       ),
       h(
@@ -143,16 +148,16 @@ export class Ask {
         { class: 'facts' },
         facts.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
       ),
-      h('h3', {}, displacedText(displaced, a.until_ms)),
+      h('h3', {}, displacedText(displaced, time(a.until_ms))),
       rows.length
         ? table(
             [
               { title: 'Job', cell: (row) => row.id },
-              { title: 'End without the job', cell: (row) => (row.was_ms === null ? '–' : clock(row.was_ms)) },
+              { title: 'End without the job', cell: (row) => (row.was_ms === null ? '–' : time(row.was_ms)) },
               {
                 title: 'End with the job',
                 cell: (row) =>
-                  row.rejected ? 'rejected' : row.now_ms === null ? 'not in the simulated time' : clock(row.now_ms),
+                  row.rejected ? 'rejected' : row.now_ms === null ? 'not in the simulated time' : time(row.now_ms),
               },
               { title: 'Delay', number: true, cell: (row) => (row.later === null ? '–' : duration(row.later)) },
             ],
@@ -176,17 +181,20 @@ export class Ask {
       h(
         'p',
         { class: 'muted small' },
-        `Simulated up to ${clock(a.until_ms)}${a.complete ? '' : ', where the time limit of an answer was reached'}.`,
+        `Simulated up to ${time(a.until_ms)}${a.complete ? '' : ', where the time limit of an answer was reached'}.`,
       ),
     );
   }
 }
 
-/** Effect on other jobs. Rejections and unknown ends are listed separately from delays. */
-export function displacedText({ later, later_ms: laterMs, open, rejected }, untilMs) {
+/**
+ * Effect on other jobs. Rejections and unknown ends are listed separately from delays.
+ * until: the end of the simulated time, as text.
+ */
+export function displacedText({ later, later_ms: laterMs, open, rejected }, until) {
   const parts = [
     rejected && `${plural(rejected, 'other job')} would be rejected`,
-    open && `${plural(open, 'other job')} would not finish by ${clock(untilMs)}`,
+    open && `${plural(open, 'other job')} would not finish by ${until}`,
     later && `${plural(later, 'other job')} would finish later, by ${duration(laterMs)} in total`,
   ].filter(Boolean);
   return parts.join('; ') || 'No other job would be rejected or finish later';

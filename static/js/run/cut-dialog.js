@@ -3,8 +3,8 @@
 import { get, post } from '../core/api.js';
 import { $, fill, h } from '../ui/dom.js';
 import { choices } from '../ui/fields/scheduler-choices.js';
-import { clock } from '../util/format.js';
 import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
+import { runTime } from '../util/wall-clock.js';
 
 const BACKFILL = 'fifo with backfill'; // value of the option; the server's default
 const ASSUMED_MS = 3_600_000;
@@ -16,11 +16,11 @@ const DURATIONS = [
 /**
  * Asks how the cluster continues after atMs, and opens the scenario or run that is created.
  *
- * @param {number} runId
+ * @param {{id: number, began_at: string}} run
  * @param {number} atMs
  */
-export async function cutAt(runId, atMs) {
-  const form = cutForm(atMs, choices(await get('/api/schedulers/'), 'fifo'));
+export async function cutAt({ id, began_at: beganAt }, atMs) {
+  const form = cutForm(runTime(atMs, beganAt), choices(await get('/api/schedulers/'), 'fifo'));
   if ($('#cut-form')) return; // of the first click of two
   const dialog = /** @type {HTMLDialogElement} */ (
     h('dialog', { class: 'card confirm', 'aria-labelledby': 'cut-title' }, form)
@@ -31,7 +31,7 @@ export async function cutAt(runId, atMs) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const start = event.submitter?.id === 'cut-run';
-    makeOnce(form, runId, atMs, start);
+    makeOnce(form, id, atMs, start);
   });
   dialog.showModal();
 }
@@ -39,10 +39,10 @@ export async function cutAt(runId, atMs) {
 /**
  * The form.
  *
- * @param {number} atMs
+ * @param {string} time at which the cut is made
  * @param {{value: string, text: string, disabled?: boolean}[]} schedulers that can be chosen
  */
-export function cutForm(atMs, schedulers) {
+export function cutForm(time, schedulers) {
   const options = [
     h('option', { value: BACKFILL }, 'FIFO with backfill'),
     ...schedulers.map(({ value, text, disabled }) => h('option', { value, disabled: disabled ?? null }, text)),
@@ -50,7 +50,7 @@ export function cutForm(atMs, schedulers) {
   return h(
     'form',
     { class: 'form', id: 'cut-form' },
-    h('h2', { id: 'cut-title', class: 'wide' }, `What-if from ${clock(atMs)}`),
+    h('h2', { id: 'cut-title', class: 'wide' }, `What-if from ${time}`),
     h(
       'p',
       { class: 'wide muted small' },

@@ -15,7 +15,7 @@ export async function deleteRun(run) {
 /** family: the rows of GET /api/runs/N/forks/. */
 export function deletionQuestion({ id, name, events }, family) {
   const forks = family.filter((row) => row.parent === id).map((row) => row.id);
-  const also = forks.length ? ` and its ${forks.length === 1 ? 'fork, run' : 'forks, runs'} ${forks.join(', ')}` : '';
+  const also = forks.length ? ` and its ${forks.length === 1 ? 'fork, run' : 'forks, runs'} ${forks.join(', ')},` : '';
   return (
     `Delete run ${id}, “${name}”? Its log of ${plural(events, 'event')} will be deleted permanently, ` +
     'with its metrics, charts and comparisons. ' +

@@ -3,11 +3,12 @@
 import { tick } from '../core/first-steps.js';
 import { confirmed } from '../ui/confirm.js';
 import { get, post } from '../core/api.js';
+import { rulesOf } from '../util/run-modes.js';
+import { ACTIVE } from '../core/active-runs.js';
 import { $, fill, h } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { clock, number } from '../util/format.js';
-
-const ACTIVE = ['queued', 'running', 'paused'];
+import { number } from '../util/format.js';
+import { runTime } from '../util/wall-clock.js';
 
 /** Creates a scenario that continues from atMs with these edits, and opens its page with the fields of `form`. */
 export async function forkAt(runId, atMs, edits = [], form = {}) {
@@ -20,9 +21,10 @@ export async function forkAt(runId, atMs, edits = [], form = {}) {
 /**
  * Fork that a frame {from, to} over servers leads to: {atMs: the fork's moment, edits, sentence: the question to the
  * operator}.
- * The fork's moment is the one shown, or where the frame begins if all of it lies before that.
+ * The fork's moment is the one shown, or where the frame begins if all of it lies before that. beganAt: of the run, as
+ * for runTime().
  */
-export function drainOf({ names, from, to }, shownMs) {
+export function drainOf({ names, from, to }, shownMs, beganAt) {
   const atMs = to > shownMs ? shownMs : Math.max(1, from);
   const beginMs = Math.max(from, atMs);
   const what =
@@ -32,27 +34,31 @@ export function drainOf({ names, from, to }, shownMs) {
     atMs,
     edits: [{ verb: 'drain_servers', at_ms: atMs, servers: names.join(' '), from_ms: beginMs, to_ms: to }],
     sentence:
-      `Drain ${what} from ${clock(beginMs)} to ${clock(to)} in a what-if scenario? ` +
-      `The scenario continues this run from ${clock(atMs)}, ${where}; you can edit it before you run it.`,
+      `Drain ${what} from ${runTime(beginMs, beganAt)} to ${runTime(to, beganAt)} in a what-if scenario? ` +
+      `The scenario continues this run from ${runTime(atMs, beganAt)}, ${where}; you can edit it before you run it.`,
   };
 }
 
 /** Message for a selection that begins after the end of a run. */
-export function afterTheEnd(endMs) {
+export function afterTheEnd(endMs, beganAt) {
   return (
-    `The run ended at ${clock(endMs)}, and the selection begins after that. ` +
+    `The run ended at ${runTime(endMs, beganAt)}, and the selection begins after that. ` +
     'To see what would happen if servers were drained, hold Alt and drag over a time before the end.'
   );
 }
 
 export class Family {
-  /** element: a panel with a body; onError(error); notes: what a fork of a real cluster believes. */
-  constructor(element, runId, { operator, onError, notes = [] }) {
+  /**
+   * element: a panel with a body; onError(error); notes: what a fork of a real cluster believes; beganAt: of all of the
+   * family, as for runTime().
+   */
+  constructor(element, runId, { operator, onError, notes = [], beganAt = null }) {
     this.element = element;
     this.runId = runId;
     this.operator = operator;
     this.onError = onError;
     this.notes = notes;
+    this.beganAt = beganAt;
     this.rows = []; // the family as shown
     this.part = new PagePart('forks of the run');
   }
@@ -85,8 +91,8 @@ export class Family {
               'span',
               { class: 'muted' },
               [
-                row.fork_ms === null ? null : `forked at ${clock(row.fork_ms)}`,
-                row.mode === 'live' ? 'live' : null,
+                row.fork_ms === null ? null : `forked at ${runTime(row.fork_ms, this.beganAt)}`,
+                rulesOf(row).paced ? 'live' : null,
                 row.status,
               ]
                 .filter(Boolean)
@@ -186,9 +192,10 @@ export function obstacle(own, parent) {
   if (!parent) return `${cannot} the run that it was forked from has been deleted, so there is none to replace.`;
   if (present(own)) return `This fork need not be promoted: it is live already${besides(parent)}.`;
   if (present(parent)) return '';
-  if (parent.mode === 'mirror') return `${cannot} run ${parent.id} mirrors a real cluster, which no fork can replace.`;
+  if (!rulesOf(parent).simulated)
+    return `${cannot} run ${parent.id} mirrors a real cluster, which no fork can replace.`;
   const rule = 'a fork can only replace an active live run.';
-  if (parent.mode !== 'live') return `${cannot} run ${parent.id} is not live, and ${rule}`;
+  if (!rulesOf(parent).paced) return `${cannot} run ${parent.id} is not live, and ${rule}`;
   const state = parent.wanted === 'cancelled' ? 'cancelled' : parent.status;
   return `${cannot} run ${parent.id} is ${state}, and ${rule}`;
 }
@@ -200,7 +207,7 @@ function besides(parent) {
 
 /** The live fork that goes on in place of a cancelled live run; undefined if there is none. */
 export function successor(own, rows) {
-  if (own?.mode !== 'live' || !(own.status === 'cancelled' || own.wanted === 'cancelled')) return undefined;
+  if (!rulesOf(own).paced || !(own.status === 'cancelled' || own.wanted === 'cancelled')) return undefined;
   return rows.find((row) => row.parent === own.id && present(row));
 }
 
@@ -208,5 +215,5 @@ export function successor(own, rows) {
  * True if it is the present: a live run that goes on. A fork that was promoted is it instead of its cancelled parent.
  */
 function present(run) {
-  return run.mode === 'live' && ACTIVE.includes(run.status) && run.wanted !== 'cancelled';
+  return rulesOf(run).paced && ACTIVE.includes(run.status) && run.wanted !== 'cancelled';
 }

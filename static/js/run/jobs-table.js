@@ -14,26 +14,25 @@ import { repeatAfter } from '../util/poll.js';
 
 const PAGE_SIZE = rowsOfPage(25);
 // others begin hidden there
-const IN_SIDE = new Set(['Job', 'State', 'Arrived', 'Completed', 'Ended', 'JCT', 'Reason']);
+const IN_SIDE = new Set(['id', 'state', 'arrived_ms', 'completed_ms', 'jct_ms', 'reason']);
 const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => h('span', { title: row.id }, row.id) },
-  { title: 'State', cell: (row) => stateMark(stateWord(info, row.state)) },
+  { name: 'state', title: 'State', cell: ({ state }) => (state === null ? '–' : stateMark(stateWord(info, state))) },
 ];
 const utilityText = (value) => (value > 0 && number(value) === '0' ? '≈ 0' : number(value));
-const FORMATS = { text: (value) => value ?? '–', number: (value) => number(value), clock, duration };
-const OUTCOME = [
-  {
-    key: 'utility',
-    title: 'Utility',
-    number: true,
-    cell: (row) => (row.state === 'completed' ? utilityText(row.utility) : '–'),
-  },
-  {
-    title: 'Reason',
-    wide: true, // a live cluster gives a sentence
-    cell: (row) => reasonOf(row),
-  },
-];
+const FORMATS = {
+  text: (value) => value ?? '–',
+  number: (value) => number(value),
+  clock: (value) => clock(value),
+  duration: (value) => duration(value),
+  utility: (value, { state }) => (state === 'completed' ? utilityText(value) : '–'),
+};
+const REASON = {
+  name: 'reason',
+  title: 'Reason',
+  wide: true, // a live cluster gives a sentence
+  cell: (row) => reasonOf(row),
+};
 
 /** Reason why the job is in its state; its whole text is also a hint, where the column is narrow. */
 function reasonOf(row) {
@@ -47,7 +46,7 @@ const served = (info) =>
     key,
     title: key === 'completed_ms' ? capital(stateWord(info, 'completed')) : title,
     number: format !== 'text',
-    cell: (row) => FORMATS[format](row[key]),
+    cell: (row) => FORMATS[format](row[key], row),
   }));
 
 export class JobsTable {
@@ -66,8 +65,8 @@ export class JobsTable {
       ...who(info),
       ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns),
       ...served(info),
-      ...OUTCOME,
-    ].map((column) => ({ ...column, spare: hasSideColumn() && !IN_SIDE.has(column.title) }));
+      REASON,
+    ].map((column) => ({ ...column, spare: hasSideColumn() && !IN_SIDE.has(column.key ?? column.name) }));
     const keys = columns.flatMap(({ key }) => (key ? [key, `-${key}`] : []));
     this.table = new DataTable($('#jobs'), {
       name: 'jobs',

@@ -11,7 +11,7 @@ const MAX_NAMED = 12; // jobs named at the crosshair
 const NARROW = '(max-width: 640px)'; // there is room for few words
 
 export class Readout {
-  /** prices(): source of the prices (core/ranges/slot-prices.js) at the time shown; chosen(): the selected jobs. */
+  /** prices(): source of the prices (core/slot-prices.js) at the time shown; chosen(): the selected jobs. */
   constructor({ store, info, view, playhead, prices, chosen }) {
     this.store = store;
     this.info = info;
@@ -47,6 +47,7 @@ export class Readout {
 
   #at(t) {
     const { ids } = this.info;
+    if (t < this.store.seenFromMs) return [h('b', {}, clock(t)), ': the cluster had not been observed yet.'];
     const held = heldAt(this.store, t, this.playhead.ms);
     const workers = held.reduce((sum, [, count]) => sum + count, 0);
     const names = held.slice(0, MAX_NAMED).map(([job, count]) => (count > 1 ? `${ids[job]} ×${count}` : ids[job]));

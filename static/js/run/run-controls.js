@@ -3,11 +3,11 @@
 
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
+import { rulesOf } from '../util/run-modes.js';
+import { ACTIVE } from '../core/active-runs.js';
 import { fill, h } from '../ui/dom.js';
 import { CLOCK_SPEEDS, speedText } from '../util/speeds.js';
 import { deleteRun } from './delete-run.js';
-
-const ACTIVE = ['queued', 'running', 'paused'];
 
 export class Operate {
   constructor(element, runId, name, onError) {
@@ -23,18 +23,18 @@ export class Operate {
     this.newest = status;
     if (!this.element || signature === this.signature) return;
     this.signature = signature;
-    // a mirrored run is controlled by its follow line
-    if (status.mode === 'mirror' && ACTIVE.includes(status.status)) return void fill(this.element);
+    // a recorded run is controlled by its follow line
+    const { simulated, paced } = rulesOf(status);
+    if (!simulated && ACTIVE.includes(status.status)) return void fill(this.element);
     if (!ACTIVE.includes(status.status)) return void fill(this.element, this.#delete(status.last_seq));
-    const live = status.mode === 'live';
     const paused = status.wanted === 'paused' || status.status === 'paused';
     const button = (text, verb, properties = {}) =>
       h('button', { type: 'button', id: `run-${verb}`, onclick: () => this.#do(verb), ...properties }, text);
     fill(
       this.element,
       paused ? button('Resume run', 'resume', { class: 'primary' }) : button('Pause run', 'pause'),
-      live && paused ? button('Step', 'step', { title: 'Process all events of the next instant' }) : null,
-      live ? this.#speed(status.clock?.speed) : null,
+      paced && paused ? button('Step', 'step', { title: 'Process all events of the next instant' }) : null,
+      paced ? this.#speed(status.clock?.speed) : null,
       h('button', { type: 'button', class: 'danger', id: 'run-cancel', onclick: () => this.#cancel() }, 'Cancel run'),
     );
   }

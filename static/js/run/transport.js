@@ -4,10 +4,12 @@ import { animate, redraw } from '../core/render-loop.js';
 import { copyText } from '../ui/labels/copy-text.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, duration, exactClock } from '../util/format.js';
+import { datedClock, wallOf, wallText } from '../util/wall-clock.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
 import { clockAt } from '../core/playhead.js';
 import { ENDED } from '../core/sockets/run-end.js';
+import { rulesOf } from '../util/run-modes.js';
 import { PLAYBACK_SPEEDS, speedText } from '../util/speeds.js';
 
 export class Transport {
@@ -16,6 +18,7 @@ export class Transport {
     this.view = view;
     this.playhead = playhead;
     this.status = null; // newest status message of the run
+    this.beganAt = null; // as for runTime()
     this.present = () => null; // current time of a live cluster, in ms of the run
     this.seen = () => null; // time of its last poll
     this.ahead = (_ms) => 0; // up to when something is forecast, in ms of the run
@@ -50,7 +53,7 @@ export class Transport {
   /** Time of the clock of an active live run (it stands still while the run is paused); null for other runs. */
   #clock() {
     const { status, store } = this;
-    if (status?.mode !== 'live' || store.finished || !['running', 'paused'].includes(status.status)) return null;
+    if (!rulesOf(status).paced || store.finished || !['running', 'paused'].includes(status.status)) return null;
     const moves = status.status === 'running' && status.wanted === 'running';
     return clockAt(moves ? status.clock : { ...status.clock, speed: 0 }, Date.now() + this.skewMs);
   }
@@ -66,7 +69,7 @@ export class Transport {
     const { store, status, playhead } = this;
     const complete = Math.max(
       store.simMs,
-      status?.mode === 'live' ? (status.next_event_ms ?? 0) - 1 : 0,
+      rulesOf(status).paced ? (status.next_event_ms ?? 0) - 1 : 0,
       this.seen() ?? 0,
     );
     return Math.max(1, Math.floor(Math.min(playhead.ms, complete)));
@@ -95,7 +98,7 @@ export class Transport {
 
   #live() {
     this.reach();
-    return this.status?.mode === 'live' && this.status.status === 'running' && !this.store.finished;
+    return rulesOf(this.status).paced && this.status.status === 'running' && !this.store.finished;
   }
 
   #wire() {
@@ -146,6 +149,8 @@ export class Transport {
       $('main').classList.toggle('past', past);
       newest.setAttribute('aria-pressed', String(playhead.following));
       setText(moment, playhead.playing || playhead.following ? clock(playhead.ms) : exactClock(playhead.ms));
+      const wall = wallOf(datedClock(this.beganAt), playhead.ms);
+      moment.title = wall === null ? '' : wallText(wall);
       if (document.activeElement !== scrub || playhead.playing || playhead.following)
         scrub.value = playhead.liveMs ? (playhead.ms / playhead.liveMs) * 1000 : 1000;
       scrub.setAttribute('aria-valuetext', clock(playhead.ms));

@@ -1,10 +1,10 @@
 // Details of an entry of the audit list: the change, with times and edits in words.
 
-import { modeText } from '../models/titles.js';
 import { endingText } from '../util/alert-words.js';
 import { duration } from '../util/format.js';
-import { editLine } from './edits/edit-conflict.js';
+import { editLine } from './edit-line.js';
 import { named } from './sweep-axes.js';
+import { modeText } from '../util/run-modes.js';
 
 /** Labels of what an entry states, where its key in words is none. */
 const LABELS = { in_place_of: 'in place of run', live: 'as live run', max_jobs: 'maximum number of jobs' };
@@ -31,7 +31,8 @@ function field(key, value, known) {
     const lines = edits.map((edit) => editLine(edit, known?.verbs ?? [], known?.schedulers)).join('; ') || 'no edits';
     return [`${key}: ${lines}`, ...Object.entries(others).map(([name, other]) => field(name, other, known))].join(', ');
   }
-  if (key === 'seconds') return `duration ${value} s`;
+  if (key === 'seconds') return `for ${value} s`;
+  if (key === 'reason') return `reason: ${plain(value)}`;
   if (key === 'speed') return `speed ${duration(value * 1000)} per second`;
   if (key === 'ending') return `ending: ${endingText(value)}`;
   if (key === 'mode') return `mode ${modeText(value)}`;

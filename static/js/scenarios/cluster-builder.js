@@ -1,5 +1,7 @@
 // Clusters from rows of count x type x site: their cluster.json, sums and errors.
 
+import { SITES } from '../util/capacity.js';
+
 export const RESOURCES = [
   ['gpu', 'GPU'],
   ['cpu', 'vCPU'],
@@ -7,7 +9,6 @@ export const RESOURCES = [
   ['storage', 'GB storage'],
   ['bandwidth', 'Gbps'],
 ];
-export const SITES = ['edge', 'cloud'];
 export const MAX_SERVERS = 20_000;
 const NAME = /^[A-Za-z0-9._-]{1,80}$/;
 

@@ -1,7 +1,8 @@
 // Form of a cluster: rows of count x type x site, with live sums.
 
 import { post } from '../core/api.js';
-import { RESOURCES, SITES, clusterOf, placeOf, problems, sums } from './cluster-builder.js';
+import { RESOURCES, clusterOf, placeOf, problems, sums } from './cluster-builder.js';
+import { SITES } from '../util/capacity.js';
 import { fill, h } from '../ui/dom.js';
 import { number } from '../util/format.js';
 import { empty, table } from '../ui/data-table.js';

@@ -4,7 +4,7 @@ import { fill, h } from '../ui/dom.js';
 import { fieldTitle, originText } from '../util/job-fields.js';
 import { number, plural } from '../util/format.js';
 
-/** 'Epochs, Chunks (80 jobs); Utility (3 jobs)': fields with equal counts together. */
+/** 'Training epochs, Chunks (80 jobs); Utility (3 jobs)': fields with equal counts together. */
 export function fieldsText(counts) {
   const by = new Map();
   for (const [name, jobs] of Object.entries(counts)) by.set(jobs, [...(by.get(jobs) ?? []), fieldTitle(name)]);

@@ -1,6 +1,13 @@
-// The cluster of a trace, from its machines, among clusters with the newest first.
+// The cluster of a trace, from its machines.
 
-/** The oldest one of the trace: later ones are the same machines with another slot length or horizon. */
-export function ownCluster(clusters, trace) {
-  return clusters.findLast((cluster) => cluster.trace === trace) ?? null;
+import { get } from '../core/api.js';
+
+/**
+ * The oldest one of the trace: later ones are the same machines with another slot length or horizon. Null without one.
+ *
+ * @param {number | string} trace
+ */
+export async function ownCluster(trace) {
+  const { results } = await get(`/api/clusters/?trace=${trace}&size=500`); // the newest first
+  return results.at(-1) ?? null;
 }

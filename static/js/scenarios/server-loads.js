@@ -1,9 +1,6 @@
 // Loads of the servers at the time of a fork, and the busiest of them.
 
-import { SCARCEST, colouredBy, scaleTitle } from '../charts/server-map.js';
-
-const PER_MILLE = 1000;
-const AVAILABLE = 0;
+import { AVAILABLE, PER_MILLE, SCARCEST, colouredBy, scaleTitle } from '../charts/servers/server-map.js';
 
 /**
  * Map of name -> {share from 0 to 1, jobs, of}: of the resource of which the largest share is allocated.

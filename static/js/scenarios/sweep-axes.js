@@ -38,8 +38,8 @@ function t95(freedom) {
   );
 }
 
-/** Map of 'i' or 'i,j' -> {mean, half, count, points} of a figure. */
-export function cells(points, figure) {
+/** Map of 'i' or 'i,j' -> {mean, half, count, points} of a metric. */
+export function cells(points, metric) {
   const groups = new Map();
   for (const point of points) {
     const key = point.place.join(',');
@@ -47,7 +47,7 @@ export function cells(points, figure) {
     groups.get(key).push(point);
   }
   return new Map(
-    [...groups].map(([key, own]) => [key, { ...confidence(own.map(({ figures }) => figures[figure])), points: own }]),
+    [...groups].map(([key, own]) => [key, { ...confidence(own.map(({ figures }) => figures[metric])), points: own }]),
   );
 }
 

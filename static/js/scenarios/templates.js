@@ -5,7 +5,7 @@ import { $$, errorLine, $ } from '../ui/dom.js';
 
 /** Makes the cards of the page start their templates. */
 export function startTemplates() {
-  const buttons = $$('[data-template]');
+  const buttons = $$('[data-template]').filter((button) => !button.disabled); // the others have the reason below
   if (!buttons.length) return;
   const say = errorLine($('#templates-error'));
   for (const button of buttons) button.addEventListener('click', () => start(button, buttons, say));

@@ -15,9 +15,9 @@ const fail = failureLine($('#list-error'));
 const own = Number($('main').dataset.account);
 const ROLES = [
   ['viewer', 'reads'],
-  ['operator', 'also uploads, runs and edits'],
-  ['approver', 'also approves plans for real clusters'],
-  ['admin', 'also manages accounts and teams'],
+  ['operator', 'also uploads, runs, edits, deletes, proposes plans and stops them'],
+  ['approver', 'also approves plans for real clusters and sets their permissions'],
+  ['admin', 'also manages accounts, teams, all tokens and retention'],
 ];
 const LOGINS = { password: 'password', none: 'no password yet', links: 'login links', provider: 'OpenID provider' };
 

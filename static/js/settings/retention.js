@@ -10,7 +10,7 @@ import { bytes, capital, number, plural, wall } from '../util/format.js';
 
 const say = errorLine($('#list-error'));
 const AGAIN_MS = 1_000; // between two looks at a clean-up that runs
-const PATIENCE_MS = 600_000; // after which the request has expired
+const MAX_WAIT_MS = 600_000; // after which the page no longer waits; the request stays
 const PAGES = { runs: 'runs', uploads: 'traces' }; // first word of a rule -> its pages
 const run = $('#run');
 
@@ -78,7 +78,8 @@ function lastText(last) {
   const removed = Object.entries(last.removed).map(([rule, count]) => `${rule}: ${number(count, 0)}`);
   const what = removed.join(', ') || 'nothing';
   const by = last.user || 'a deleted account';
-  return `Last clean-up that somebody started: ${wall(last.at)}, by ${by}; removed: ${what}.`;
+  const rest = last.error ? ` It did not remove everything: ${last.error}. Start it again to continue.` : '';
+  return `Last clean-up that somebody started: ${wall(last.at)}, by ${by}; removed: ${what}.${rest}`;
 }
 
 async function start() {
@@ -87,8 +88,8 @@ async function start() {
   if (!(await confirmed(`Remove this permanently? ${capital(listed(rows))}.`, 'Remove'))) return;
   run.disabled = true;
   await post('/api/retention/');
-  const until = Date.now() + PATIENCE_MS;
-  $('#last').textContent = 'The clean-up runs in a background worker …';
+  const until = Date.now() + MAX_WAIT_MS;
+  $('#last').textContent = 'The clean-up was requested; a background worker does it …';
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     const now = await get('/api/retention/');

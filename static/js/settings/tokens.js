@@ -1,4 +1,4 @@
-// Tokens for machines: the list, the form, and the value of a new token, which is shown once.
+// Tokens: the list, the form, and the value of a new token, which is shown once.
 
 import { get, post } from '../core/api.js';
 import { confirmed } from '../ui/confirm.js';
@@ -9,14 +9,10 @@ import { onSubmit } from '../ui/fields/submission.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { failureLine } from '../ui/failures/failure-line.js';
 import { wall } from '../util/format.js';
+import { SCOPES } from '../ui/labels/token-scopes.js';
 import { showOnce } from './secret-line.js';
 
 const fail = failureLine($('#list-error'));
-const SCOPES = [
-  ['ingest', 'ingest: post events of one source'],
-  ['read', 'read: read with the API'],
-  ['operate', 'operate: read and change with the API'],
-];
 
 const columns = [
   { title: 'Token', value: (t) => t.name, cell: (t) => t.name },
@@ -68,7 +64,7 @@ function form(root) {
     h(
       'select',
       { id: 'scope' },
-      SCOPES.map(([value, text]) => h('option', { value }, text)),
+      Object.entries(SCOPES).map(([value, text]) => h('option', { value }, text)),
     ),
   );
   const source = field(

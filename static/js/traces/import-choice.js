@@ -1,6 +1,6 @@
 // Selection of jobs to import: the estimated number of jobs, and the selection in the form of the API.
 
-import { inWindow, span } from '../charts/arrival-histogram.js';
+import { inWindow, span } from '../charts/traces/arrival-histogram.js';
 import { arrivalSpan } from './arrival-span.js';
 
 export const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
-import { span } from '../charts/arrival-histogram.js';
+import { span } from '../charts/traces/arrival-histogram.js';
 import { HOUR_MS, about, importBody, roundHours } from './import-choice.js';
 import { fill, h } from '../ui/dom.js';
 import { duration, number, plural } from '../util/format.js';
@@ -114,19 +114,20 @@ export function chooseForm(trace, { onWindow, onDone }) {
 
   function problems({ from_ms: from, to_ms: to, sample, limit, rate }) {
     const wrong = {};
-    if (from !== undefined && !(from >= 0)) wrong.from_ms = 'A number, at least 0 h.';
-    if (to !== undefined && !(to > (from || 0))) wrong.to_ms = `A number greater than ${from ? '“From”' : '0 h'}.`;
+    if (from !== undefined && !(from >= 0)) wrong.from_ms = 'Enter a number of at least 0 h.';
+    if (to !== undefined && !(to > (from || 0)))
+      wrong.to_ms = `Enter a number greater than ${from ? '“From”' : '0 h'}.`;
     if (from !== undefined && from >= last)
       wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
     for (const [key, jobs] of Object.entries({ sample, limit }))
       if (jobs !== undefined && !(Number.isInteger(jobs) && jobs >= 1 && jobs <= MAX_JOBS))
-        wrong[key] = `A whole number from 1 to ${number(MAX_JOBS, 0)}.`;
-    if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'From 0.000001 to 1,000,000.';
+        wrong[key] = `Enter a whole number from 1 to ${number(MAX_JOBS, 0)}.`;
+    if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'Enter a number from 0.000001 to 1,000,000.';
     if (f.slot_ms.value() !== undefined && !(slot() >= 1 && slot() <= MAX_SLOT_MIN * MINUTE_MS))
-      wrong.slot_ms = `More than 0, at most ${number(MAX_SLOT_MIN, 0)} min (a year).`;
+      wrong.slot_ms = `Enter a number greater than 0, at most ${number(MAX_SLOT_MIN, 0)} min (a year).`;
     const seed = f.seed.value();
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
-      wrong.seed = `A whole number from 0 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;
+      wrong.seed = `Enter a whole number from 0 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;
     return wrong;
   }
 

@@ -5,7 +5,7 @@ import { fill, h } from '../ui/dom.js';
 import { fieldText, fieldTitle, originText, partName } from '../util/job-fields.js';
 import { capital, duration, number, plural } from '../util/format.js';
 import { empty, shown, table } from '../ui/data-table.js';
-import { tile } from '../ui/tile.js';
+import { tile } from '../ui/labels/tile.js';
 
 const FIRST = [
   'id',
@@ -50,7 +50,7 @@ export function account(report, jobs, machines) {
   return `${plural(report.rows, 'row')} read = ${texts.join(' + ')}${machines && !rest ? `; with ${list}` : ''}`;
 }
 
-/** The same of a scan: '24,134 rows read: 24,134 jobs, 352 machines, 12 skipped'. */
+/** The same of a scan: '24,134 rows read: 24,134 jobs, 352 servers, 12 skipped'. */
 export function found(report, jobs, machines) {
   const parts = [
     [jobs, 'job'],
@@ -133,11 +133,14 @@ export function preview(rows, without) {
   ];
   return table(
     names.map((name) => {
-      const origin = sharedOrigin(name, rows);
+      const title = fieldTitle(name);
+      const shared = sharedMarks(name, rows);
       return {
-        title: origin ? `${fieldTitle(name)} (${originText(origin)})` : fieldTitle(name),
+        title,
+        heading: shared.length ? [title, h('div', {}, shared.map(mark))] : title,
         number: typeof rows[0][name] === 'number',
-        cell: (row) => cell(name, row[name], origin ? { [name]: 'trace' } : row.provenance),
+        cell: (row) =>
+          h('span', { class: 'nowrap' }, fieldText(name, row[name]), shared.length ? [] : marksOf(name, row).map(mark)),
       };
     }),
     rows,
@@ -145,27 +148,25 @@ export function preview(rows, without) {
   );
 }
 
-/** The origin of a field, other than the trace, that all rows share: it is in the head of its column; else null. */
-export function sharedOrigin(name, rows) {
-  const origins = new Set(rows.map(({ provenance: known = {} }) => known[name] ?? null));
-  const [origin] = origins;
-  return origins.size === 1 && origin !== 'trace' ? origin : null;
+/** The marks of a field that all rows share: they are in the head of its column; [] for none. */
+export function sharedMarks(name, rows) {
+  const [first, ...others] = rows.map((row) => marksOf(name, row));
+  const text = JSON.stringify(first);
+  return others.every((marks) => JSON.stringify(marks) === text) ? first : [];
 }
 
-function cell(name, value, origins = {}) {
-  const mark = (origin, text) => [' ', h('span', { class: 'mark', 'data-origin': origin }, text)];
+/** [origin, text] of each origin of a field or of its parts, other than the trace. */
+function marksOf(name, { provenance: origins = {} }) {
   const own = origins[name];
-  const marks = own
-    ? own === 'trace'
-      ? []
-      : [mark(own, originText(own))]
-    : ['derived', 'drawn'].map((origin) => {
-        const parts = Object.keys(origins).filter((field) => field.startsWith(`${name}.`) && origins[field] === origin);
-        const names = parts.map((field) => partName(field.slice(name.length + 1)));
-        return parts.length ? mark(origin, `${originText(origin)}: ${names.join(', ')}`) : null;
-      });
-  return h('span', { class: 'nowrap' }, fieldText(name, value), marks);
+  if (own) return own === 'trace' ? [] : [[own, originText(own)]];
+  return ['derived', 'drawn'].flatMap((origin) => {
+    const parts = Object.keys(origins).filter((field) => field.startsWith(`${name}.`) && origins[field] === origin);
+    const names = parts.map((field) => partName(field.slice(name.length + 1)));
+    return parts.length ? [[origin, `${originText(origin)}: ${names.join(', ')}`]] : [];
+  });
 }
+
+const mark = ([origin, text]) => [' ', h('span', { class: 'mark', 'data-origin': origin }, text)];
 
 /**
  * Field by field: how many jobs have it from the trace, derived, drawn; and how many of them left the papers' range.

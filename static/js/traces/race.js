@@ -9,13 +9,13 @@ const FIRST = 'oasis'; // whose execution model the race has
 
 /** Starts the race; the address of its comparison. @param {{id: number, name: string}} trace */
 export async function raceAll({ id, name }) {
-  const [schedulers, clusters] = await Promise.all([get('/api/schedulers/'), get('/api/clusters/?size=500')]);
+  const [schedulers, own] = await Promise.all([get('/api/schedulers/'), ownCluster(id)]);
   const able = schedulers.filter((one) => !one.unavailable);
   const scheduler = (able.find((one) => one.name === FIRST) ?? able[0]).name;
-  const own = ownCluster(clusters.results, id)?.id;
-  const cluster = own ?? (await suitability({ trace: String(id), scheduler, parameters: {} })).cluster;
+  const cluster = own?.id ?? (await suitability({ trace: String(id), scheduler, parameters: {} })).cluster;
   if (!cluster) {
-    const none = clusters.count ? 'The jobs fit on none of the newest clusters' : 'There is no cluster yet';
+    const { count } = await get('/api/clusters/?size=1');
+    const none = count ? 'The jobs fit on none of the newest clusters' : 'There is no cluster yet';
     throw new Refusal(`${none}; “Use in a scenario” can generate one for these jobs.`);
   }
   const scenario = await post('/api/scenarios/', { name: `${name}, all schedulers`, cluster, trace: id, scheduler });

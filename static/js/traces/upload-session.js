@@ -2,7 +2,7 @@
 
 import { csrfToken, get } from '../core/api.js';
 
-export const PIECE = 4 * 2 ** 20; // bytes
+export const PART_BYTES = 4 * 2 ** 20;
 // between attempts of the same part; then a server that answers with failures stops it with a message
 const WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 const MAX_JUMPS = 20; // answers that name another offset, one after the other: somebody else sends the same files
@@ -11,13 +11,13 @@ const RATE_MS = 4000; // the rate shown is that of the last seconds
 /**
  * One upload. `files` are in the order of `trace.files`. state: sending, waiting (for its next try), stopped (`problem`
  * says why; run() goes on), received (`trace` is what the server made of it), duplicate (`earlier` is the trace that
- * the same files gave), cancelled. Event `change`: something of this has changed.
+ * the same files gave), cancelled. Event `change`: one of these has changed.
  */
 export class Transfer extends EventTarget {
   constructor(
     trace,
     files,
-    { put = putPiece, read = (id) => get(`/api/traces/${id}/`), sleep = pause, now = () => performance.now() } = {},
+    { put = putPart, read = (id) => get(`/api/traces/${id}/`), sleep = pause, now = () => performance.now() } = {},
   ) {
     super();
     this.trace = trace;
@@ -65,9 +65,9 @@ export class Transfer extends EventTarget {
     this.marks = [];
     this.#change('sending', '');
     for (let n = 0; n < this.files.length && this.state === 'sending'; n++) {
-      while (this.state === 'sending' && this.received[n] < this.files[n].size) await this.#piece(n);
+      while (this.state === 'sending' && this.received[n] < this.files[n].size) await this.#part(n);
     }
-    if (this.state === 'sending') await this.#piece(this.files.length - 1); // empty: completes the upload
+    if (this.state === 'sending') await this.#part(this.files.length - 1); // empty: completes the upload
     if (this.state === 'sending')
       this.#change('stopped', 'All data have been sent, but the server has not confirmed the upload.');
   }
@@ -77,11 +77,11 @@ export class Transfer extends EventTarget {
     this.abort?.abort();
   }
 
-  async #piece(n, tries = 0) {
+  async #part(n, tries = 0) {
     const offset = this.received[n];
-    const piece = this.files[n].slice(offset, offset + PIECE);
+    const part = this.files[n].slice(offset, offset + PART_BYTES);
     const path = `/api/traces/${this.id}/files/${n}/?offset=${offset}`;
-    const { status, body } = await this.put(path, piece, (bytes) => this.#fly(bytes), this.abort.signal);
+    const { status, body } = await this.put(path, part, (bytes) => this.#fly(bytes), this.abort.signal);
     this.flying = 0;
     if (this.state === 'cancelled') return;
     if (status >= 200 && status < 300) this.#took(n, body);
@@ -89,7 +89,7 @@ export class Transfer extends EventTarget {
       this.#end('duplicate', { earlier: { id: body.duplicate_of, detail: body.detail } });
     else if (status === 409 && Number.isFinite(body?.received)) this.#jump(n, body.received);
     else if (status === 409) await this.#elsewhere(body?.detail);
-    else if (status === 0 && !(await readable(piece))) this.#unreadable(this.files[n].name);
+    else if (status === 0 && !(await readable(part))) this.#unreadable(this.files[n].name);
     else if (status === 0 || status === 429 || status >= 500) await this.#again(n, tries, status, body);
     else
       this.#change(
@@ -133,7 +133,7 @@ export class Transfer extends EventTarget {
     await this.sleep(WAITS_MS[Math.min(tries, WAITS_MS.length - 1)], this.abort.signal);
     if (this.state === 'cancelled') return;
     this.#change('sending', '');
-    await this.#piece(n, tries + 1);
+    await this.#part(n, tries + 1);
   }
 
   #fly(bytes) {
@@ -170,8 +170,8 @@ export function unfinished(files, traces) {
 }
 
 /** False if a file was changed or removed since it was chosen: the browser reads no part of it any more. */
-const readable = (piece) =>
-  piece
+const readable = (part) =>
+  part
     .slice(0, 1)
     .arrayBuffer()
     .then(
@@ -180,7 +180,7 @@ const readable = (piece) =>
     );
 
 /** PUTs bytes; {status, body}, with status 0 when there was no answer. (fetch reports no upload progress.) */
-function putPiece(path, piece, onBytes, signal) {
+function putPart(path, part, onBytes, signal) {
   return new Promise((resolve) => {
     const xhr = new XMLHttpRequest();
     const none = () => resolve({ status: 0, body: null });
@@ -191,7 +191,7 @@ function putPiece(path, piece, onBytes, signal) {
     for (const name of ['error', 'abort', 'timeout']) xhr.addEventListener(name, none);
     xhr.addEventListener('load', () => resolve({ status: xhr.status, body: parsed(xhr.responseText) }));
     signal.addEventListener('abort', () => xhr.abort());
-    xhr.send(piece);
+    xhr.send(part);
   });
 }
 

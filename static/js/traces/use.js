@@ -1,13 +1,12 @@
-// The way from an imported trace to the form of a new run, where it is selected: its jobs, or else its machines.
+// The way from an imported trace to the form of a new run, where it is selected: its jobs, or else its servers.
 
-import { get } from '../core/api.js';
 import { Refusal } from '../core/client-errors.js';
 import { h } from '../ui/dom.js';
 import { ownCluster } from '../scenarios/own-cluster.js';
 
 const LABEL = 'Use in a scenario';
 
-/** The link of a trace with jobs, the button of a list of machines. look: class of the element. */
+/** The link of a trace with jobs, the button of a list of servers. look: class of the element. */
 export function useInScenario(trace, look, fail) {
   if (trace.job_count) return h('a', { class: `button ${look}`, href: `/scenarios/?trace=${trace.id}` }, LABEL);
   const go = () => clusterAddress(trace.id).then((address) => location.assign(address), fail);
@@ -15,8 +14,7 @@ export function useInScenario(trace, look, fail) {
 }
 
 async function clusterAddress(trace) {
-  const { results } = await get('/api/clusters/?size=500');
-  const cluster = ownCluster(results, trace);
-  if (!cluster) throw new Refusal('The cluster of these machines has been deleted; import the files again.');
+  const cluster = await ownCluster(trace);
+  if (!cluster) throw new Refusal('The cluster of these servers has been deleted; import the files again.');
   return `/scenarios/?cluster=${cluster.id}`;
 }

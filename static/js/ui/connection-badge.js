@@ -18,7 +18,7 @@ const TEXT = {
   unavailable: 'not available',
   closed: 'not connected',
 };
-const FRESH_MS = 6000; // a lower age is not shown: it is normal between two pings
+const MIN_AGE_MS = 6000; // a lower age is not shown: it is normal between two pings
 
 /**
  * Text of the badge at the wall time nowMs. ended: the data do not change and do not age; endMs: the end of the data;
@@ -32,7 +32,8 @@ export function badgeText({ state, heardAt, ended = false, endMs = null, outcome
   const ages = !ended && heardAt > 0;
   let text = TEXT[state];
   if (state === 'live' && ended) text = endMs === null ? outcome : `${outcome}, ended at ${clock(endMs)}`;
-  else if (state === 'live' && ages && age > FRESH_MS) text += `, data ${duration(Math.round(age / 1000) * 1000)} old`;
+  else if (state === 'live' && ages && age > MIN_AGE_MS)
+    text += `, data ${duration(Math.round(age / 1000) * 1000)} old`;
   else if (state === 'offline')
     text += ages
       ? `: last data ${wallClock(heardAt)}, ${duration(Math.round(age / 1000) * 1000)} ago; reconnecting`

@@ -1,4 +1,5 @@
-// The table of every list: sorted, paged, with columns that can be hidden, and rows as cards on a narrow page.
+// The table of every list: sorted, paged, with columns that can be hidden, groups of rows, and rows as cards on a
+// narrow page.
 
 import { ColumnChoice } from './column-choice.js';
 import { fill, h } from './dom.js';
@@ -14,61 +15,100 @@ const NONE = '–';
 export const rowsOfPage = (rows) => (globalThis.matchMedia?.(NARROW).matches ? Math.min(rows, PAGE_CARDS) : rows);
 
 /**
- * A table element. columns: [{title, cell(row) -> text or node, number, wide: long text, key: it can be sorted, hint,
- * class}]. onPick(row, whether Ctrl was held) makes rows clickable; selected(row); keyOf(row) names a row, so that the
- * focus finds it again.
+ * A column of a table.
+ *
+ * @typedef {object} Column
+ * @property {string} title also the label of its cells where rows are cards
+ * @property {any} [heading] content of its head in place of the title
+ * @property {(row: any) => any} cell content of its cell in a row: text, a node, or a list of them
+ * @property {boolean} [rowHead] its cells are the heads of their rows
+ * @property {boolean} [number] aligned to the right
+ * @property {boolean} [wide] long text
+ * @property {string} [key] it can be sorted
+ * @property {string} [hint] of its head
+ * @property {string} [class] of its cells
+ * @property {string} [headClass] of its head
+ * @property {(row: any) => Record<string, any>} [properties] further properties of its cell in a row
+ * @property {boolean} [spanned] `instead` replaces its cells
+ */
+
+/**
+ * A table element. onPick(row, whether Ctrl was held) makes rows clickable; selected(row); keyOf(row) names a row, so
+ * that the focus finds it again; rowProperties(row): further properties of its element.
  * sort: the key of the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card
  * without the cells that have no value; cards: whether it is, otherwise the table scrolls sideways.
+ * groupOf(row): title of the group that the row is in, or null; each group begins with a row of its title.
+ * instead(row): {content, class} across the columns that are `spanned`, or null. className: further classes of the
+ * table; label: its name for screen readers; frozen: heads of rows stay in view when it scrolls sideways.
+ *
+ * @param {Column[]} columns
+ * @param {any[]} rows
  */
-export function table(
-  columns,
-  rows,
-  /** @type {any} */ { onPick, selected, keyOf, sort = '', onSort, cards = true } = {},
-) {
+export function table(columns, rows, /** @type {any} */ options = {}) {
+  const { sort = '', onSort, cards = true, groupOf, className, label, frozen } = options;
   const head = h(
     'tr',
     {},
     columns.map((column) => headOf(column, sort, onSort)),
   );
-  const body = rows.map((row) => {
-    const pick = onPick
-      ? {
-          class: 'pick',
-          tabindex: 0,
-          onclick: (event) => onPick(row, event.ctrlKey || event.metaKey),
-          onkeydown: (event) => entered(event, () => onPick(row, event.ctrlKey || event.metaKey)),
-        }
-      : {};
-    const properties = { ...pick, 'data-job': keyOf?.(row), 'aria-selected': selected?.(row) ? 'true' : null };
-    return h(
-      'tr',
-      properties,
-      columns.map((column) => cellOf(column, row)),
-    );
+  const body = rows.map((row, i) => {
+    const group = groupOf?.(row) ?? null;
+    const begins = group !== null && (i === 0 || groupOf(rows[i - 1]) !== group);
+    return [begins ? groupRow(group, columns.length) : null, rowOf(columns, row, options)];
   });
-  return h('table', { class: cards && isMany(columns) ? 'list' : null }, h('thead', {}, head), h('tbody', {}, body));
+  const names = [cards && isMany(columns) && 'list', frozen && 'frozen', className].filter(Boolean).join(' ');
+  return h('table', { class: names || null, 'aria-label': label }, h('thead', {}, head), h('tbody', {}, body));
 }
+
+function rowOf(columns, row, { onPick, selected, keyOf, rowProperties, instead }) {
+  const pick = onPick
+    ? {
+        class: 'pick',
+        tabindex: 0,
+        onclick: (event) => onPick(row, event.ctrlKey || event.metaKey),
+        onkeydown: (event) => entered(event, () => onPick(row, event.ctrlKey || event.metaKey)),
+      }
+    : {};
+  const state = { 'data-job': keyOf?.(row), 'aria-selected': selected?.(row) ? 'true' : null };
+  const message = instead?.(row) ?? null;
+  const first = columns.findIndex(({ spanned }) => spanned);
+  const span = ({ class: own, content }) =>
+    h('td', { colspan: columns.filter(({ spanned }) => spanned).length, class: own }, content);
+  return h(
+    'tr',
+    { ...pick, ...state, ...rowProperties?.(row) },
+    columns.map((column, i) => {
+      if (!message || !column.spanned) return cellOf(column, row);
+      return i === first ? span(message) : null;
+    }),
+  );
+}
+
+const groupRow = (title, count) => h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: count }, title));
 
 /** True if columns do not fit a narrow page side by side: too many, or several of long content. */
 const isMany = (columns) => columns.length > MAX_NARROW_COLUMNS || columns.filter(({ wide }) => wide).length > 1;
 
-function headOf({ title, key, number, hint }, sort, onSort) {
+function headOf(/** @type {any} */ { title, heading, key, number, hint, headClass }, sort, onSort) {
   const arrow = key && sort === key ? ' ▲' : key && sort === `-${key}` ? ' ▼' : '';
   const order = { ' ▲': 'ascending', ' ▼': 'descending' }[arrow] ?? null;
   const flip = () => onSort(sort === key ? `-${key}` : key);
-  const text = key && onSort ? h('button', { type: 'button', onclick: flip }, title + arrow) : title;
+  const text = key && onSort ? h('button', { type: 'button', onclick: flip }, title + arrow) : (heading ?? title);
+  const names = [number && 'number', headClass].filter(Boolean).join(' ');
   return h(
     title ? 'th' : 'td',
-    { class: number ? 'number' : null, scope: title ? 'col' : null, 'aria-sort': order, title: hint },
+    { class: names || null, scope: title ? 'col' : null, 'aria-sort': order, title: hint },
     text,
   );
 }
 
-function cellOf({ title, number, wide, class: own, cell }, row) {
-  const content = cell(row);
-  const none = (content?.textContent ?? content) === NONE;
-  const names = [number && 'number', wide && 'wide', none && 'none', own].filter(Boolean).join(' ');
-  return h('td', { class: names || null, 'data-label': title }, content);
+function cellOf({ title, number, wide, class: own, rowHead, properties, cell }, row) {
+  const { class: further, ...rest } = properties?.(row) ?? {};
+  const names = [number && 'number', wide && 'wide', own, further].filter(Boolean).join(' ');
+  const [tag, place] = rowHead ? ['th', { scope: 'row' }] : ['td', { 'data-label': title }];
+  const element = h(tag, { class: names || null, ...place, ...rest }, cell(row));
+  if (!rowHead && element.textContent === NONE) element.classList.add('none');
+  return element;
 }
 
 /** Handles Enter on the row itself, not in its controls. */

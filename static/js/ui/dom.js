@@ -56,7 +56,7 @@ export const $$ = (selector, root = document) => [...root.querySelectorAll(selec
 /** The text, in which a narrow screen does not break dates at their hyphens. */
 export const wholeDates = (text) =>
   text
-    .split(/(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?: UTC)?)?)/)
+    .split(/(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?(?: UTC)?)?)/)
     .map((part, i) => (i % 2 ? h('span', { class: 'nowrap' }, part) : part));
 
 /** Sets the text only when it differs, so that a live tile does not disturb a selection. */

@@ -1,4 +1,4 @@
-// A chart as a PNG file or on paper: with its title, its legend with values, and its source.
+// A chart as a PNG file or on paper: with its title, its legend with values, its notes, and its source.
 
 import { $, $$, h } from './dom.js';
 
@@ -43,6 +43,30 @@ export function legendOf(section) {
   return [...curves, ...marks.map((mark) => [$('i', mark), mark.textContent])]
     .map(([mark, text]) => [mark, text.trim()])
     .filter(([, text]) => text);
+}
+
+/** Sentences below the chart of a panel, without marks of its legend and hints on gestures. */
+export function notesOf(section) {
+  return $$('.note', section)
+    .flatMap((note) => (note.children.length ? [...note.children] : [note]))
+    .filter((part) => !part.matches('[hidden], .color-bar, .hint, .by-mouse, .by-touch, :has(i)'))
+    .map((part) => {
+      const copy = part.cloneNode(true);
+      for (const hint of $$('.hint', copy)) hint.remove();
+      return copy.textContent.replace(/\s+/g, ' ').trim();
+    })
+    .filter(Boolean);
+}
+
+/** Lines of a text that fit the width, broken between words; widthOf(text) in the same unit. */
+export function wrapped(text, width, widthOf) {
+  const lines = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** Draws a mark of the legend as its style says: a line, also dashed, or a patch, also striped or pale. */
@@ -119,10 +143,12 @@ export function savePicture(section, filename, shown = '') {
   const width = canvas.clientWidth;
   const lines = linesOf(legendOf(section), width - 2 * EDGE_PX, (text) => measure.measureText(text).width);
   const top = (1 + lines.length) * LINE_PX + 2 * EDGE_PX;
+  const notes = wrapped(notesOf(section).join(' · '), width - 2 * EDGE_PX, (text) => measure.measureText(text).width);
+  const below = top + canvas.clientHeight + notes.length * LINE_PX;
   measure.font = font(400, 10);
   const parts = sourceText(shown).split('; ');
   const source = measure.measureText(parts.join('; ')).width > width - 2 * EDGE_PX ? parts : [parts.join('; ')];
-  const height = top + canvas.clientHeight + source.length * SOURCE_PX + EDGE_PX;
+  const height = below + source.length * SOURCE_PX + EDGE_PX;
   const picture = h('canvas', { width: Math.round(width * scale), height: Math.round(height * scale) });
   const ctx = picture.getContext('2d');
   ctx.scale(scale, scale);
@@ -143,7 +169,8 @@ export function savePicture(section, filename, shown = '') {
     }
   });
   ctx.drawImage(canvas, 0, top, width, canvas.clientHeight);
-  source.forEach((text, i) => write(text, EDGE_PX, top + canvas.clientHeight + (i + 0.5) * SOURCE_PX, 400, 10));
+  notes.forEach((text, i) => write(text, EDGE_PX, top + canvas.clientHeight + (i + 0.5) * LINE_PX, 400, 12));
+  source.forEach((text, i) => write(text, EDGE_PX, below + (i + 0.5) * SOURCE_PX, 400, 10));
   picture.toBlob((blob) => {
     const link = h('a', { href: URL.createObjectURL(blob), download: `${filename}.png` });
     link.click();

@@ -1,11 +1,25 @@
-// Capacity of a server over time, which edits change: steps [[until ms, amount], ...], the last one until Infinity;
-// and the outages of a server as known at a time.
+// Capacity of a server over time, which edits and real clusters change: steps [[until ms, amount], ...], the last one
+// until Infinity; and the outages of a server as known at a time.
 
 /** @typedef {[untilMs: number, amount: number][]} Steps */
 /** @typedef {{capacity: number[], was?: [untilMs: number, amounts: number[]][]}} WithCapacity */
 /** @typedef {[from: number, until: number][]} Outages */
-/** @typedef {WithCapacity & WithLanes & {away?: Outages, away_was?: [untilMs: number, away: Outages][]}} WithOutages */
-/** @typedef {{lanes?: number[] | null, lanes_was?: [untilMs: number, lanes: number[]][]}} WithLanes */
+/**
+ * @typedef {WithCapacity & WithWorkers & {away?: Outages, away_was?: [untilMs: number, away: Outages][]}} WithOutages
+ */
+/** @typedef {{lanes?: number[] | null, lanes_was?: [untilMs: number, workers: number[]][]}} WithWorkers */
+
+/** Sites of servers, in the order in which arrays by site have them. */
+export const SITES = ['edge', 'cloud'];
+/** Number of resources, and the place of one of them, in arrays by resource. */
+export const [RESOURCE_COUNT, CPU] = [5, 1];
+
+/**
+ * [site, resource] of a cell of an array [site][resource].
+ *
+ * @param {number} cell
+ */
+export const placesOf = (cell) => [Math.floor(cell / RESOURCE_COUNT), cell % RESOURCE_COUNT];
 
 /**
  * Amounts of a resource, in thousandths.
@@ -21,12 +35,12 @@ export function capacitySteps({ capacity, was = [] }, r) {
 /**
  * Slots for typed workers (role 0) or for parameter servers (role 1).
  *
- * @param {WithLanes} server
+ * @param {WithWorkers} server
  * @param {number} role
  * @returns {Steps}
  */
-export function laneSteps({ lanes, lanes_was: was = [] }, role) {
-  return stepsOf(was, lanes ?? [0, 0], role);
+export function workerSteps({ lanes: workers, lanes_was: was = [] }, role) {
+  return stepsOf(was, workers ?? [0, 0], role);
 }
 
 /**
@@ -64,26 +78,38 @@ export function largest(steps) {
  * @returns {T}
  */
 export function serverAt(server, p) {
-  const { was, lanes_was: lanesWas, away_was: awayWas } = server;
-  if (!was && !lanesWas && !awayWas) return server;
+  const { was, lanes_was: workersWas, away_was: awayWas } = server;
+  if (!was && !workersWas && !awayWas) return server;
   const [capacity, wasThen] = knownAt(was, server.capacity, p);
-  const [lanes, lanesThen] = knownAt(lanesWas, server.lanes, p);
+  const [workers, workersThen] = knownAt(workersWas, server.lanes, p);
   const [away] = knownAt(awayWas, server.away, p);
-  return { ...server, capacity, was: wasThen, lanes, lanes_was: lanesThen, away };
+  return { ...server, capacity, was: wasThen, lanes: workers, lanes_was: workersThen, away };
 }
 
 /**
- * Outages of a server as known at time p; on a real cluster, without those that begin later.
+ * Times at which servers have changed, each once.
+ *
+ * @param {WithOutages[]} servers
+ */
+export function changeTimes(servers) {
+  const ends = servers.flatMap(({ was = [], lanes_was: workers = [], away_was: away = [] }) =>
+    [...was, ...workers, ...away].map(([until]) => until),
+  );
+  return [...new Set(ends)];
+}
+
+/**
+ * Outages of a server as known at time p; without those that begin later, unless the log of the run states them before.
  *
  * @param {WithOutages} server
  * @param {number} p
- * @param {boolean} mirrored
+ * @param {boolean} looksAhead whether it does (util/run-modes.js)
  * @returns {Outages}
  */
-export function outagesAt(server, p, mirrored) {
+export function outagesAt(server, p, looksAhead) {
   /** @type {Outages} */
   const away = serverAt(server, p).away ?? [];
-  return mirrored ? away.filter(([begin]) => begin <= p) : away;
+  return looksAhead ? away : away.filter(([begin]) => begin <= p);
 }
 
 /**

@@ -17,6 +17,8 @@ export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--ba
 
 /** @type {Palette | null} */
 let cache = null;
+/** @type {Element | null} */
+let themed = null; // the element whose theme is read; the page itself if null
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -27,7 +29,7 @@ export function colors() {
 }
 
 function ofTheme() {
-  const style = getComputedStyle(document.documentElement);
+  const style = getComputedStyle(themed ?? document.documentElement);
   /** @param {string} name */
   const read = (name) => style.getPropertyValue(name).trim();
   const jobs = Array.from({ length: JOB_COLORS }, (_, i) => read(`--job-${i}`));
@@ -91,8 +93,13 @@ export function onTheme(listener) {
   listeners.add(listener);
 }
 
-/** Handles a change of the theme: colours are read again and every chart is notified. */
-export function themeChanged() {
+/**
+ * Handles a change of the theme: colours are read again and every chart is notified.
+ *
+ * @param {Element | null} element whose theme charts take; the page itself if null
+ */
+export function themeChanged(element = null) {
+  themed = element;
   cache = null;
   for (const listener of listeners) listener();
 }

@@ -4,6 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+export const MIN_TWO_DECIMALS = 0.01; // smallest amount that is written with two decimals
 const STEPS = [
   1,
   2,
@@ -143,7 +144,7 @@ export function significant(value) {
  * @param {number | null | undefined} value
  */
 export function amount(value) {
-  return isNumber(value) && value && Math.abs(value) < 0.005 ? significant(value) : fixed(value);
+  return isNumber(value) && value && Math.abs(value) < MIN_TWO_DECIMALS ? significant(value) : fixed(value);
 }
 
 /**
@@ -244,6 +245,15 @@ export function bytes(count) {
  */
 export function wall(iso) {
   return iso ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : '–';
+}
+
+/**
+ * The same of Unix seconds.
+ *
+ * @param {number} seconds
+ */
+export function wallOfUnix(seconds) {
+  return wall(new Date(seconds * 1000).toISOString());
 }
 
 /**

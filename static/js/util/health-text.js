@@ -18,7 +18,7 @@ import { capital } from './format.js';
 export function faults({ database, database_fault: fault, broker, missing = [], starting = [], disk, processes = [] }) {
   const found = [];
   const why = fault ?? 'it does not respond';
-  if (database === false) found.push(`The database accepts no writes: ${why}. Runs are on hold.`);
+  if (database === false) found.push(`The database accepts no writes: ${why}. Runs wait.`);
   if (broker === false) found.push('The message broker does not respond. Runs, imports and live updates are stopped.');
   if (disk) found.push(`The disk is full: ${disk}.`);
   const troubled = processes.filter(({ answers, trouble }) => trouble || !answers);

@@ -1,4 +1,20 @@
-// Sums of intervals over bins by difference arrays: O(1) per interval, O(bins) at the end.
+// Intervals: joined, and summed over bins by difference arrays, O(1) per interval and O(bins) at the end.
+
+/**
+ * Intervals [begin, until], joined where they overlap or touch.
+ *
+ * @param {Iterable<readonly [number, number]>} intervals in order of their begin
+ */
+export function joined(intervals) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (const [begin, until] of intervals) {
+    const last = found.at(-1);
+    if (last && begin <= last[1]) last[1] = Math.max(last[1], until);
+    else found.push([begin, until]);
+  }
+  return found;
+}
 
 /**
  * Adds `amount` over [start, end) to the difference array `diff` (length bins + 2) of bins of `width` from `from`.

@@ -120,11 +120,11 @@ def test_changes_are_those_of_a_plain_loop(make_scenario):
     ]
     other = store.stages_of(scenario, edits)[-1].state.jobs
     assert isinstance(jobs, StoredJobs)
-    found = changed_jobs.changes(jobs, other)
+    found = changed_jobs.changes(jobs, other, (1, 1))
     assert (found.only_first, found.only_other) == (1, 1)
     assert np.flatnonzero(found.work).tolist() == [5]
     assert np.flatnonzero(found.worth).tolist() == [6]
-    assert not changed_jobs.changes(jobs, list(jobs)).any
+    assert not changed_jobs.changes(jobs, list(jobs), (1, 1)).any
 
 
 def test_every_edit_of_jobs_is_marked(make_scenario):

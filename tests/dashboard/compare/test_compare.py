@@ -66,17 +66,18 @@ def test_both_tables_can_be_downloaded(viewer, pair):
     count = viewer.get(address(*pair, tail="jobs/", kind="shifted")).json()["count"]
     assert len(lines) == count + 1
     assert lines[0][:4] == ["job", "model", "arrived_ms", "kinds"]
-    figures = list(csv.reader(io.StringIO(downloaded(viewer.get(address(*pair, tail="metrics.csv"))).decode())))
-    assert figures[0][3:] == [f"run {pair[0].pk} fifo", f"run {pair[0].pk} minus run {pair[0].pk}",
-                              f"run {pair[1].pk} oasis", f"run {pair[1].pk} minus run {pair[0].pk}"]  # fmt: skip
+    table = list(csv.reader(io.StringIO(downloaded(viewer.get(address(*pair, tail="metrics.csv"))).decode())))
+    assert table[0] == ["metric", "unit", "direction",
+                        f"run {pair[0].pk} fifo", f"run {pair[0].pk} minus run {pair[0].pk}",
+                        f"run {pair[1].pk} oasis", f"run {pair[1].pk} minus run {pair[0].pk}"]  # fmt: skip
     shown = [row for row in viewer.get(address(*pair)).json()["metrics"]
              if any(value["value"] is not None or value.get("why") for value in row["values"])]  # fmt: skip
-    assert [row[0] for row in figures[1:]] == [row["title"] for row in shown], "the rows that the table has"
+    assert [row[0] for row in table[1:]] == [row["title"] for row in shown], "the rows that the table has"
     assert "Mean slowdown" not in {row["title"] for row in shown}, "of jobs of several workers there is none"
-    assert float(figures[1][3]) == pytest.approx(pair[0].metrics["total_utility"])
+    assert float(table[1][3]) == pytest.approx(pair[0].metrics["total_utility"])
 
 
-def test_the_seventh_run_is_listed_with_the_figures_that_it_kept(viewer, pair):
+def test_the_seventh_run_is_listed_with_the_metrics_that_it_kept(viewer, pair):
     """Seven runs: six in full, of the seventh the metrics of its end."""
     more = [Run.objects.create(scenario=pair[0].scenario) for _ in range(5)]
     for run in more:

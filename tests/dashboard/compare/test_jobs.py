@@ -45,7 +45,7 @@ def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
 
 
 def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_scenario):
-    """What holds for the first six holds for the seventh: a banner, and no rank for the figures of other jobs."""
+    """What holds for the first six holds for the seventh: a banner, and no rank for the metrics of other jobs."""
     more = [Run.objects.create(scenario=pair[0].scenario) for _ in range(4)]
     of = pair[0].scenario
     cluster, jobs = generate("oasis", variant="calibrated", num_jobs=12, num_servers=3, seed=9)

@@ -9,6 +9,7 @@ from tests.dashboard.builders import downloaded
 from tests.twin.builders import played_out
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
 from twin.infra.columns import unpack
+from twin.moments import moment_utc
 from twin.runs import commands
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,7 +30,8 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     answer = operator.get(f"/api/compare/?runs={run.pk},{fork.pk}").json()
     notes = " ".join(answer["notes"])
     assert "different execution models: a real cluster in run" in notes
-    assert f"Run {fork.pk} is a cut of run {run.pk} at 00:17:40" in notes
+    assert f"Run {fork.pk} is a cut of run {run.pk} at {moment_utc(run.epoch_ms + at(run, 660))}: it begins" in notes
+    assert f"covers the time up to {moment_utc(run.epoch_ms + run.sim_ms)}, which" in notes
     assert "different traces" not in notes
     assert "different clusters" not in notes
     assert answer["shared"] == {"jobs": 4, "of": [4, 4], "same_trace": True}

@@ -16,7 +16,7 @@ from twin.studies import races
 
 
 def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
-    """The same rule as that of a race: the figures stand, with one banner that says why, and no verdict."""
+    """The same rule as that of a race: the metrics are shown, with one banner that says why, and no verdict."""
     base = pair[1].scenario
     shared = Scenario.objects.create(
         name="shared",
@@ -46,6 +46,31 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
     assert all(not row["completed"][2]["ranked"] for row in answer["groups"]["model"])
     race = {entrant.scheduler.name: entrant.reason for entrant in races.entrants(shared)}
     assert "and that of this race is slotted (jobs train by samples)" in race["a_online"]
+
+
+def test_utilities_that_count_other_slots_are_not_ranked(viewer, pair):
+    """A utility depends on the number of slots that a job takes: with short slots, each completion is late."""
+    base = pair[0].scenario
+    short = store.store_cluster(replace(store.cluster_of(base.cluster_id), name="short", slot_ms=600_000), "here")
+    listed = [Run.objects.create(scenario=base) for _ in range(5)]
+    scenario = Scenario.objects.create(name="short", cluster=short, trace=base.trace, scheduler="fifo", seed=base.seed)
+    runs = [Run.objects.create(scenario=scenario) for _ in range(2)]
+    for run in (*listed, *runs):
+        runner.enqueue(run.pk)
+    work()
+    every = [pair[0], runs[0], *listed, runs[1]]  # the last one is only listed
+    answer = viewer.get(address(*every)).json()
+    rows = {row["key"]: row["values"] for row in answer["metrics"]}
+    alike = [True, False, *[True] * 5, False]
+    assert [cell["ranked"] for cell in rows["total_utility"]] == alike
+    assert [cell["verdict"] for cell in rows["total_utility"]][1::6] == [None, None]
+    assert all(cell["ranked"] for cell in rows["mean_jct_ms"])
+    assert [cell["ranked"] for cell in answer["groups"]["model"][0]["total_utility"]] == alike[:6]
+    assert answer["notes"][0] == (
+        f"The runs have slots of different lengths: 1h in run {every[0].pk}, 10m in runs {runs[0].pk} and "
+        f"{runs[1].pk}. A utility depends on the number of slots that a job takes, so the total utility of these runs "
+        "is not ranked."
+    )
 
 
 def test_shares_of_different_things_are_not_ranked(viewer, pair):
@@ -198,7 +223,7 @@ def test_schedules_on_edge_servers_are_measured_by_a_bound_on_such_schedules(vie
 def _typed_runs(*schedulers, num_jobs, num_servers):
     """Finished runs of one trace under schedulers of typed workers."""
     cluster, jobs = generate("a-online", num_jobs=num_jobs, num_servers=num_servers, seed=2)
-    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
+    spec, trace = store.store_generated("typed workers", cluster, jobs, 2)
     runs = []
     for name in schedulers:
         scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
@@ -213,7 +238,7 @@ def _metrics(viewer, *runs):
 
 
 def test_a_slowdown_means_one_thing(viewer, make_scenario, layer):
-    """That of a run's own figures: JCT over that of the job alone. Where nobody knows that time, there is none."""
+    """That of a run's own metrics: JCT over that of the job alone. Where nobody knows that time, there is none."""
     runs = _typed_runs("srtf", "a_online", num_jobs=8, num_servers=4)
     rows = {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
     for run, cell in zip(runs, rows["lanes.mean_slowdown"], strict=True):

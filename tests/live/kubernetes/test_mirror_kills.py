@@ -23,7 +23,7 @@ from tests.twin.runtime.stack import ROOT, Stack, wait_until
 
 pytestmark = pytest.mark.slow
 COUNT, KILLS = (int(os.environ.get(f"TWIN_MIRROR_{name}", default)) for name, default in (("PODS", 40), ("KILLS", 4)))
-PATIENCE_S = 120 + COUNT
+MAX_WAIT_S = 120 + COUNT
 MAX_OPEN = 60  # pods that have not ended
 SEED = 7
 API = "API server"
@@ -131,7 +131,7 @@ def test_the_mirror_is_the_list_of_the_api_server_though_processes_are_killed(cl
 
     for i, name in enumerate(names):
         if i % 10 == 0:
-            until(lambda: open_pods() < MAX_OPEN, "few pods are open", PATIENCE_S)
+            until(lambda: open_pods() < MAX_OPEN, "few pods are open", MAX_WAIT_S)
         cluster.pod(name, gpus=dice.choice((1, 1, 2, 4)), seconds=dice.choice((0, 1, 2)))
         if dice.random() < 0.1:
             deleted.add(victim := dice.choice(names[: i + 1]))
@@ -140,11 +140,11 @@ def test_the_mirror_is_the_list_of_the_api_server_though_processes_are_killed(cl
         if i in kills:
             killed(cluster, stack, kills[i])
             print(f"{i + 1} pods, {kills[i]} killed", flush=True)
-    until(lambda: not open_pods(), "every pod has ended", PATIENCE_S)
+    until(lambda: not open_pods(), "every pod has ended", MAX_WAIT_S)
     truth = listed(cluster)
     assert truth.keys() == {*names} - deleted
     try:
-        wait_until(lambda: not differing(mirrored(stack), truth), "the mirror is the list", PATIENCE_S)
+        wait_until(lambda: not differing(mirrored(stack), truth), "the mirror is the list", MAX_WAIT_S)
     finally:
         found = mirrored(stack)
         wrong = differing(found, truth)
@@ -153,4 +153,4 @@ def test_the_mirror_is_the_list_of_the_api_server_though_processes_are_killed(cl
     assert others <= deleted
     assert {found[name][1] for name in others} <= {"ended"}
     newest = {key.removeprefix("default/pod/") for key in orjson.loads(stack.manage(NEWEST))}
-    assert drift.settled(stack, len(truth.keys() & newest), PATIENCE_S) == ("", [])  # an audit is about one run
+    assert drift.settled(stack, len(truth.keys() & newest), MAX_WAIT_S) == ("", [])  # an audit is about one run

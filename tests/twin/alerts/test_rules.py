@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import CodeType
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.kernel.parameters import describe
+from scheduling.kernel.registry import schedulers
 from scheduling.model.values import ModelError
+from scheduling.reporting.reasons import SENTENCES
 from scheduling.slotted.pricing.prices import price
 from tests.twin.alerts.builders import HOUR, seen, situation
 from twin.alerts.base import BATCH, CLUSTER, LEVELS, RUN, Data, build, names, rule_class, sentence
+from twin.alerts.rules.rejections import REASONS
 
 DAY = 24 * HOUR
 
@@ -53,13 +57,13 @@ def test_each_server_that_is_away_for_long_enough_is_a_finding():
 @pytest.mark.parametrize(
     ("waiting", "given", "expected"),
     [
-        ([0, 2, 4, 9], {}, ["The queue has grown from 4 to 9 waiting jobs within 4h"]),
+        ([0, 2, 4, 9], {}, ["The number of waiting jobs has grown from 4 to 9 within 4h"]),
         ([0, 0, 7, 5], {}, []),  # it shrinks
         ([0, 2, 3, 5], {}, []),  # less than twice
-        ([0, 2, 2, 5], {}, ["The queue has grown from 2 to 5 waiting jobs within 4h"]),
+        ([0, 2, 2, 5], {}, ["The number of waiting jobs has grown from 2 to 5 within 4h"]),
         ([0, 2, 2, 4], {}, []),  # too short
-        ([0, 2, 2, 4], {"waiting": 4}, ["The queue has grown from 2 to 4 waiting jobs within 4h"]),
-        ([0, 2, 3, 5], {"factor": 1.5}, ["The queue has grown from 3 to 5 waiting jobs within 4h"]),
+        ([0, 2, 2, 4], {"waiting": 4}, ["The number of waiting jobs has grown from 2 to 4 within 4h"]),
+        ([0, 2, 3, 5], {"factor": 1.5}, ["The number of waiting jobs has grown from 3 to 5 within 4h"]),
         ([9, 9, 9, 9], {"factor": 1}, []),  # it stays
     ],
 )
@@ -71,9 +75,9 @@ def test_a_queue_grows_when_it_is_at_its_longest(waiting, given, expected):
 @pytest.mark.parametrize(
     ("waiting", "seen_from_ms", "expected"),
     [
-        ([0, 0, 0, 0, 9, 9], 0, ["The queue has grown from 0 to 9 waiting jobs within 2h"]),
+        ([0, 0, 0, 0, 9, 9], 0, ["The number of waiting jobs has grown from 0 to 9 within 2h"]),
         ([0, 0, 0, 0, 9, 9], 3 * HOUR + 1, []),
-        ([0, 0, 0, 3, 4, 9], 4 * HOUR, ["The queue has grown from 4 to 9 waiting jobs within 1h"]),
+        ([0, 0, 0, 3, 4, 9], 4 * HOUR, ["The number of waiting jobs has grown from 4 to 9 within 1h"]),
         ([0, 0, 0, 3, 4, 9], 9 * HOUR, []),
     ],
 )
@@ -109,9 +113,22 @@ def test_rejected_jobs_of_the_window_with_their_reasons():
     reasons = [{"code": "too_late", "jobs": 9}, {"code": "strange_code", "jobs": 2}]
     shown = situation(rejected={"total": 30, "recent": 11, "reasons": reasons})
     assert said("rejections", situation=shown) == [
-        "11 jobs rejected in 12h: 9 too late for the horizon, 2 strange code"
+        "11 jobs rejected in 12h: 9 too late for the horizon, 2 for the reason “strange code”"
     ]
     assert said("rejections", {"jobs": 12}, situation=shown) == []
+
+
+def test_every_rejection_that_a_scheduler_declares_has_a_short_text():
+    declared = {code: family.by_code[code] for code, family in SENTENCES.items()}
+    declared |= {code: text for scheduler in schedulers().values() for code, text in scheduler.reasons.items()}
+    codes = {code for code, text in declared.items() if _rejects(text.__code__)}
+    assert {"payoff_not_positive", "no_worker_of_type", "replanning.hopeless", "slurm.exceeds_quota"} <= codes
+    assert sorted(codes ^ set(REASONS)) == []
+
+
+def _rejects(body: CodeType) -> bool:
+    """True if the text of a sentence begins with “Rejected”."""
+    return any(isinstance(part, str) and part.startswith("Rejected") for part in body.co_consts)
 
 
 def test_a_price_is_at_its_ceiling_where_the_resource_is_allocated():
@@ -187,7 +204,7 @@ def test_an_audit_that_found_differences_is_drift():
 
 
 def test_a_run_is_stalled_after_a_while_and_not_while_it_is_pausing():
-    for state, text in (("held", "The run is held"), ("waiting", "The run waits"), ("stalled", "The run makes no")):
+    for state, text in (("held", "The run waits: "), ("waiting", "The run waits for"), ("stalled", "The run makes no")):
         activity = {"state": state, "text": "", "seconds": 60.0}
         assert said("run_stalled", activity=activity)[0].startswith(text)
         assert said("run_stalled", {"seconds": 61}, activity=activity) == []

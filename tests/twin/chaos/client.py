@@ -14,7 +14,7 @@ import pytest
 
 from tests.twin.runtime.stack import wait_until
 
-PATIENCE_S = 180.0
+MAX_WAIT_S = 180.0
 FINAL = (400, 403, 404, 413, 415)  # a repetition would be answered alike
 
 
@@ -55,7 +55,7 @@ class Client:
             self.repeated += 1
             return False
 
-        wait_until(answered, f"{method} {path} is answered", PATIENCE_S)
+        wait_until(answered, f"{method} {path} is answered", MAX_WAIT_S)
         return answers[0]
 
     def _once(self, method: str, path: str, body: bytes | None, media_type: str) -> Any:

@@ -32,7 +32,7 @@ def test_exact_beliefs_are_an_ordinary_run(inputs, tmp_path):
 @pytest.mark.parametrize(
     ("scheduler", "name", "sentence"),
     [
-        ("fifo", "last two", "unknown belief 'last two'; did you mean 'last-two'? known: exact, last-two, limit, "),
+        ("fifo", "last two", "unknown predictor 'last two'; did you mean 'last-two'? known: exact, last-two, limit, "),
         (
             "harmony",
             "limit",

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from tests.scheduling.grouped import SCHEDULERS
+from tests.scheduling.colocation.grouped import SCHEDULERS
 from tests.twin.builders import run
 
 

@@ -1,4 +1,4 @@
-"""generate, simulate and verify for schedulers of typed lanes, and what the log keeps of plans of lanes."""
+"""generate, simulate and verify for schedulers of typed workers, and what the log keeps of plans of workers."""
 
 import json
 
@@ -7,9 +7,10 @@ from django.core.management import call_command
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
+from scheduling.model.bars import END, START
 from scheduling.workloads import generate
 from twin.eventlog import batch_codec
-from twin.eventlog.fold import DIED, NEVER, RunState
+from twin.eventlog.fold import COMPLETED_AT, DIED, FINISH_AT, NEVER, RunState
 from twin.files.outputs import event_line
 
 SCHEDULERS = ("a_online", "a_online_edge", "srtf", "tiresias_l", "batch_sche")
@@ -17,7 +18,7 @@ SCHEDULERS = ("a_online", "a_online_edge", "srtf", "tiresias_l", "batch_sche")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    out = tmp_path_factory.mktemp("lanes")
+    out = tmp_path_factory.mktemp("typed_workers")
     call_command("generate", profile="a-online", jobs=30, servers=20, seed=5, span_hours=300.0, out=out / "in")
     return out
 
@@ -49,7 +50,7 @@ def test_options_of_another_profile_are_refused(tmp_path, capsys):
     assert "--load is an option of the profile a-online" in capsys.readouterr().err
 
 
-def test_plans_of_lanes_survive_the_log_and_say_what_runs_at_any_instant():
+def test_plans_of_workers_survive_the_log_and_say_what_runs_at_any_instant():
     """Encoded and decoded the events are the same; at each event, the standing bars say what the end says."""
     cluster, jobs = generate("a-online", num_jobs=25, num_servers=10, seed=2, span_hours=200)
     events = list(Simulation(cluster, jobs, build("a_online"), 1).events())
@@ -63,11 +64,16 @@ def test_plans_of_lanes_survive_the_log_and_say_what_runs_at_any_instant():
         if place + 1 < len(events) and events[place + 1].at_ms == event.at_ms:
             continue  # the instant is not over
         rows = state.bars.rows
-        now = rows[(rows[:, DIED] == NEVER) & (rows[:, 3] <= event.at_ms) & (rows[:, 4] > event.at_ms)]
-        then = final[(final[:, 3] <= event.at_ms) & (final[:, 4] > event.at_ms)]
+        now = rows[(rows[:, DIED] == NEVER) & (rows[:, START] <= event.at_ms) & (rows[:, END] > event.at_ms)]
+        then = final[(final[:, START] <= event.at_ms) & (final[:, END] > event.at_ms)]
         shown = [
-            {(job, role, server, lane, chunk) for job, role, server, _, _, _, lane, chunk, *_ in part.tolist()}
+            {
+                (job, role, server, worker_slot, chunk)
+                for job, role, server, _, _, _, worker_slot, chunk, *_ in part.tolist()
+            }
             for part in (now, then)
         ]
         assert shown[0] == shown[1]
-    assert state.jobs.rows[:, 3].tolist() == state.jobs.rows[:, 4].tolist(), "planned and real completions"
+    assert state.jobs.rows[:, FINISH_AT].tolist() == state.jobs.rows[:, COMPLETED_AT].tolist(), (
+        "planned and real completions"
+    )

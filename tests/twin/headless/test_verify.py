@@ -59,13 +59,19 @@ def test_whatever_is_changed_is_noticed(copy, name, edit):
     assert re.fullmatch(r"verify: \d+ problems? in \S+( *, \d+ of them not shown)?", wrong[0])
 
 
-def test_a_scheduler_that_the_log_invents_as_well_is_unknown(copy):
+def test_a_run_whose_scheduler_is_not_installed_is_verified_by_its_rules(copy):
     for name, edit in (
         ("summary.json", setting("scheduler", "nonesuch")),
         ("events.jsonl", line(0, setting("data", "scheduler", "nonesuch"))),
     ):
         change(copy / name, edit)
-    assert run("verify", copy)[1][-1].startswith("summary.json: unknown scheduler 'nonesuch'; known: ")
+    assert run("verify", copy) == (0, [
+        "summary.json: the types of parameters cannot be verified: scheduler 'nonesuch' is not available: no file "
+        "nonesuch.py is installed with the schedulers",
+        f"{copy}: no problems found",
+    ], [])  # fmt: skip
+    change(copy / "schedule.csv", removing(1))
+    assert run("verify", copy)[0] == 1
 
 
 def test_files_of_an_older_version_are_rechecked_by_the_scheduler_that_is_installed(copy):

@@ -44,6 +44,18 @@ def test_a_job_of_sacct_json():
     assert is_accounted(read)
 
 
+def test_a_submission_after_the_year_9999_is_reported():
+    """Milliseconds where seconds are expected; no date can state them."""
+    time = slurm()["time"]
+    moved = {name: value * 1000 if name in ("submission", "eligible", "start", "end") else value
+             for name, value in time.items()}  # fmt: skip
+    read = read_texts(sacct_json, slurm_log(slurm(), slurm(job_id=13, time=moved)))
+    assert list(jobs(read)) == ["12"]
+    assert [reason for _, _, reason in listed(read)] == ["unreadable_submit"]
+    with pytest.raises(ImportRefused, match="no job found"):
+        read_texts(sacct_json, slurm_log(slurm(job_id=13, time=moved)))
+
+
 def test_arrays_gangs_and_older_forms_of_sacct_json():
     """A state that is text, a limit that is a number, GPUs by type, a suspended job, one that never began."""
     times = slurm()["time"]

@@ -34,7 +34,7 @@ TASKS = (
 )  # fmt: skip
 
 
-def test_job_events_alone_run_from_schedule_to_the_last_end_with_drawn_workers():
+def test_job_events_alone_run_from_schedule_to_the_last_end_with_sampled_workers():
     read = read_texts(google2011, JOBS, seed=3)
     arrival, run, workers = run_of(read, 7)
     assert (arrival, run) == (0, 7000)
@@ -150,7 +150,7 @@ def test_a_task_index_beyond_every_job_is_left_out():
 
 
 def test_a_worker_has_the_most_that_a_task_asks_for():
-    """Half of 64 vCPUs, a quarter of 256 GB; a cell that is no fraction is drawn."""
+    """Half of 64 vCPUs, a quarter of 256 GB; a cell that is no fraction is sampled."""
     demand = read_texts(
         google2011, TASKS + task(1_000_000, 7, 0, SUBMIT, cpu="0.25", ram="", disk="1e400")
     ).drafts.demand[0]

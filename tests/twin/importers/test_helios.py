@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from twin.traces.importers import ImportRefused
-from twin.traces.importing.imports import parse
+from twin.traces.importing.parsing import parse
 from twin.traces.uploads.openfile import Upload
 
 HEADER = "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"

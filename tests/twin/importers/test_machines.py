@@ -18,7 +18,7 @@ def test_it_fills_what_a_list_lacks_and_says_so():
     assert to_cluster("c", [Machine("b", 2000)], ReadOptions(seed=1), "f")[0].servers[0].capacity[4] == b.capacity[4]
     assert (a.site, b.site) == ("edge", "cloud")
     assert notes[1].startswith(
-        "The list has no sites, CPUs, memory, storage or network: every fourth node of a kind is at the edge"
+        "The list has no sites, CPUs, memory, storage or network: every fourth server of a kind is at the edge"
     )
 
 
@@ -33,20 +33,20 @@ def test_it_keeps_what_a_list_has():
     machine = Machine("a", 0, 1, 2, storage=3, bandwidth=4, site="cloud", away=((5, 6),))
     cluster, notes = to_cluster("c", [machine], ReadOptions(slot_ms=7), "f")
     assert (cluster.slot_ms, cluster.servers[0].capacity, cluster.servers[0].away) == (7, (0, 1, 2, 3, 4), ((5, 6),))
-    assert notes == ["Every node hosts workers and parameter servers."]
+    assert notes == ["Every server hosts workers and parameter servers."]
 
 
 def test_a_part_of_the_list_may_lack_something():
     whole = {"storage": 1, "bandwidth": 1, "site": "edge", "cpu": 1}
     notes = to_cluster("c", [Machine("a", 0, memory=1, **whole), Machine("b", 0, **whole)], ReadOptions(), "f")[1]
-    assert notes[1] == "The list has no memory for 1 of 2 machines: a node has 4 GB per vCPU and at least 32."
+    assert notes[1] == "The list has no memory for 1 of 2 servers: a server has 4 GB per vCPU and at least 32."
 
 
 def test_no_machine_or_too_many_are_refused(monkeypatch):
-    with pytest.raises(ImportRefused, match="f: the list has no machines"):
+    with pytest.raises(ImportRefused, match="f: the list has no servers"):
         to_cluster("c", [], ReadOptions(), "f")
     monkeypatch.setattr(machines, "MAX_SERVERS", 1)
-    with pytest.raises(ImportRefused, match="f: 2 machines; a cluster has at most 1"):
+    with pytest.raises(ImportRefused, match="f: 2 servers; a cluster has at most 1"):
         to_cluster("c", [Machine("a", 0), Machine("b", 0)], ReadOptions(), "f")
 
 

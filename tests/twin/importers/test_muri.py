@@ -27,8 +27,9 @@ def test_it_is_distinguished_from_the_others_by_iteration_time():
 
 
 def test_a_missing_column_is_named():
-    with pytest.raises(ImportRefused, match="the column 'batch_size' is missing"):
-        read_texts(muri, TRACE.replace("batch_size", "batch"))
+    for column in ("batch_size", "iteration_time"):
+        with pytest.raises(ImportRefused, match=f"the column '{column}' is missing"):
+            read_texts(muri, TRACE.replace(column, "other"))
 
 
 def test_the_published_trace(traces):

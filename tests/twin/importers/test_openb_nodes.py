@@ -23,5 +23,5 @@ def test_a_bad_row_is_left_out():
 
 def test_two_lists_are_not_joined():
     """Both of openb's lists begin with openb-node-0000, which is not the same machine."""
-    with pytest.raises(ImportRefused, match=r"1\.txt and 2\.txt may give the same name to different machines"):
+    with pytest.raises(ImportRefused, match=r"1\.txt and 2\.txt may give the same name to different servers"):
         read_texts(openb_nodes, LIST, LIST)

@@ -9,7 +9,8 @@ import pytest
 
 from twin.traces.importers import ImportRefused, read
 from twin.traces.importers._shared.pai_tables import TABLES
-from twin.traces.importing.imports import parse, sniff
+from twin.traces.importing.formats import sniff
+from twin.traces.importing.parsing import parse
 from twin.traces.uploads.openfile import Upload
 
 # job_name, inst_id, user, status, start_time, end_time
@@ -65,14 +66,14 @@ def test_job_and_task_table_give_the_jobs(tmp_path):
     assert result.rows == len(drafts) + len(result.skipped) + result.merged == 9
 
 
-def test_percent_and_gb_become_thousandths_and_empty_cells_are_drawn(tmp_path):
+def test_percent_and_gb_become_thousandths_and_empty_cells_are_sampled(tmp_path):
     """600 % = 6 CPUs, 50 % = half a GPU, 29.296875 GB; no plan_mem = not known."""
     drafts = found(tmp_path, job=JOB, task=TASK).drafts
     assert drafts.demand.tolist() == [[1000, 6000, -1, -1, -1], [500, 8000, 29_297, -1, -1]]
 
 
 def test_ps_tasks_are_the_parameter_servers(tmp_path):
-    """8 workers and 2 servers: 4 workers each; a ps without plan_gpu and gpu_type has no GPU. bbb's are drawn."""
+    """8 workers and 2 servers: 4 workers each; a ps without plan_gpu and gpu_type has no GPU. bbb's are sampled."""
     result = found(tmp_path, job=JOB, task=TASK)
     known = result.drafts.known
     assert known["workers_per_ps"].tolist()[1] == 4

@@ -3,7 +3,7 @@
 import pytest
 
 from twin.traces.importers import ImportRefused
-from twin.traces.importing.imports import parse
+from twin.traces.importing.parsing import parse
 
 
 def found(tmp_path, text):
@@ -38,7 +38,7 @@ def test_bad_rows_are_skipped(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "sentence"), [("", "0 rows read, no machine found"), ("a,2000000", "more than 100,000 nodes")]
+    ("rows", "sentence"), [("", "0 rows read, no server found"), ("a,2000000", "more than 100,000 servers")]
 )
 def test_no_nodes_and_too_many_are_refused(tmp_path, rows, sentence):
     with pytest.raises(ImportRefused, match=sentence):

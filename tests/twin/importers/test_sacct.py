@@ -3,7 +3,8 @@
 import pytest
 
 from twin.traces.importers import ImportRefused, read
-from twin.traces.importing.imports import parse, sniff
+from twin.traces.importing.formats import sniff
+from twin.traces.importing.parsing import parse
 from twin.traces.importing.reading import Reading
 from twin.traces.uploads.openfile import Upload
 
@@ -184,7 +185,7 @@ def test_without_gpus_a_worker_is_a_cpu(tmp_path):
     assert (drafts.workers.tolist(), drafts.demand[0].tolist()) == ([8], [0, 1000, 1049, -1, -1])
 
 
-def test_without_any_resources_a_job_is_one_worker_to_be_drawn(tmp_path):
+def test_without_any_resources_a_job_is_one_worker_to_be_sampled(tmp_path):
     text = "JobID|Submit|Start|Elapsed|State\n1|2026-11-20T10:00:00|2026-11-20T10:00:00|1-02:03:04|COMPLETED\n"
     drafts = found(tmp_path, text).drafts
     assert (drafts.workers.tolist(), drafts.demand[0].tolist()) == ([1], [-1] * 5)

@@ -31,7 +31,7 @@ def test_a_bad_row_is_left_out(row, reason):
 
 
 def test_a_list_without_machines_is_refused():
-    with pytest.raises(ImportRefused, match="0 rows read, no machine found"):
+    with pytest.raises(ImportRefused, match="0 rows read, no server found"):
         read_texts(spot_nodes, LIST.splitlines()[0])
     assert spot_nodes.sniff(LIST.encode())[0]
     assert not openb_nodes.sniff(LIST.encode())[0]

@@ -81,6 +81,17 @@ def test_it_fits_its_own_dialect_only():
         ("duration\n121\n", "1.txt: line 1: the only column is duration: arrivals and GPUs of the jobs are missing"),
         (TRACE.replace("duration", "time"), "1.txt: line 1: the column 'duration' is missing"),
         (HEADER, "0 rows read, no job found"),
+        (
+            "job_id,user,num_gpu,submit_time,iterations,model_name,duration,interval,expect_time_list,"
+            "expect_value_list,best_effort,job_type\n0,a,1,0,100,resnet50,90,0,105,1,0,train\n",
+            "1.txt: line 1: the column 'expect_time_list' belongs to the format Chronus simulator trace, whose times "
+            "are minutes; this format would read them as seconds. Select Chronus simulator trace, or let",
+        ),
+        (
+            TRACE.replace("interval", "iteration_time"),
+            "1.txt: line 1: the column 'iteration_time' belongs to the format Muri simulator trace, whose times are "
+            "milliseconds; this format would read them as seconds",
+        ),
     ],
 )
 def test_what_cannot_be_a_trace_is_refused(text, sentence):

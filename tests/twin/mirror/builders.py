@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scheduling.model.values import Event, Placement
+from scheduling.model.bars import Placement
+from scheduling.model.values import Event
 from twin.connectors.base import Connector
 from twin.connectors.facts import (
     ENDED,
@@ -115,7 +116,7 @@ class Log:
             bar for job in sorted({row[0] for row in valid})
             for bar in joined(Placement(*row[:BORN]) for row in valid if row[0] == job)
         ]  # fmt: skip
-        return {(bar.job, bar.server, bar.start_ms, bar.end_ms, bar.count, bar.lane) for bar in whole}
+        return {(bar.job, bar.server, bar.start_ms, bar.end_ms, bar.count, bar.worker_slot) for bar in whole}
 
 
 class Scripted(Connector):

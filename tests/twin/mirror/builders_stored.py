@@ -33,7 +33,7 @@ def following(connection: Connection, *polls: Snapshot) -> Following:
     connection.refresh_from_db()
     if connection.run is None:
         stored.begin(connection, polls[0])
-    run = lease.take(connection.run.pk, mirror=True)
+    run = lease.take(connection.run.pk, simulated=False)
     assert run is not None
     mirror = stored.load(connection)
     return Following(Scripted(*polls), mirror, stored.Writer(run, mirror), stopped=lambda seconds: True)

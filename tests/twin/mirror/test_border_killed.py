@@ -36,7 +36,7 @@ if {where!r} == "after the old run is closed": borders._close = kill_after_closi
 connection = Connection.objects.get()
 found = [run.status for run in Run.objects.order_by("pk")]
 Run.objects.update(lease_until=None)
-new = borders.cross(connection, lease.take(connection.run.pk, mirror=True), stored.load(connection))
+new = borders.cross(connection, lease.take(connection.run.pk, simulated=False), stored.load(connection))
 codes = [e.data["code"] for batch in event_log.after(new.follows.pk, 0) for e in batch if e.kind == "decided"]
 outcome = {{"found": found, "jobs": [job.id for job in of_run(new)[1]], "continues": codes.count("continues")}}
 print(json.dumps(outcome | {{"status": [run.status for run in Run.objects.order_by("pk")]}}))

@@ -49,7 +49,7 @@ def crossed(connection: Connection) -> Run:
     """The next run, begun by a follower that has the lease of the one before."""
     connection.refresh_from_db()
     Run.objects.filter(pk=connection.run.pk).update(lease_until=None)
-    run = lease.take(connection.run.pk, mirror=True)
+    run = lease.take(connection.run.pk, simulated=False)
     assert run is not None
     return borders.cross(connection, run, stored.load(connection))
 

@@ -63,7 +63,7 @@ def test_gpu_indices_are_asked_once_per_start():
     )
     _, events, _ = follow(connector, 4)
     assert connector.asked == [("1",)]
-    assert [bar.lane for _, kind, data in events if kind == "plan_changed" for bar in data["bars"]] == [-1, 2, 3]
+    assert [bar.worker_slot for _, kind, data in events if kind == "plan_changed" for bar in data["bars"]] == [-1, 2, 3]
 
 
 def test_gpu_indices_that_the_cluster_does_not_tell_are_not_asked_again():

@@ -1,4 +1,4 @@
-"""Figures of a live cluster: lag of facts, cost of asking, counts, and what a restart makes of them."""
+"""Health of a live cluster: lag of facts, cost of asking, counts, and what a restart makes of them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_the_lag_is_that_of_facts_after_the_first_look():
     )
     following, _, _ = follow(connector, 3)
     assert sorted(lag // S for lag in following.lags.newest) == [1, 2, 3], "submitted, ended and started so long before"
-    figures = following.current_health().lag
-    assert (figures["p50_ms"] // S, figures["p99_ms"] // S, figures["facts"]) == (2, 3, 3)
+    lag = following.current_health().lag
+    assert (lag["p50_ms"] // S, lag["p99_ms"] // S, lag["facts"]) == (2, 3, 3)
 
 
 def test_what_the_first_look_after_a_gap_finds_is_no_lag():

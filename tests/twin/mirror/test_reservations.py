@@ -84,7 +84,7 @@ def test_they_go_on_after_a_restart_and_in_the_next_run_and_are_folded():
     spans = [[row[0], row[2], *((ms + zero_ms) / S for ms in row[3:5])] for row in rows]
     assert spans == [[0, fold.NEVER, 100, 200], [1, rows[2][1], 50, 80], [1, fold.NEVER, 50, 60]]
     Run.objects.update(lease_until=None)
-    new = borders.cross(connection, lease.take(run.pk, mirror=True), stored.load(connection))
+    new = borders.cross(connection, lease.take(run.pk, simulated=False), stored.load(connection))
     assert [row[5] for row in folded(new).reservations] == ["cooling"]
 
 

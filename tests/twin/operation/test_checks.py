@@ -32,8 +32,8 @@ def test_an_installation_without_faults(settings, tmp_path, layer, heartbeats): 
     lines = out.getvalue().splitlines()
     assert [line.split(":")[0].split(maxsplit=1) for line in lines[:-1]] == [
         ["ok", name]
-        for name in ("Python", "packages", "folders", "disk", "database", "migrations", "frame bus", "broker", "clocks",
-                     "processes", "security")
+        for name in ("Python", "packages", "extensions", "folders", "disk", "database", "migrations", "frame bus",
+                     "broker", "clocks", "processes", "security")
     ]  # fmt: skip
     assert lines[-1] == "no faults"
 

@@ -1,18 +1,22 @@
 """Retention: what is due by age and by size, what stays in any case, and the dry run."""
 
 import io
+import time
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from tests.twin.builders import played_out, scenario_of
 from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey  # noqa: F401
+from twin import tasks
 from twin import ticker as ticking
-from twin.models import AuditEntry, Connection, EventBatch, Forecast, Run, Score, Trace
-from twin.operation import retention
+from twin.models import AuditEntry, Connection, EventBatch, Forecast, Run, Score, TaskLease, Trace
+from twin.operation import cleanup_task, retention
+from twin.processes import bounded_process, exclusive, requests
 from twin.runs import commands, readers
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,7 +76,7 @@ def test_histories_of_clusters_go_by_their_own_setting(settings):
     old, followed = ended(31 * DAY, mode=Run.MIRROR), ended(31 * DAY, mode=Run.MIRROR)
     simulated = ended(31 * DAY)
     Connection.objects.create(name="lab", connector="push", run_id=followed)
-    assert told() == [f"histories of live clusters (KEEP_HISTORY_DAYS): 1 removed: {old}"]
+    assert told() == [f"runs of live clusters (KEEP_HISTORY_DAYS): 1 removed: {old}"]
     assert set(Run.objects.values_list("pk", flat=True)) == {followed, simulated}
 
 
@@ -155,9 +159,99 @@ def test_without_the_bus_no_run_goes(settings):
 
 def test_the_ticker_asks_for_it_once_an_hour(monkeypatch):
     sent = []
-    monkeypatch.setattr(ticking, "send", lambda task, key, **options: sent.append((task, options["queue"])))
+    monkeypatch.setattr(requests, "send", lambda task, key, *, queue, **_: sent.append((task, key, queue)) is None)
     ticker = ticking.Ticker()
-    ticker.compacted -= ticking.COMPACT_S + 1
+    ticker._slowly()
+    assert sent == []
+    ticker.cleanups.requested -= cleanup_task.EVERY_S + 1
     ticker._slowly()
     ticker._slowly()
-    assert sent == [("apply_retention", "io")]
+    assert sent == [("apply_retention", 0, "io")]
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Work of tasks in this process: a child has a copy of the database in memory."""
+    monkeypatch.setattr(bounded_process, "run", lambda work, **limits: work() or "done")
+
+
+def test_a_second_clean_up_does_not_begin(settings, in_this_process):
+    settings.KEEP_RUNS_DAYS = 30.0
+    old = ended(31 * DAY)
+    with exclusive.held(cleanup_task.TASK, cleanup_task.KEY):
+        tasks.apply_retention(0)
+        with pytest.raises(CommandError, match=r"A background worker removes old data at present; repeat"):
+            told()
+        assert cleanup_task.Requests().refresh() == []
+        assert Run.objects.filter(pk=old).exists()
+    tasks.apply_retention(0)
+    assert not Run.objects.filter(pk=old).exists()
+
+
+def test_another_worker_continues_the_clean_up_of_one_that_was_killed(settings, monkeypatch, in_this_process):
+    """Each portion is removed and counted once."""
+    settings.KEEP_FORECASTS_DAYS = 10.0
+    monkeypatch.setattr(retention, "PORTION", 2)
+    lab = Connection.objects.create(name="lab", connector="push")
+    for job in range(5):
+        Forecast.objects.create(connection=lab, job=str(job), occasion="hour", method="twin", made_ms=0, start_ms=0)
+    owner = get_user_model().objects.create(username="ada")
+    commands.audit(owner, cleanup_task.REQUEST, "retention", {})
+    assert cleanup_task.Requests().refresh() == [0]
+
+    def killed(row, rule, count):
+        add(row, rule, count)
+        if Forecast.objects.count() == 1:
+            raise KeyboardInterrupt
+
+    add = cleanup_task.Entry.add
+    monkeypatch.setattr(cleanup_task.Entry, "add", killed)
+    with pytest.raises(KeyboardInterrupt):
+        cleanup_task.remove()
+    assert (Forecast.objects.count(), list(cleanup_task.ended())) == (3, [])  # the second portion is taken back
+    TaskLease.objects.create(task=cleanup_task.TASK, key=0, owner="elsewhere.example/1.1", until=timezone.now() - DAY)
+    assert cleanup_task.Requests().refresh() == [0]
+    monkeypatch.setattr(cleanup_task.Entry, "add", add)
+    tasks.apply_retention(0)
+    entry = cleanup_task.ended().get()
+    assert (entry.user, entry.detail) == (owner, {"removed": {"forecasts": 5}})
+    assert (Forecast.objects.count(), TaskLease.objects.count()) == (0, 0)
+    assert cleanup_task.Requests().refresh() == []
+
+
+def test_a_clean_up_whose_worker_died_is_requested_before_the_hour_is_over(monkeypatch):
+    monkeypatch.setattr(requests, "send", lambda *_, **__: True)
+    asked = cleanup_task.Requests()
+    TaskLease.objects.create(task=cleanup_task.TASK, key=0, owner="elsewhere.example/1.1", until=timezone.now() - DAY)
+    assert [asked.refresh(), asked.refresh()] == [[0], []], "not again before a worker has had the time to accept it"
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "remove", "error"),
+    [
+        (0.2, lambda *_: time.sleep(60), "it took longer than 0.2 s"),
+        (cleanup_task.MAX_S, lambda *_: 1 / 0, "it failed with an error, which is in the log of the background worker"),
+    ],
+)
+def test_a_clean_up_ends_at_its_time_limit_or_failure_and_says_so(monkeypatch, limit_s, remove, error):
+    monkeypatch.setattr(cleanup_task, "MAX_S", limit_s)
+    monkeypatch.setattr(retention, "apply", remove)
+    commands.audit(None, cleanup_task.REQUEST, "retention", {})
+    tasks.apply_retention(0)
+    assert cleanup_task.ended().get().detail == {"removed": {}, "error": error}
+    assert cleanup_task.Requests().refresh() == []
+
+
+def test_an_interrupted_clean_up_is_continued_before_one_that_was_requested_later(in_this_process):
+    for action, detail in (
+        (cleanup_task.REQUEST, {}),
+        (cleanup_task.RUN, {"removed": {"forecasts": 5}, cleanup_task.UNFINISHED: True}),
+        (cleanup_task.REQUEST, {}),
+    ):
+        commands.audit(None, action, "retention", detail)
+    tasks.apply_retention(0)
+    assert [entry.detail for entry in cleanup_task.ended()] == [{"removed": {"forecasts": 5}}]
+    assert cleanup_task.requested() is not None
+    tasks.apply_retention(0)
+    assert [entry.detail for entry in cleanup_task.ended()] == [{"removed": {}}, {"removed": {"forecasts": 5}}]
+    assert cleanup_task.requested() is None

@@ -12,6 +12,7 @@ from twin.connectors import base
 from twin.mirror import differ
 from twin.models import PushedEvent, PushSnapshot, PushSource
 from twin.push import compaction, storage
+from twin.push.mirror import KEPT_ENDED_MS, Mirror
 
 pytestmark = pytest.mark.django_db
 DAY_MS = 86_400_000
@@ -182,6 +183,44 @@ def test_a_node_that_is_draining_is_drained_once_no_job_is_on_it(db):
         {"n1": "drained", "n2": "up"},
         {"n1": "up", "n2": "up"},
     ]
+
+
+def test_a_drained_node_is_unavailable_since_its_last_job_ended_or_its_drain_if_that_is_later(db, monkeypatch):
+    """Whenever the events are posted: n1 empties after its drain, n2 before, n3 never had a job."""
+    monkeypatch.setattr("twin.connectors.push._now_ms", lambda: NOW)
+    at_ms = NOW - 1_000_000
+    events = [pushed("node.changed", name, at_ms, gpus=2) for name in ("n1", "n2", "n3")]
+    for key, name, end_ms in (("a", "n1", 5), ("b", "n1", 9), ("c", "n2", 2)):
+        shares = [{"node": name, "gpus": 1}]
+        events += [pushed("job.submitted", key, at_ms), pushed("job.started", key, at_ms + 1, shares=shares)]
+        events.append(pushed("job.ended", key, at_ms + end_ms, outcome="completed"))
+    events += [pushed("node.changed", name, at_ms + 3, state="draining") for name in ("n1", "n2", "n3")]
+    expected = {"n1": ("drained", at_ms + 9), "n2": ("drained", at_ms + 3), "n3": ("drained", at_ms + 3)}
+    stream = base.build("push", {"source": "lab"}).changes()
+    for each in events:
+        storage.accept("lab", [each], NOW)
+        nodes = next(stream).nodes
+    assert {node.name: (node.state, node.since_ms) for node in nodes} == expected
+    storage.accept("late", list(reversed(events)), NOW)
+    whole = base.build("push", {"source": "late"}).snapshot().nodes
+    assert {node.name: (node.state, node.since_ms) for node in whole} == expected
+    stream.close()
+
+
+def test_a_job_that_was_forgotten_still_counts_for_its_node_and_an_old_drain_alone_does_not(db):
+    """Of a node that was drained long ago nobody knows which jobs have ended there since."""
+    now_ms = time.time_ns() // 1_000_000
+    storage.accept("lab", [
+        pushed("node.changed", "n1", T0, gpus=2), pushed("node.changed", "n1", T0 + 2, state="draining"),
+        pushed("node.changed", "n2", T0, gpus=2, state="draining"), pushed("node.changed", "n2", T0 + 1, gpus=1),
+        pushed("job.submitted", "a", T0), pushed("job.started", "a", T0, shares=[{"node": "n1", "gpus": 1}]),
+        pushed("job.ended", "a", T0 + 4, outcome="completed"),
+    ], now_ms)  # fmt: skip
+    mirror = Mirror(PushSource.objects.get(), now_ms)
+    for _ in range(2):
+        assert {node.name: node.since_ms for node in mirror.nodes()} == {"n1": T0 + 4, "n2": None}
+        mirror.forget_ended(now_ms + 2 * KEPT_ENDED_MS)
+    assert "ja" not in mirror.events
 
 
 def pictured(mirror):

@@ -21,7 +21,7 @@ import psycopg
 from tests.twin.runtime import prepared
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE_S = 90.0
+MAX_WAIT_S = 90.0
 MAX_PAUSE_S = 0.15
 
 
@@ -129,10 +129,10 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_until(holds: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> None:
+def wait_until(holds: Callable[[], Any], what: str, max_wait_s: float = MAX_WAIT_S) -> None:
     """Polls until it holds; AssertionError naming `what` when it does not in time."""
-    deadline, pause = time.monotonic() + patience_s, 0.01
+    deadline, pause = time.monotonic() + max_wait_s, 0.01
     while not holds():
-        assert time.monotonic() < deadline, f"waited {patience_s:g} s in vain: {what}"
+        assert time.monotonic() < deadline, f"waited {max_wait_s:g} s in vain: {what}"
         time.sleep(pause)  # longer each time: a check reads /proc or a database, and others need the processor
         pause = min(1.3 * pause, MAX_PAUSE_S)

@@ -33,13 +33,13 @@ def test_it_is_one_live_run_that_restarts_when_it_has_finished(layer):
     ended(first)
     runs = [first.pk, *rounds(4)]
     newest = demo.ensure()
-    assert left() == [*runs[-demo.KEPT :], newest.pk]
+    assert left() == [*runs[-demo.MAX_KEPT :], newest.pk]
 
 
 def test_a_run_that_somebody_reads_stays_until_nobody_does(layer):
     read, other = rounds(2)
     readers.mark(read)
-    rounds(demo.KEPT + 1)
+    rounds(demo.MAX_KEPT + 1)
     assert read in left()
     assert other not in left()
     readers.forget(read)
@@ -61,7 +61,7 @@ def test_a_run_that_was_forked_stays_with_its_forks(layer):
     fork = Scenario.objects.create(
         name="fork", cluster=of.cluster, trace=of.trace, scheduler="oasis", parent_id=parent, fork_ms=1
     )
-    rounds(demo.KEPT + 1)
+    rounds(demo.MAX_KEPT + 1)
     assert parent in left()
     fork.delete()
     rounds(1)
@@ -72,5 +72,5 @@ def test_a_run_that_was_forked_stays_with_its_forks(layer):
 def test_without_a_bus_nothing_is_deleted(settings, url):
     """Nobody knows then who reads what."""
     settings.LAYER_URL = url
-    runs = rounds(demo.KEPT + 2)
+    runs = rounds(demo.MAX_KEPT + 2)
     assert left() == runs

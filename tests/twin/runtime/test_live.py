@@ -268,7 +268,7 @@ def test_verbs_that_do_not_apply_say_why(run, make_run):
 def test_a_scenario_with_an_unknown_scheduler_is_refused_with_the_names_that_exist(make_scenario):
     scenario = make_scenario()
     scenario.scheduler = "fifoo"
-    with pytest.raises(ValueError, match=r"unknown scheduler 'fifoo'; known: .*fifo"):
+    with pytest.raises(ValueError, match=r"scheduler 'fifoo' is not available: .*; known: .*fifo"):
         commands.start_run(scenario)
 
 

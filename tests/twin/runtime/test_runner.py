@@ -1,11 +1,13 @@
 """Slices of runs: cut anywhere, killed anywhere, the log is the one of an undisturbed run."""
 
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
+from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.simulation import simulate
 from scheduling.reporting.metrics import summarize
@@ -110,7 +112,7 @@ def test_a_scheduler_that_raises_fails_the_run_with_its_words(make_run, monkeypa
         def on_arrival(self, now_ms, job):
             raise RuntimeError("no idea what to do with job 0")
 
-    monkeypatch.setattr("twin.scenarios.store.build", lambda name, given: Broken())
+    monkeypatch.setattr("twin.scenarios.phase_rules.build", lambda name, given: Broken())
     run = make_run()
     runner.advance(run.pk)
     run.refresh_from_db()
@@ -129,7 +131,7 @@ def test_a_log_that_a_replay_does_not_reach_says_so(make_run):
 
 
 def _scheduler(run):
-    return store.build(run.scenario.scheduler, run.scenario.parameters)
+    return build(run.scenario.scheduler, run.scenario.parameters)
 
 
 def test_a_full_disk_holds_the_run_up_and_room_completes_it(make_run, small, layer, monkeypatch):
@@ -159,6 +161,23 @@ def test_a_full_disk_holds_the_run_up_and_room_completes_it(make_run, small, lay
     assert "database or disk is full" in AuditEntry.objects.get(action="run.held").detail["reason"]
 
 
+@pytest.mark.parametrize("where", ["start", "on_arrival"])
+def test_an_error_of_the_files_of_a_scheduler_fails_its_run(make_run, monkeypatch, where):
+    """It is no error of the database, which would hold the run up and have it tried again for ever."""
+
+    def missing(*_):
+        Path("/nowhere/table.csv").read_text()
+
+    run = make_run(scheduler="fifo")
+    monkeypatch.setattr(type(_scheduler(run)), where, missing)
+    runner.advance(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.held_since) == (Run.FAILED, None)
+    assert run.message == (
+        "SchedulerFailed: FileNotFoundError: [Errno 2] No such file or directory: '/nowhere/table.csv'"
+    )
+
+
 def test_a_pause_that_came_too_late_does_not_stay(make_run, monkeypatch):
     """The operator pauses while the last batch is written: the run has finished, and nothing is wanted of it."""
     from twin.runs import commands
@@ -185,7 +204,7 @@ def test_a_verb_that_comes_when_the_run_has_just_ended_is_refused(make_run, monk
     monkeypatch.setattr(
         control, "clock_of", lambda run: monkeypatch.setattr(control, "active", applied) or runner._clock(run)
     )
-    with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished"):
+    with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished; choose a run in progress"):
         commands.pause(run)
     run.refresh_from_db()
     assert run.wanted == Run.RUNNING

@@ -1,8 +1,8 @@
 """Prices at their ceiling, at which no job is admitted.
 
 The price of a resource on a server is L (U / L) ** (allocated / capacity) (scheduling/slotted/pricing/prices.py): on a
-logarithmic scale its way from the floor L to the ceiling U is the share of the resource that is allocated. The share of
-a site therefore says how far its prices are, without the bounds, which no event carries.
+logarithmic scale, its position between the floor L and the ceiling U is the share of the resource that is allocated.
+The share of a site therefore states how close its prices are to the ceiling, without the bounds, which no event has.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Thresholds(Parameters):
         unit="%",
     )
     minutes: float = parameter(
-        60.0, "Minimum time at the ceiling (at most the window of the overview)", low=0, high=100_000, unit="min"
+        60.0, "Minimum time at the ceiling (at most the overview window)", low=0, high=100_000, unit="min"
     )
 
 

@@ -1,4 +1,4 @@
-"""A queue that has grown over the later half of the window, and is at its longest."""
+"""A number of waiting jobs that has grown over the later half of the window, and is at its maximum."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import duration
 from twin.alerts.base import Finding, Rule, Seen
 
 
@@ -21,11 +21,14 @@ class Thresholds(Parameters):
 
 
 class QueueGrows(Rule):
-    """Rule about a growing queue; at most one finding."""
+    """Rule about a growing number of waiting jobs; at most one finding."""
 
     name = "queue_grows"
-    title = "Growing queue"
-    summary = "The queue is at its longest and has grown by the given factor within half of the window of the overview."
+    title = "Growing number of waiting jobs"
+    summary = (
+        "The number of waiting jobs is at its maximum and has grown by the given factor within half of the overview "
+        "window."
+    )
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:
@@ -45,5 +48,5 @@ class QueueGrows(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        grown = f"from {values['before']:,} to {count(values['now'], 'waiting job')}"
-        return f"The queue has grown {grown} within {duration(values['ago_ms'])}"
+        grown = f"from {values['before']:,} to {values['now']:,}"
+        return f"The number of waiting jobs has grown {grown} within {duration(values['ago_ms'])}"

@@ -1,4 +1,4 @@
-"""Many rejected jobs in the window of the overview."""
+"""Many rejected jobs in the overview window."""
 
 from __future__ import annotations
 
@@ -10,14 +10,29 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.reporting.quantities import count, duration
 from twin.alerts.base import Finding, Rule, Seen
 
-REASONS = {  # short texts of codes, after a number of jobs; other codes are shown as words
+REASONS = {  # short texts of codes, after a number of jobs
     "payoff_not_positive": "with a cost above the utility",
     "reward_too_low": "with a cost above the utility",
+    "replanning.hopeless": "with a cost above the utility",
+    "missing_part": "with a missing field",
     "fits_nowhere": "too large for every server",
-    "gang_fits_nowhere": "too large for every server",
+    "fits_nowhere_together": "too large for any single server",
+    "gang_fits_nowhere": "too large for the cluster",
     "gang_too_large": "with too many workers for the cluster",
+    "ps_too_slow": "with parameter servers that are too slow",
     "no_capacity": "without free capacity",
     "too_late": "too late for the horizon",
+    "no_worker_of_type": "without a worker of their type",
+    "too_much_work": "with too much work",
+    "storage_too_small": "too large for the storage",
+    "memory_too_small": "too large for the memory",
+    "naive_colocation.partition_too_small": "too large for every partition",
+    "gavel.no_type": "too large for every machine type",
+    "no_machines": "without servers for workers",
+    "conservative.exceeds_quota": "above the quota",
+    "easy.exceeds_quota": "above the quota",
+    "slurm.exceeds_quota": "above the quota",
+    "quota_queues.exceeds_quota": "above the quota",
 }
 
 
@@ -33,7 +48,7 @@ class Rejections(Rule):
 
     name = "rejections"
     title = "Rejections"
-    summary = "At least the given number of jobs were rejected in the window of the overview."
+    summary = "At least the given number of jobs were rejected in the overview window."
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:
@@ -54,4 +69,5 @@ class Rejections(Rule):
 
 
 def _reason(code: str) -> str:
-    return REASONS.get(code, code.replace("_", " "))
+    """Text of a code; of one of a scheduler that is no longer installed, its own words."""
+    return REASONS.get(code) or f"for the reason “{code.rpartition('.')[2].replace('_', ' ')}”"

@@ -41,7 +41,7 @@ class RunStalled(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         return {
-            "held": "The run is held: the database or the disk accepts no events",
+            "held": "The run waits: the database or the disk accepts no events",
             "waiting": "The run waits for a worker",
             "stalled": "The run makes no progress: its worker computes one long decision, or does not respond",
         }.get(code, code)

@@ -34,12 +34,12 @@ class SuspendedLong(Rule):
         if seen.situation is None:
             return ()
         most_ms = round(self.parameters.hours * HOUR_MS)
-        rows = seen.situation.facts.suspended
-        jobs = int(np.searchsorted(rows[:, 0], seen.now_ms - most_ms, side="left"))
+        since_ms, indexes = seen.situation.facts.suspended.T
+        jobs = int(np.searchsorted(since_ms, seen.now_ms - most_ms, side="left"))
         if not jobs:
             return ()
-        values = {"jobs": jobs, "job": int(rows[0, 1]), "id": seen.situation.facts.suspended_id}
-        return [Finding(self.name, values | {"since_ms": int(rows[0, 0]), "most_ms": most_ms})]
+        values = {"jobs": jobs, "job": int(indexes[0]), "id": seen.situation.facts.suspended_id}
+        return [Finding(self.name, values | {"since_ms": int(since_ms[0]), "most_ms": most_ms})]
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:

@@ -62,7 +62,7 @@ def due(now: datetime | None = None) -> bool:
     return AlertNotice.objects.filter(TO_SEND, next_at__lte=now or timezone.now()).exists()
 
 
-def deliver(to: Receiver, turn_s: float = TURN_S, limit_s: float = receiver.LIMIT_S) -> int:
+def deliver(to: Receiver, turn_s: float = TURN_S, limit_s: float = receiver.MAX_S) -> int:
     """Delivery of what is due, the oldest first; number of notices that were accepted.
 
     A receiver that fails ends the turn, and all notices wait until its next attempt. A notice that it refuses waits

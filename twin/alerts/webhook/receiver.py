@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
-LIMIT_S = 5.0  # of one call, whatever the receiver does
+MAX_S = 5.0  # of one call, whatever the receiver does
 SIGNATURE, DELIVERY = "X-Twin-Signature", "X-Twin-Delivery"
 UNFIT = (408, 425, 429)  # of 4xx: the receiver is busy, not the notice wrong
 
@@ -74,7 +74,7 @@ def signature(secret: str, body: bytes) -> str:
     return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
-def post(receiver: Receiver, key: str, body: bytes, limit_s: float = LIMIT_S) -> Answer:
+def post(receiver: Receiver, key: str, body: bytes, limit_s: float = MAX_S) -> Answer:
     """Delivery of one notice. After `limit_s` the call is given up, also if the receiver sends byte by byte."""
     call = _Call(receiver, key, body, limit_s)
     call.start()

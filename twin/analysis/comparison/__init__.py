@@ -4,6 +4,6 @@ Everything is read from each run's state and log, the same way for all scheduler
 others. Runs share jobs by id; unfinished runs are compared up to the time that all have reached.
 """
 
-from twin.analysis.comparison.compared import MAX_DRAWN, MAX_RUNS, Compared, Side, common_instant, side_of
+from twin.analysis.comparison.compared import MAX_IN_FULL, MAX_RUNS, Compared, Side, common_instant, side_of
 
-__all__ = ["MAX_DRAWN", "MAX_RUNS", "Compared", "Side", "common_instant", "side_of"]
+__all__ = ["MAX_IN_FULL", "MAX_RUNS", "Compared", "Side", "common_instant", "side_of"]

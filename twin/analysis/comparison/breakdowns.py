@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import Job
+from scheduling.model.values import GPU, Job
 from scheduling.reporting.metric_table import BY_KEY
 from twin.analysis.comparison.metrics import against, mean
 from twin.analysis.comparison.outcomes import CLOUD, EDGE, Outcomes
 from twin.files.job_table import coded
 from twin.files.stored_jobs import any_utility, demands_of, field_of
 
-MAX_MODELS = 12  # the others are one group
-GROUPED = ("mean_jct_ms", "mean_delay_factor", "completed", "rejected", "total_utility")  # keys of the table of metrics
+MAX_MODELS = 12  # the others are one part
+BREAKDOWN_METRICS = ("mean_jct_ms", "mean_delay_factor", "completed", "rejected", "total_utility")  # their keys
 SITES = (("edge only", EDGE), ("cloud only", CLOUD), ("edge and cloud", EDGE | CLOUD), ("no site yet", 0))
-Groups = list[tuple[str, list[np.ndarray]]]  # name, and of each run the indexes of its jobs
+Parts = list[tuple[str, list[np.ndarray]]]  # name, and of each run the indexes of its jobs
 
 
-def groups(
+def breakdowns(
     runs: list[tuple[Outcomes, np.ndarray]],
     jobs: Sequence[tuple[Sequence[Job], np.ndarray]],
     ranked: Callable[[str], Sequence[bool]],
@@ -52,14 +52,14 @@ def _row(
     rows: list[np.ndarray],
     ranked: Callable[[str], Sequence[bool]],
 ) -> dict[str, Any]:
-    values = [_figures(one, of_run, worth) for (one, worth), of_run in zip(outcomes, rows, strict=True)]
+    values = [_metrics(one, of_run, worth) for (one, worth), of_run in zip(outcomes, rows, strict=True)]
     return {"name": name, "jobs": [len(of_run) for of_run in rows]} | {
-        key: against([figures[key] for figures in values], BY_KEY[key].direction, BY_KEY[key].unit, ranked(key))
-        for key in GROUPED
+        key: against([metrics[key] for metrics in values], BY_KEY[key].direction, BY_KEY[key].unit, ranked(key))
+        for key in BREAKDOWN_METRICS
     }
 
 
-def _figures(outcomes: Outcomes, rows: np.ndarray, worth: bool) -> dict[str, Any]:
+def _metrics(outcomes: Outcomes, rows: np.ndarray, worth: bool) -> dict[str, Any]:
     return {
         "completed": int((outcomes.completed_ms[rows] >= 0).sum()),
         "rejected": int(outcomes.rejected[rows].sum()),
@@ -69,8 +69,8 @@ def _figures(outcomes: Outcomes, rows: np.ndarray, worth: bool) -> dict[str, Any
     }
 
 
-def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: Sequence[np.ndarray], names: Sequence[str]) -> Groups:
-    """Groups by a property of the job in its trace; only jobs that have arrived. codes: of each run, [shared job]."""
+def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: Sequence[np.ndarray], names: Sequence[str]) -> Parts:
+    """Parts by a property of the job in its trace; only jobs that have arrived. codes: of each run, [shared job]."""
     named = []
     for code, name in enumerate(names):
         rows = [
@@ -82,7 +82,7 @@ def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: Sequence[np.ndarray]
     return named
 
 
-def _sites(runs: list[tuple[Outcomes, np.ndarray]]) -> Groups:
+def _sites(runs: list[tuple[Outcomes, np.ndarray]]) -> Parts:
     """Sites of the workers of each job, in each run separately."""
     named = []
     for name, bits in SITES:
@@ -93,7 +93,7 @@ def _sites(runs: list[tuple[Outcomes, np.ndarray]]) -> Groups:
 
 
 def _models(lists: Sequence[tuple[Sequence[Job], np.ndarray]]) -> tuple[list[np.ndarray], list[str]]:
-    """(for each list the group of each shared job, names), the most common first."""
+    """(for each list the part of each shared job, names), the most common first."""
     models = coded([name for jobs, _ in lists for name in field_of(jobs, "model")])
     words: list[str] = list(models.words)
     parts = _split(models.codes, [len(jobs) for jobs, _ in lists])
@@ -115,12 +115,12 @@ def _split(joined: np.ndarray, lengths: Sequence[int]) -> list[np.ndarray]:
 def _gpus(jobs: Sequence[Job]) -> np.ndarray:
     """[job] GPUs of all the workers asked for; a worker counts as one GPU where the trace names none."""
     asked = np.array([workers or 0 for workers in field_of(jobs, "requested_workers")])
-    of_one = demands_of(jobs, "worker")[:, 0]
+    of_one = demands_of(jobs, "worker")[:, GPU]
     return asked * np.where(of_one, of_one, 1000) / 1000
 
 
 def _sizes(lists: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[str]]:
-    """(for each list the group of each job, names): sizes in powers of two."""
+    """(for each list the part of each job, names): sizes in powers of two."""
     gpus = np.concatenate(lists)
     powers = np.where(gpus > 0, np.ceil(np.log2(np.maximum(gpus, 1))), np.inf)
     found = np.unique(powers)

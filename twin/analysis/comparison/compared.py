@@ -14,11 +14,11 @@ from scheduling.reporting.metric_table import value_of
 from twin.analysis.changed_jobs import changes
 from twin.analysis.comparability import Basis, basis_of, kin, rankable, recorded
 from twin.analysis.comparison import differences
-from twin.analysis.comparison.breakdowns import groups
+from twin.analysis.comparison.breakdowns import breakdowns
 from twin.analysis.comparison.decisions import Decisions, decisions_of
 from twin.analysis.comparison.distributions import distributions
 from twin.analysis.comparison.divergence import Divergence, first_divergence
-from twin.analysis.comparison.metrics import figures, slowdown, unknown
+from twin.analysis.comparison.metrics import metrics_of, slowdown, unknown
 from twin.analysis.comparison.outcomes import FOREVER, Outcomes, believed, outcomes_of
 from twin.eventlog.fold import BAR_FIELDS, RunState
 from twin.files.stored_jobs import field_of
@@ -26,7 +26,7 @@ from twin.models import Run
 from twin.scenarios import store
 
 MAX_RUNS = 24  # in the table of metrics
-MAX_DRAWN = 6  # compared in full: the first ones
+MAX_IN_FULL = 6  # compared in full: the first ones
 SLOWDOWN = "lanes.mean_slowdown"
 NO_JOBS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 NO_BARS = np.empty((0, len(BAR_FIELDS)), dtype=np.int64)
@@ -62,7 +62,7 @@ def _complete_ms(run: Run) -> int:
 
     For a run that was cancelled or has failed, the next event is no longer known, so its last instant is not counted.
     """
-    within = run.mode != Run.MIRROR and run.next_event_ms in (None, run.sim_ms)
+    within = run.mode_rules.simulated and run.next_event_ms in (None, run.sim_ms)
     return run.sim_ms - 1 if within else run.sim_ms
 
 
@@ -84,7 +84,7 @@ def side_of(run: Run, state: RunState, until_ms: int) -> Side:
 
 
 class Compared:
-    """Up to MAX_DRAWN sides; the first is the base. ModelError when they have no job in common."""
+    """Up to MAX_IN_FULL sides; the first is the base. ModelError when they have no job in common."""
 
     def __init__(self, sides: Sequence[Side], until_ms: int = FOREVER) -> None:
         self.until_ms = until_ms
@@ -94,15 +94,19 @@ class Compared:
             raise ModelError(f"runs {names} have no common job ids; compare runs of the same trace")
         pairs = list(zip(sides, self.rows, strict=True))
         self.same_trace = [kin(side.basis, sides[0].basis) for side in sides]  # as the base
+        base = sides[0]
         self.changes = [  # of each side against the base; None where metrics are not ranked anyway
-            changes(sides[0].jobs, side.jobs) if rankable(side.basis, sides[0].basis) else None for side in sides
+            changes(base.jobs, side.jobs, (base.basis.slot_ms, side.basis.slot_ms))
+            if rankable(side.basis, base.basis)
+            else None
+            for side in sides
         ]
         done = np.logical_and.reduce([side.outcomes.completed_ms[rows] >= 0 for side, rows in pairs])
         for change in self.changes:
             if change is not None:
                 done &= ~change.work[self.rows[0]]
-        self.figures = [  # {key: value} of each side
-            figures(side.outcomes, side.bars, side.clusters, side.jobs, until_ms, rows[done], side.packed)
+        self.metrics = [  # {key: value} of each side
+            metrics_of(side.outcomes, side.bars, side.clusters, side.jobs, until_ms, rows[done], side.packed)
             | _slowdown(side, until_ms)
             | unknown(side.basis.models)
             for side, rows in pairs
@@ -114,7 +118,7 @@ class Compared:
         return distributions(self._outcomes)
 
     @cached_property
-    def groups(self) -> dict[str, list[dict[str, Any]]]:
+    def breakdowns(self) -> dict[str, list[dict[str, Any]]]:
         def ranked(key: str) -> list[bool]:
             return [change is not None and change.ranked(key, common=True) for change in self.changes]
 
@@ -122,7 +126,7 @@ class Compared:
         jobs = [  # as in the base, whatever edits change; jobs of another trace are other jobs
             base if alike else (side.jobs, own) for (side, own), alike in zip(self._pairs, self.same_trace, strict=True)
         ]
-        return groups(self._outcomes, jobs, ranked)
+        return breakdowns(self._outcomes, jobs, ranked)
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:

@@ -9,12 +9,11 @@ import numpy as np
 
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import Cluster
-from twin.eventlog.fold import PLANNED_FIELDS, VERDICT, RunState
+from twin.eventlog.fold import BARS, FINISH_MS, FIRST_BAR, JOB_OF, SEQ, START_MS, VERDICT, RunState
 
 ADMITTED, STARTED, PREEMPTED, PAUSED, REJECTED, UNFINISHED = (
     VERDICT[name] for name in ("admitted", "started", "preempted", "paused", "rejected", "unfinished")
 )
-JOB_OF, START_MS, FINISH_MS, FIRST_BAR, BARS = range(PLANNED_FIELDS.index("job"), len(PLANNED_FIELDS))
 REFUSAL = np.uint64(0x9E3779B97F4A7C15)  # what a refusal adds to the number of its instant
 EMPTY = np.uint64(0xD1B54A32D192ED03)  # of a plan without bars, which is a plan, too
 
@@ -23,7 +22,7 @@ EMPTY = np.uint64(0xD1B54A32D192ED03)  # of a plan without bars, which is a plan
 class Decisions:
     """Decisions in the order of the log.
 
-    verdicts: [n, (seq, at_ms, job, kind)]; plans: [n, (seq, at_ms, job)] with a digest each.
+    verdicts: [n, DECIDED_FIELDS]; plans: [n, (SEQ, AT, JOB_OF)] with a digest each.
     """
 
     verdicts: np.ndarray
@@ -54,7 +53,7 @@ def mixed(values: np.ndarray) -> np.ndarray:
 def _digests(planned: np.ndarray, bars: np.ndarray, names: np.ndarray) -> np.ndarray:
     """Digests of plans [first row, count]: sums over their bars, independent of the order of bars."""
     numbers = mixed(mixed(planned[:, START_MS].astype(np.uint64)) + planned[:, FINISH_MS].astype(np.uint64)) + EMPTY
-    seqs, begins, events = np.unique(planned[:, 0], return_index=True, return_inverse=True)
+    seqs, begins, events = np.unique(planned[:, SEQ], return_index=True, return_inverse=True)
     first, count = planned[begins, FIRST_BAR], planned[begins, BARS]
     event = np.repeat(np.arange(len(seqs)), count)
     rows = bars[np.arange(len(event)) + np.repeat(first - np.cumsum(count) + count, count)]
@@ -70,7 +69,7 @@ def _digests(planned: np.ndarray, bars: np.ndarray, names: np.ndarray) -> np.nda
 
 
 def _numbers(bars: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """[bar] a number of role, server, times and count; lanes, chunks and groups do not count."""
+    """[bar] a number of role, server, times and count; worker slots, chunks and groups do not count."""
     number = names[bars[:, SERVER]]
     for column in (ROLE, START, END, COUNT):
         number = mixed(number + bars[:, column].astype(np.uint64))

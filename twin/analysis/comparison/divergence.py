@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twin.analysis.comparison.decisions import REFUSAL, REJECTED, UNFINISHED, Decisions
+from twin.eventlog.fold import AT, JOB_OF, SEQ, VERDICT_OF
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def _acts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(at_ms, shared job, seq, number) of each plan and refusal."""
     verdicts, plans = decisions.verdicts, decisions.plans
-    refused = verdicts[(verdicts[:, 3] == REJECTED) | (verdicts[:, 3] == UNFINISHED)]
-    rows = np.concatenate((plans, refused[:, :3]))
+    refused = verdicts[np.isin(verdicts[:, VERDICT_OF], (REJECTED, UNFINISHED))]
+    rows = np.concatenate((plans, refused[:, :VERDICT_OF]))
     numbers = np.concatenate((decisions.digests, np.full(len(refused), REFUSAL)))
-    job = place[rows[:, 2]] if len(rows) else rows[:, 2]
-    kept = (job >= 0) & (rows[:, 1] >= from_ms) & (rows[:, 1] <= until_ms)
-    return rows[kept, 1], job[kept], rows[kept, 0], numbers[kept]
+    job = place[rows[:, JOB_OF]] if len(rows) else rows[:, JOB_OF]
+    kept = (job >= 0) & (rows[:, AT] >= from_ms) & (rows[:, AT] <= until_ms)
+    return rows[kept, AT], job[kept], rows[kept, SEQ], numbers[kept]

@@ -1,4 +1,7 @@
-"""The metrics of a run at an instant, and which of two values is better. At the end: reporting/metrics.py."""
+"""The metrics of a run at an instant, from its folded state, and which of two values is better.
+
+The formulas of metrics that every run has are in scheduling/reporting/run_metrics.py, also for the end of a run.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
-from scheduling.model.values import RESOURCES, Cluster, Job, Role
+from scheduling.model.bars import END, START
+from scheduling.model.values import RESOURCES, Cluster, Job
 from scheduling.reporting.metric_table import HIGHER, value_of
-from scheduling.reporting.metrics import offered, shares, unavailable_ms
 from scheduling.reporting.quantities import value_text
+from scheduling.reporting.run_metrics import Known, run_metrics
 from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import Outcomes
 from twin.files.stored_jobs import any_utility, demands_by_role, objects_of
@@ -29,7 +32,7 @@ COMPARED = (  # keys of the table of metrics, in the order of the rows
 )  # fmt: skip
 
 
-def figures(
+def metrics_of(
     outcomes: Outcomes, bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
     common: np.ndarray, packed: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
@@ -38,29 +41,23 @@ def figures(
     bars: those believed at the instant; common: indexes of the jobs that all runs have completed; packed: resources
     with a utilization.
     """
-    done = outcomes.completed_ms >= 0
-    arrived = outcomes.arrived_ms >= 0
-    jct = outcomes.jct_ms
-    first_ms = int(outcomes.arrived_ms[arrived].min()) if arrived.any() else 0
-    return {
-        "total_utility": float(outcomes.utility.sum()) if any_utility(jobs) else None,
-        "jobs": int(arrived.sum()),
-        "admitted": int(outcomes.admitted.sum()),
-        "rejected": int(outcomes.rejected.sum()),
-        "completed": int(done.sum()),
-        "mean_jct_ms": mean(jct),
-        "median_jct_ms": float(np.median(jct[done])) if done.any() else None,
-        "p95_jct_ms": float(np.percentile(jct[done], 95)) if done.any() else None,
+    done, arrived, jct = outcomes.completed_ms >= 0, outcomes.arrived_ms >= 0, outcomes.jct_ms
+    bars = bars[bars[:, START] < until_ms].copy()
+    bars[:, END] = np.minimum(bars[:, END], until_ms)
+    known = Known(
+        float(outcomes.utility.sum()) if any_utility(jobs) else None,
+        int(outcomes.admitted.sum()), int(outcomes.rejected.sum()),
+        outcomes.arrived_ms[arrived], outcomes.completed_ms[done], jct[done],
+        int(outcomes.suspensions.sum()), bars, demands_by_role(jobs),
+    )  # fmt: skip
+    found = run_metrics(known, clusters, packed)
+    utilization = found.pop("utilization")
+    return found | {
         "common_jct_ms": mean(jct[common]),
         "mean_delay_factor": mean(outcomes.delay_factor),
         "mean_wait_ms": mean(outcomes.wait_ms),
-        "makespan_ms": int(outcomes.completed_ms.max()) - first_ms if done.any() else None,
-        "suspensions": int(outcomes.suspensions.sum()),
         "preemptions": int(outcomes.preemptions.sum()),
-        **{
-            f"utilization.{name}": share
-            for name, share in _utilization(bars, clusters, jobs, first_ms, until_ms, packed).items()
-        },
+        **{f"utilization.{name}": share for name, share in utilization.items()},
     }
 
 
@@ -133,26 +130,3 @@ def mean(values: np.ndarray) -> float | None:
     """Mean of the values that are not NaN; None without any."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else None
-
-
-def _utilization(
-    bars: np.ndarray,
-    clusters: Sequence[tuple[int, Cluster]],
-    jobs: Sequence[Job],
-    first_ms: int,
-    until_ms: int,
-    packed: Sequence[str],
-) -> dict[str, float | None]:
-    """Share of capacity x time held from first_ms to the last bar's end or the instant, of available servers only."""
-    bars = bars[(bars[:, SERVER] >= 0) & (bars[:, ROLE] != Role.TRANSFER) & (bars[:, START] < until_ms)]
-    if not len(bars):
-        return dict.fromkeys(RESOURCES)
-    bars = bars.copy()
-    bars[:, END] = np.minimum(bars[:, END], until_ms)
-    last_ms = int(bars[:, END].max())
-    time = (bars[:, COUNT] * (bars[:, END] - bars[:, START] - unavailable_ms(bars, clusters))).astype(float)
-    held = np.zeros(len(RESOURCES))
-    for role, demands in enumerate(demands_by_role(jobs)):
-        of_role = bars[:, ROLE] == role
-        held += np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(jobs)) @ demands
-    return shares(held, offered(clusters, first_ms, last_ms), packed)

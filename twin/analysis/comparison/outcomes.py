@@ -11,8 +11,10 @@ from itertools import product
 
 import numpy as np
 
-from scheduling.model.bars import CHUNK, END, JOB, ROLE, SERVER, START
-from scheduling.model.values import MAX_INT, NONE, SITES, Cluster
+from scheduling.model.bars import END, JOB, NONE, ROLE, SERVER, START
+from scheduling.model.limits import MAX_INT
+from scheduling.model.spans import reached, suspensions, union
+from scheduling.model.values import SITES, Cluster
 from twin.analysis.comparison.decisions import (
     ADMITTED,
     PAUSED,
@@ -26,18 +28,22 @@ from twin.analysis.comparison.decisions import (
 from twin.eventlog import job_states
 from twin.eventlog.fold import (
     ARRIVED,
-    BORN,
+    AT,
     COMPLETED_AT,
-    DIED,
     JOB_FIELDS,
+    JOB_OF,
     NEVER,
     UTILITY,
+    VERDICT_OF,
     WORKER,
     RunState,
+    valid_at,
 )
+from twin.eventlog.memberships import intervals
 
 FOREVER = 2**62  # an instant after every event
-STATES = (*job_states.STATES, "not arrived")  # the last is where job_states.ABSENT points to
+# the last is where job_states.ABSENT and job_states.UNSEEN point to
+STATES = (*job_states.STATES, "not arrived")
 EDGE, CLOUD = 1, 2  # bits of `sites`
 
 
@@ -86,9 +92,10 @@ def outcomes_of(
     rows[: state.jobs.length] = state.jobs.rows
     arrived, completed, utility = rows[:, ARRIVED], rows[:, COMPLETED_AT], rows[:, UTILITY]
     arrived, completed = (np.where(times <= until_ms, times, NEVER).astype(np.int64) for times in (arrived, completed))
-    verdicts = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
+    verdicts = decisions.verdicts[decisions.verdicts[:, AT] <= until_ms]
     first = np.full(jobs, NEVER)
-    first[verdicts[::-1, 2]] = verdicts[::-1, 3]  # the earliest is written last
+    first[verdicts[::-1, JOB_OF]] = verdicts[::-1, VERDICT_OF]  # the earliest is written last
+    rejected = verdicts[verdicts[:, VERDICT_OF] == REJECTED, JOB_OF]
     workers = believed(state, until_ms)
     workers = workers[workers[:, ROLE] == WORKER]
     start, finish = _spans(workers, completed, until_ms, jobs)
@@ -100,7 +107,7 @@ def outcomes_of(
     return Outcomes(
         arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs),
         suspensions(done, jobs), preemptions(verdicts, workers, jobs), servers, sites, states,
-        np.isin(first, (ADMITTED, STARTED)), np.bincount(verdicts[verdicts[:, 3] == REJECTED, 2], minlength=jobs) > 0,
+        np.isin(first, (ADMITTED, STARTED)), np.bincount(rejected, minlength=jobs) > 0,
         np.where((start >= 0) & (start <= until_ms), start, NEVER),
         np.where(np.isin(states, (job_states.REJECTED, job_states.UNFINISHED)), _ends(done, jobs), NEVER),
     )  # fmt: skip
@@ -109,16 +116,14 @@ def outcomes_of(
 def believed(state: RunState, until_ms: int) -> np.ndarray:
     """The bars that were valid at the instant, planned ones included: rows of BAR_FIELDS."""
     bars = state.bars.rows
-    return bars[(bars[:, BORN] <= until_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > until_ms))]
+    return bars[valid_at(bars, until_ms)]
 
 
 def grouped(state: RunState, until_ms: int) -> np.ndarray:
     """[n, (job, server)] of jobs that share the machines of a group: their bars name only the group."""
     machines: dict[int, tuple[list[int], set[int]]] = {}  # group -> its newest servers, and the jobs on them
     found: list[tuple[list[int], set[int]]] = []
-    for from_ms, _, data in state.groups:
-        if from_ms > until_ms:
-            break
+    for _, _, data in intervals(state, until_ms):
         known = machines.get(data["group"])
         if known is None or known[0] != data["servers"]:
             known = machines[data["group"]] = (data["servers"], set())
@@ -130,7 +135,7 @@ def grouped(state: RunState, until_ms: int) -> np.ndarray:
 
 def preemptions(verdicts: np.ndarray, workers: np.ndarray, jobs: int) -> np.ndarray:
     """[job] times at which a decision took its workers; a job that had none was not running."""
-    stopped = np.unique(verdicts[np.isin(verdicts[:, 3], (PREEMPTED, PAUSED))][:, [2, 1]], axis=0)
+    stopped = np.unique(verdicts[np.isin(verdicts[:, VERDICT_OF], (PREEMPTED, PAUSED))][:, [JOB_OF, AT]], axis=0)
     if not len(stopped) or not len(workers):
         return np.zeros(jobs, dtype=np.int64)
     # a decision is an interval without length; it comes before the bars that start at its time
@@ -138,45 +143,17 @@ def preemptions(verdicts: np.ndarray, workers: np.ndarray, jobs: int) -> np.ndar
         np.concatenate(pair)
         for pair in zip((*stopped.T, np.full(len(stopped), NEVER)), workers[:, [JOB, START, END]].T, strict=True)
     )
-    order, reached, same = _reached(job, start, end)
-    took = same & (order < len(stopped)) & (reached >= start[order])
+    order, latest, same = reached(job, start, end)
+    took = same & (order < len(stopped)) & (latest >= start[order])
     return np.bincount(job[order][took], minlength=jobs)
-
-
-def suspensions(workers: np.ndarray, jobs: int) -> np.ndarray:
-    """[job] times at which a chunk stopped and ran again later."""
-    if not len(workers):
-        return np.zeros(jobs, dtype=np.int64)
-    chains = (
-        np.unique(workers[:, [JOB, CHUNK]], axis=0, return_inverse=True) if (workers[:, CHUNK] >= 0).any() else None
-    )
-    chain = workers[:, JOB] if chains is None else chains[1].reshape(-1)
-    order, reached, same = _reached(chain, workers[:, START], workers[:, END])
-    gaps = same & (workers[order, START] > reached)
-    return np.bincount(workers[order, JOB][gaps], minlength=jobs)
 
 
 def _service(workers: np.ndarray, jobs: int) -> np.ndarray:
     """[job] ms in which at least one worker bar lies."""
-    if not len(workers):
-        return np.zeros(jobs, dtype=np.int64)
-    order, reached, same = _reached(workers[:, JOB], workers[:, START], workers[:, END])
-    begin = np.where(same, np.maximum(workers[order, START], reached), workers[order, START])
-    fresh = np.maximum(0, workers[order, END] - begin)
+    spans = union(workers[:, JOB], workers[:, START], workers[:, END])
     service = np.zeros(jobs, dtype=np.int64)
-    np.add.at(service, workers[order, JOB], fresh)
+    np.add.at(service, spans.job, spans.end_ms - spans.start_ms)
     return service
-
-
-def _reached(chain: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Intervals by chain and start: (order, latest end of those before in the chain, whether there is one before)."""
-    order = np.lexsort((start, chain))
-    chain, end = chain[order], end[order]
-    same = np.concatenate(([False], chain[1:] == chain[:-1]))
-    ends, place = np.unique(end, return_inverse=True)  # places are small: what has not ended ends at 2^53
-    lift = np.cumsum(~same) * len(ends)  # a running maximum that starts over with each chain
-    latest = ends[np.maximum.accumulate(place.reshape(-1) + lift) - lift]
-    return order, np.concatenate(([0], latest[:-1])), same
 
 
 def _ends(done: np.ndarray, jobs: int) -> np.ndarray:
@@ -198,9 +175,10 @@ def _spans(workers: np.ndarray, completed: np.ndarray, until_ms: int, jobs: int)
 
 def _places(placed: np.ndarray, cluster: Cluster, jobs: int) -> tuple[np.ndarray, np.ndarray]:
     """[job] the number of its set of servers, and its sites. placed: [n, (job, server)]."""
-    placed = placed[placed[:, 1] != NONE]
+    job, server = placed.T
+    job, server = job[server != NONE], server[server != NONE]
     width = len(cluster.servers) + 2
-    pairs = np.unique(placed[:, 0] * width + placed[:, 1] % width)  # CLOUD and NONE count from the end
+    pairs = np.unique(job * width + server % width)  # CLOUD and NONE count from the end
     job, server = np.divmod(pairs, width)
     servers = np.zeros(jobs, dtype=np.uint64)
     np.add.at(servers, job, mixed(server_numbers(cluster))[server])

@@ -76,7 +76,7 @@ def present_ms(run: Run) -> int:
     """Newest time of a run: for a live cluster that of its last poll, for a live run that of its clock, in steps of a
     second of real time while it moves.
     """
-    if run.mode == Run.MIRROR:
+    if run.mode_rules.polled:
         return reached_ms(run)
     step_ms = max(1, int(clock_of(run).speed * 1_000))
     return run.sim_ms + (now_ms(run) - run.sim_ms) // step_ms * step_ms
@@ -84,7 +84,7 @@ def present_ms(run: Run) -> int:
 
 def window_ms(run: Run, slot_ms: int) -> int:
     """The length of the curves: an hour of a real cluster, WINDOW_SLOTS slots of a simulated one, at least an hour."""
-    return HOUR_MS if run.mode == Run.MIRROR else max(HOUR_MS, WINDOW_SLOTS * slot_ms)
+    return max(HOUR_MS, WINDOW_SLOTS * slot_ms) if run.mode_rules.simulated else HOUR_MS
 
 
 def _situation(run: Run, now: int) -> Situation:
@@ -94,7 +94,7 @@ def _situation(run: Run, now: int) -> Situation:
         cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]  # as edits have left it by now
         codes = job_states(state, at_ms)
         window = window_ms(run, cluster.slot_ms)
-        since_ms = first_ms(run) if run.mode == Run.MIRROR else 0  # what was not seen is not drawn as 0
+        since_ms = first_ms(run) if run.mode_rules.polled else 0  # what was not seen is not drawn as 0
         begin_ms = min(max(at_ms - window, since_ms), at_ms)
         held = load.held(run, state, cluster, jobs, at_ms, at_ms - window)
         loads = load.loads(held, cluster, at_ms, load.gone(run, cluster.servers, at_ms))
@@ -114,11 +114,12 @@ def _situation(run: Run, now: int) -> Situation:
             "states": STATES,
         }
         suspended = queue.suspended(state, codes, at_ms)
+        _, longest = suspended[:1].T
         facts = Facts(
             load.away(loads["servers"], cluster, at_ms),
             np.sort(state.jobs.rows[queue.waiting(codes), ARRIVED]),
             suspended,
-            some_of(jobs, [int(suspended[0, 1])])[0].id if len(suspended) else "",
+            some_of(jobs, longest.tolist())[0].id if len(longest) else "",
             load.site_shares(held, cluster, begin_ms, at_ms, POINTS),
             _prices(run, state, at_ms, cluster.slot_ms),
             since_ms,
@@ -127,12 +128,13 @@ def _situation(run: Run, now: int) -> Situation:
 
 
 def _prices(run: Run, state: RunState, at_ms: int, slot_ms: int) -> dict[str, dict[str, float]] | None:
+    columns = state.prices_of(at_ms // slot_ms)
     try:
-        if run.mode == Run.MIRROR or not scheduler_class(scheduler_history.present(run).name).quotes:
+        if not scheduler_class(scheduler_history.present(run).name).quotes:
             return None
     except UnknownName:  # it is not installed any more
-        return None
-    columns = state.prices_of(at_ms // slot_ms)
+        if columns is None:
+            return None
     mean = iter([] if columns is None else columns[1])
     found = {site: dict(zip(RESOURCES, mean, strict=False)) for site in SITES}
     return {site: {r: price for r, price in row.items() if price is not None} for site, row in found.items()}

@@ -6,14 +6,17 @@ machines that belong to a group.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT
-from scheduling.model.values import MAX_INT, RESOURCES, Cluster, Job, Server
-from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, NEVER, WORKER, RunState
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import RESOURCES, Cluster, Job, Server
+from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER, WORKER, RunState, valid_at
+from twin.eventlog.memberships import memberships
 from twin.files.stored_jobs import demands_by_role
 from twin.models import Run
 from twin.scenarios import store
@@ -30,7 +33,9 @@ class Held(NamedTuple):
     scale     names of what is counted: resources, or the one thing of the measure
     bars      [bar, BAR_FIELDS] of servers, not replaced, that end after the beginning of the window
     amounts   [bar, scale]
-    capacity  [server, scale], of every server
+    capacity  [server, scale], of every server at the end of the window
+    phases    [(from_ms, capacity)] the same of each phase since since_ms: edits resize, add and remove servers, and
+              nodes of a real cluster change their capacity
     offered   [server] whether it is available now: what the amounts of sites refer to
     outages   [server] its outages, (from, until) in ms
     """
@@ -40,6 +45,7 @@ class Held(NamedTuple):
     bars: np.ndarray
     amounts: np.ndarray
     capacity: np.ndarray
+    phases: Sequence[tuple[int, np.ndarray]]
     offered: np.ndarray
     outages: Sequence[Sequence[tuple[int, int]]]
 
@@ -60,9 +66,7 @@ def held(
     """
     bars = state.bars.rows
     until_ms = at_ms if until_ms is None else until_ms
-    valid = bars[:, DIED] == NEVER
-    if known_ms is not None:
-        valid = (bars[:, BORN] <= known_ms) & (valid | (bars[:, DIED] > known_ms))
+    valid = bars[:, DIED] == NEVER if known_ms is None else valid_at(bars, known_ms)
     bars = bars[valid & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= until_ms)]
     packed = store.packed_since(run, since_ms, at_ms)
     servers = cluster.servers
@@ -73,28 +77,61 @@ def held(
         amounts = demands_by_role(jobs)[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
         if store.typed_since(run, since_ms, at_ms):
             amounts[bars[:, WORKER_SLOT] >= 0] = 0  # bars of that phase are on typed workers and take no resources
-        capacity = np.array([server.capacity for server in servers], dtype=np.int64).reshape(-1, len(RESOURCES))
-        return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered, outages)
-    lanes = store.lanes_at(run, cluster, at_ms)
-    if lanes is not None:
-        typed = lanes.reshape(-1, 1)
+        capacity, phases = _capacities(run, cluster, RESOURCE, packed, since_ms, at_ms)
+        return Held(RESOURCE, packed, bars, amounts, capacity, phases, offered, outages)
+    if store.worker_slots_at(run, cluster, at_ms) is not None:
+        capacity, phases = _capacities(run, cluster, TYPED_WORKER, [TYPED_WORKER], since_ms, at_ms)
         bars = bars[bars[:, WORKER_SLOT] >= 0]
         ones = np.ones((len(bars), 1), dtype=np.int64)
-        return Held(TYPED_WORKER, [TYPED_WORKER], bars, ones, typed, offered, outages)
+        return Held(TYPED_WORKER, [TYPED_WORKER], bars, ones, capacity, phases, offered, outages)
     bars = _of_groups(state, since_ms, at_ms)
     ones = np.ones((len(bars), 1), dtype=np.int64)
-    return Held(MACHINE, [MACHINE], bars, ones, np.ones((len(servers), 1), dtype=np.int64), offered, outages)
+    capacity, phases = _capacities(run, cluster, MACHINE, [MACHINE], since_ms, at_ms)
+    return Held(MACHINE, [MACHINE], bars, ones, capacity, phases, offered, outages)
+
+
+def _capacities(
+    run: Run, cluster: Cluster, measure: str, scale: list[str], since_ms: int, at_ms: int
+) -> tuple[np.ndarray, list[tuple[int, np.ndarray]]]:
+    """Capacity and phases of Held."""
+    clusters, phases = store.clusters(run), []
+    first = max(0, bisect_right(clusters, since_ms, key=lambda phase: phase[0]) - 1)
+    for from_ms, then in clusters[first:]:
+        capacity = np.zeros((len(cluster.servers), len(scale)), dtype=np.int64)  # 0 for servers that are added later
+        own = capacity_of(run, then, measure, scale, at_ms)[: len(capacity)]
+        capacity[: len(own)] = own
+        phases.append((from_ms, capacity))
+    return capacity_of(run, cluster, measure, scale, at_ms), phases
+
+
+def capacity_of(run: Run, cluster: Cluster, measure: str, scale: Sequence[str], at_ms: int) -> np.ndarray:
+    """[server, scale] of every server of the cluster, by the measure of the model at at_ms."""
+    if measure == RESOURCE:
+        capacity = np.array([server.capacity for server in cluster.servers], dtype=np.int64)
+        return capacity.reshape(-1, len(RESOURCES))[:, [RESOURCES.index(name) for name in scale]]
+    slots = store.worker_slots_at(run, cluster, at_ms) if measure == TYPED_WORKER else None
+    return np.ones((len(cluster.servers), 1), dtype=np.int64) if slots is None else slots.reshape(-1, 1)
 
 
 def _of_groups(state: RunState, since_ms: int, at_ms: int) -> np.ndarray:
     """[bar, BAR_FIELDS] one bar for each job on each machine of its group."""
     rows = [
-        (job, WORKER, server, from_ms, OPEN if until_ms == NEVER else until_ms, 1, NEVER, NEVER, group, from_ms, NEVER)
-        for from_ms, until_ms, data in state.groups
-        if from_ms <= at_ms and (until_ms == NEVER or until_ms > since_ms)
-        for group in [data["group"]]
-        for server in data["servers"]
-        for job in data["jobs"]
+        (
+            one.job,
+            WORKER,
+            server,
+            one.from_ms,
+            OPEN if one.until_ms == NEVER else one.until_ms,
+            1,
+            NEVER,
+            NEVER,
+            one.data["group"],
+            one.from_ms,
+            NEVER,
+        )
+        for one in memberships(state, at_ms)
+        if one.until_ms == NEVER or one.until_ms > since_ms
+        for server in one.data["servers"]
     ]
     return np.array(rows, dtype=np.int64).reshape(-1, len(BAR_FIELDS))
 
@@ -105,13 +142,10 @@ def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str,
     state: AVAILABLE, AWAY for a time, or GONE: an edit has removed it. used and capacity of a site are those of its
     available servers; unavailable_jobs: number of jobs that hold something on other ones.
     """
-    now = (of.bars[:, START] <= at_ms) & (of.bars[:, END] > at_ms)
-    bars, count = of.bars[now], len(cluster.servers)
-    used = np.zeros_like(of.capacity)
-    np.add.at(used, bars[:, SERVER], of.amounts[now])
-    if of.measure == MACHINE:
-        used = np.minimum(used, 1)
-    jobs_on = np.bincount(np.unique(bars[:, [SERVER, JOB]], axis=0)[:, 0], minlength=count) if len(bars) else None
+    count, used = len(cluster.servers), in_use(of, at_ms)
+    bars = of.bars[_running(of.bars, at_ms)]
+    server, _ = np.unique(bars[:, [SERVER, JOB]], axis=0).T
+    jobs_on = np.bincount(server, minlength=count) if len(bars) else None
     site = np.array([server.site for server in cluster.servers])
     return {
         "measure": of.measure,
@@ -123,7 +157,7 @@ def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str,
             "jobs": [0] * count if jobs_on is None else jobs_on.tolist(),
             "state": np.where(gone, GONE, np.where(of.offered, AVAILABLE, AWAY)).tolist(),
         },
-        "unavailable_jobs": len(np.unique(bars[~of.offered[bars[:, SERVER]], JOB])),
+        "unavailable_jobs": unavailable_jobs(of, at_ms),
         "sites": [
             {
                 "site": name, "servers": int(((site == name) & ~gone).sum()),
@@ -135,10 +169,30 @@ def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str,
     }  # fmt: skip
 
 
+def in_use(of: Held, at_ms: int) -> np.ndarray:
+    """[server, scale] amounts that bars hold at a time of the window."""
+    now, used = _running(of.bars, at_ms), np.zeros_like(of.capacity)
+    np.add.at(used, of.bars[now, SERVER], of.amounts[now])
+    return np.minimum(used, 1) if of.measure == MACHINE else used
+
+
+def unavailable_jobs(of: Held, at_ms: int) -> int:
+    """Number of jobs that hold something at a time of the window on servers that are not available now."""
+    bars = of.bars[_running(of.bars, at_ms)]
+    return len(np.unique(bars[~of.offered[bars[:, SERVER]], JOB]))
+
+
 def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
     """[server] whether it has left for ever, by an edit; a server of a real cluster may always return."""
-    left = [any(begin <= at_ms and end >= MAX_INT for begin, end in server.away) for server in servers]
-    return np.array(left, dtype=bool) & (run.mode != Run.MIRROR)
+    return left_ms(run, servers) <= at_ms
+
+
+def left_ms(run: Run, servers: Sequence[Server]) -> np.ndarray:
+    """[server] time at which it leaves for ever, as `gone`; OPEN where it does not."""
+    if run.mode_rules.servers_return:
+        return np.full(len(servers), OPEN)
+    left = [min((begin for begin, end in server.away if end >= MAX_INT), default=OPEN) for server in servers]
+    return np.array(left, dtype=np.int64)
 
 
 def away(servers: dict[str, Any], cluster: Cluster, at_ms: int) -> list[dict[str, Any]]:
@@ -187,10 +241,13 @@ def _shares(of: Held, times: np.ndarray, servers: np.ndarray) -> list[list[float
 
 def _offered(of: Held, times: np.ndarray, servers: np.ndarray) -> np.ndarray:
     """[time, scale] capacity of those of the servers that are available then."""
-    total = np.repeat(of.capacity[servers].sum(axis=0)[None, :], len(times), axis=0)
+    phase = np.searchsorted([from_ms for from_ms, _ in of.phases], times, side="right") - 1
+    capacity = np.stack([capacity for _, capacity in of.phases])  # [phase, server, scale]
+    total = capacity[:, servers].sum(axis=1)[phase]
     for server in np.flatnonzero(servers).tolist():
         for begin, end in of.outages[server]:
-            total[(times >= begin) & (times < end)] -= of.capacity[server]
+            away = (times >= begin) & (times < end)
+            total[away] -= capacity[phase[away], server]
     return total
 
 

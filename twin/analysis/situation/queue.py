@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,22 +13,43 @@ from scheduling.model.values import Job
 from twin.analysis.job_reasons import newest_decisions, sentences
 from twin.eventlog.fold import (
     ARRIVED,
-    BORN,
-    COMPLETED_AT,
-    DIED,
     FINISH_AT,
+    LATEST_CODE,
     NEVER,
     REJECTED_AT,
     START_AT,
     WORKER,
     RunState,
+    valid_at,
 )
-from twin.eventlog.job_states import MOVING, PLANNED, PROFILING, QUEUED, REJECTED, RUNNING, STATES, SUSPENDED
+from twin.eventlog.job_states import (
+    MOVING,
+    PLANNED,
+    PROFILING,
+    QUEUED,
+    REJECTED,
+    RUNNING,
+    STATES,
+    SUSPENDED,
+    waits_until,
+)
+from twin.eventlog.memberships import intervals
 from twin.files.stored_jobs import some_of
 from twin.models import Forecasting, Run
 
 HELD = (RUNNING, MOVING, PROFILING, SUSPENDED)  # states of jobs that have begun
+PLANNED_START, PLANNED_FINISH = "start", "finish"
+FORECAST_START, FORECAST_FINISH = "forecast", "forecast_finish"
+KINDS = (PLANNED_START, PLANNED_FINISH, FORECAST_START, FORECAST_FINISH)
 MAX_WAITING, MAX_NEXT, MAX_REASONS = 6, 8, 4
+
+
+class Expected(NamedTuple):
+    """The newest forecast of a live cluster, by jobs. never: why a waiting job has no start in it."""
+
+    starts: Mapping[int, int]
+    finishes: Mapping[int, int]
+    never: Mapping[int, str]
 
 
 def counts(codes: np.ndarray) -> dict[str, int]:
@@ -36,16 +57,18 @@ def counts(codes: np.ndarray) -> dict[str, int]:
     return dict(zip(STATES, np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist(), strict=True))
 
 
-def forecast(run: Run, at_ms: int) -> dict[int, int]:
-    """{job: start in ms} of the waiting jobs of a live cluster, by its newest forecast.
+def forecast(run: Run, at_ms: int) -> Expected:
+    """The newest forecast of a live cluster; empty for other runs.
 
-    A start that has not come true by now is expected at any time: it is put right after now.
+    A start or finish that has not come true by now is expected at any time: it is put right after now.
     """
-    if run.mode != Run.MIRROR:
-        return {}
-    kept = Forecasting.objects.filter(run=run).only("rows").first()
-    rows = [] if kept is None else kept.rows
-    return {row["job"]: max(row["start_ms"], at_ms + 1) for row in rows if row["start_ms"] is not None}
+    kept = Forecasting.objects.filter(run=run).only("rows", "ends").first() if run.mode_rules.forecast else None
+    rows, ends = ([], []) if kept is None else (kept.rows, kept.ends)
+    return Expected(
+        {row["job"]: max(row["start_ms"], at_ms + 1) for row in rows if row["start_ms"] is not None},
+        {row["job"]: max(row["finish_ms"], at_ms + 1) for row in ends},
+        {row["job"]: row["never"] for row in rows if row["start_ms"] is None},
+    )
 
 
 def waiting(codes: np.ndarray) -> np.ndarray:
@@ -59,25 +82,23 @@ def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
     since = np.zeros(len(codes), dtype=np.int64)
     if len(chosen):
         bars = state.bars.rows
-        past = (bars[:, ROLE] == WORKER) & (bars[:, START] <= at_ms) & (bars[:, BORN] <= at_ms)
-        past &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
+        past = (bars[:, ROLE] == WORKER) & (bars[:, START] <= at_ms) & valid_at(bars, at_ms)
         np.maximum.at(since, bars[past, JOB], np.minimum(bars[past, END], at_ms))
-        for from_ms, until_ms, data in state.groups:
-            if from_ms <= at_ms:
-                since[data["jobs"]] = np.maximum(since[data["jobs"]], at_ms if until_ms == NEVER else until_ms)
+        for _, until_ms, data in intervals(state, at_ms):
+            since[data["jobs"]] = np.maximum(since[data["jobs"]], at_ms if until_ms == NEVER else until_ms)
         for job, from_ms, until_ms in state.suspension_rows():
             if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms):
                 since[job] = from_ms
-    rows = np.stack([since[chosen], chosen], axis=1)
-    return rows[rows[:, 0].argsort(kind="stable")]
+    chosen = chosen[since[chosen].argsort(kind="stable")]
+    return np.stack([since[chosen], chosen], axis=1)
 
 
 def waits(
-    run: Run, state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Mapping[int, int]
+    run: Run, state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Expected
 ) -> dict[str, Any]:
     """{total, oldest}: jobs that have not begun, those that wait for the longest time first, with the reason.
 
-    start_ms: the planned start; forecast_ms: the expected start of a job of a live cluster.
+    start_ms: the planned start; forecast_ms: the expected start of a job of a live cluster; never: why it has none.
     """
     rows, found = state.jobs.rows, waiting(codes)
     found = found[rows[found, ARRIVED].argsort(kind="stable")]
@@ -90,7 +111,8 @@ def waits(
                 "job": index, "id": job.id, "state": STATES[codes[index]],
                 "since_ms": int(rows[index, ARRIVED]),
                 "start_ms": int(rows[index, START_AT]) if rows[index, START_AT] > at_ms else None,
-                "forecast_ms": expected.get(index),
+                "forecast_ms": expected.starts.get(index),
+                "never": expected.never.get(index, ""),
                 "sentence": said.get(index, ""),
             }
             for index, job in zip(first, some_of(jobs, first), strict=True)
@@ -101,31 +123,31 @@ def waits(
 def curve(state: RunState, codes: np.ndarray, from_ms: int, to_ms: int, points: int) -> dict[str, Any]:
     """{at_ms, waiting, rejected}: number of jobs that wait at evenly spaced times, and of those rejected by then."""
     times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
-    rows = state.jobs.rows[codes >= 0]
-    left = np.where(rows[:, START_AT] >= 0, rows[:, START_AT], np.inf)
-    for column in (COMPLETED_AT, REJECTED_AT):
-        left = np.minimum(left, np.where(rows[:, column] >= 0, rows[:, column], np.inf))
-    arrived, gone = np.sort(rows[:, ARRIVED]), np.sort(left)
+    there = codes >= 0
+    rows = state.jobs.rows[there]
+    arrived = rows[:, ARRIVED]
+    begins, ends = np.sort(arrived), np.sort(np.maximum(arrived, waits_until(state)[there]))
     rejected = np.sort(rows[rows[:, REJECTED_AT] >= 0, REJECTED_AT])
-    waiting = np.searchsorted(arrived, times, side="right") - np.searchsorted(gone, times, side="right")
+    waiting = np.searchsorted(begins, times, side="right") - np.searchsorted(ends, times, side="right")
     return {
         "at_ms": times.tolist(),
-        "waiting": np.maximum(waiting, 0).tolist(),
+        "waiting": waiting.tolist(),
         "rejected": np.searchsorted(rejected, times, side="right").tolist(),
     }
 
 
 def upcoming(
-    state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Mapping[int, int]
+    state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Expected
 ) -> list[dict[str, Any]]:
-    """The next starts and finishes that are planned, and the starts that are forecast, the earliest first."""
+    """The next starts and finishes that are planned, and those that are forecast, the earliest first."""
     rows = state.jobs.rows
     found: list[tuple[int, str, int]] = []
-    for column, kind, states in ((START_AT, "start", (QUEUED, PLANNED)), (FINISH_AT, "finish", HELD)):
+    for column, kind, states in ((START_AT, PLANNED_START, (QUEUED, PLANNED)), (FINISH_AT, PLANNED_FINISH, HELD)):
         chosen = np.flatnonzero(np.isin(codes, states) & (rows[:, column] > at_ms) & (rows[:, column] < 2**53))
         chosen = chosen[rows[chosen, column].argsort(kind="stable")][:MAX_NEXT]
         found += [(int(rows[i, column]), kind, i) for i in chosen.tolist()]
-    found += [(start, "forecast", i) for i, start in expected.items() if i < len(codes) and codes[i] == QUEUED]
+    for times, kind, now in ((expected.starts, FORECAST_START, QUEUED), (expected.finishes, FORECAST_FINISH, RUNNING)):
+        found += [(when, kind, i) for i, when in times.items() if i < len(codes) and codes[i] == now]
     found = sorted(found)[:MAX_NEXT]
     shown = some_of(jobs, [index for _, _, index in found])
     return [
@@ -139,7 +161,7 @@ def rejected(state: RunState, codes: np.ndarray, since_ms: int) -> dict[str, Any
     out = np.flatnonzero(codes == REJECTED)
     recent = out[state.jobs.rows[out, REJECTED_AT] > since_ms].tolist()
     verdicts = [state.verdicts[index] for index in recent]
-    found = Counter(verdict[2] for verdict in verdicts if verdict is not None)
+    found = Counter(verdict[LATEST_CODE] for verdict in verdicts if verdict is not None)
     return {
         "total": len(out),
         "recent": len(recent),

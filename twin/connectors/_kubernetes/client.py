@@ -17,8 +17,10 @@ from twin.connectors._kubernetes.clock import Clock, ours_ms
 from twin.connectors._kubernetes.quantities import line
 from twin.connectors.access import Access
 from twin.connectors.facts import ConnectorError
+from twin.processes import progress
 
 MAX_ANSWER_BYTES = 64 << 20
+MAX_TIMEOUTS = 6  # request timeouts that all blocks of one answer may take together
 MAX_LINE_BYTES = 16 << 20  # an object of the API has at most about 2 MB
 BLOCK_BYTES = 1 << 16
 BROKEN = (http.client.RemoteDisconnected, http.client.CannotSendRequest, BrokenPipeError, ConnectionResetError)
@@ -103,6 +105,7 @@ class Client:
         self, method: str, path: str, query: Mapping[str, str | int] | None = None, body: bytes | None = None
     ) -> bytes:
         began = time.monotonic()
+        progress.calls(MAX_TIMEOUTS * self.timeout_s)
         with self._lock:
             try:
                 status, data = self._exchange(method, path, query, body, began)
@@ -161,7 +164,9 @@ class Client:
                 raise ConnectorError(
                     f"{self._name}: an answer is longer than {MAX_ANSWER_BYTES >> 20} MB; is this a Kubernetes API?"
                 )
-            if time.monotonic() - began > 6 * self.timeout_s:  # each block came in time, all of them together do not
+            if (
+                time.monotonic() - began > MAX_TIMEOUTS * self.timeout_s
+            ):  # each block came in time, all of them together do not
                 raise TimeoutError
         return b"".join(blocks)
 

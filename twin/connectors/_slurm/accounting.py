@@ -51,10 +51,10 @@ def time(ms: int) -> str:
 def read_records(text: str, separators: Separators, max_tasks: int) -> list[Record]:
     """Records of an answer of `sacct --parsable`, each column with its separator, each row with a line break.
 
-    A record without a partition is left out: slurmdbd has made it of the end of a job whose start slurmctld, which
+    A record without a partition is left out: slurmdbd has made it from the end of a job whose start slurmctld, which
     reports starts every 5 s, has not reported yet. It does not say of which array the job is a task. If slurmctld is
-    killed meanwhile, the start is never reported, and the record lacks it and the nodes: it is left out, too. That of
-    the task with the array's own number names all tasks then.
+    killed meanwhile, the start is never reported, and the record lacks it and the nodes: it is left out, too. The
+    record of the task that has the array's own number then names all tasks.
     """
     records: list[Record] = []
     cells = text.split(separators.column)

@@ -28,7 +28,7 @@ class Diagnostics:
 
 
 def read_diagnostics(text: str) -> Diagnostics:
-    """The figures of an answer of sdiag."""
+    """The values in an answer of sdiag."""
     users = text.partition("Remote Procedure Call statistics by user")[2]
     last = re.search(r"^\s*Last cycle when: .*\((\d+)\)", text, re.MULTILINE)
     return Diagnostics(

@@ -14,9 +14,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError
 from twin.acting.actor import Actor
-from twin.actuators.base import build, names
+from twin.actuators.base import MENU, build, names
 from twin.connectors.facts import ConnectorError
 from twin.models import Connection
+from twin.processes import heartbeat
+from twin.processes.hang_detection import Hangs, started
 from twin.processes.stop_signal import stop_on
 from twin.processes.supervisor import Child, Family
 
@@ -46,7 +48,8 @@ class Command(BaseCommand):
             raise CommandError(f"there is no connection {options['name']!r}; known: {known}")
         if connection.connector not in names():
             raise CommandError(
-                f"plans are not available for the connector {connection.connector}; available for: {', '.join(names())}"
+                f"plans are not available for the connector {connection.connector}; "
+                f"available for: {', '.join(names())}{MENU.notice()}"
             )
         try:
             actuator = build(connection.connector, _pairs(options["set"]))
@@ -54,26 +57,37 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         stop = stop_on(signal.SIGTERM, signal.SIGINT)
         if options["unsupervised"]:
-            Actor(connection, actuator, stop).run()
+            actor = Actor(connection, actuator, stop)
+            beating = heartbeat.Pulse(heartbeat.ACTOR, actor.fault, _supervisor(connection.name)).start()
+            actor.run()
+            beating.stop()
         else:
             self._supervise(connection.name, options["set"], stop)
 
     def _supervise(self, name: str, given: list[str], stop: threading.Event) -> None:
-        """One child that acts; a new one is started when it is killed, and undoes what that one left unfinished."""
+        """One child that acts; a new one is started when it ends or hangs, and undoes what that one left unfinished."""
         logs = settings.VAR_DIR / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         manage = str(settings.BASE_DIR / "manage.py")
         settings_given = [word for one in given for word in ("--set", one)]
         command = [sys.executable, manage, "act", name, "--unsupervised", *settings_given]
+        env = dict(os.environ) | {"TWIN_SUPERVISED": "1"}
         family = Family(self.stderr.write)
-        child = family.add(Child(f"act-{name}", command, dict(os.environ), logs / f"act-{name}.log"))
+        hangs = Hangs(heartbeat.folder(_supervisor(name)), self.stderr.write)
+        child = family.add(Child(f"act-{name}", command, env, logs / f"act-{name}.log"))
         self.stdout.write(f"Plans for {name} are carried out when they are approved. Log: {child.log}. Ctrl-C stops.")
         self.stdout.flush()
         try:
             while not stop.wait(0.25):
                 family.watch()
+                hangs.check(started(family.children))
         finally:
             family.stop()
+
+
+def _supervisor(name: str) -> str:
+    """Name of the supervisor of the acting process of this connection, for its heartbeat."""
+    return f"act-{name}"
 
 
 def _pairs(words: list[str]) -> dict[str, str]:

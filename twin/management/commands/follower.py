@@ -19,6 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = stop_on(signal.SIGTERM, signal.SIGINT)
-        beating = heartbeat.Pulse(heartbeat.FOLLOWER).start()
-        Follower(stop).run()
+        follower = Follower(stop)
+        beating = heartbeat.Pulse(heartbeat.FOLLOWER, follower.fault).start()
+        follower.run()
         beating.stop()

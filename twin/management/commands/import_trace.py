@@ -9,14 +9,14 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandParser
 
-from twin.files.cluster_json import dump_cluster
+from twin.files.cluster_json import cluster_with, dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.traces import importers
 from twin.traces.importers import Choice, Reading, Upload
-from twin.traces.importing.imports import ImportResult, cluster_with
+from twin.traces.importing.imports import ImportResult
 from twin.traces.importing.reading import CPU_JOBS, UNITS
 from twin.traces.mappings import file as mapping_file
 from twin.traces.synthesis import SLOT_MS

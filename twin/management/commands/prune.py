@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from twin.operation import checks, retention
+from twin.operation import checks, cleanup_task, retention
+from twin.processes import exclusive
 
 
 class Command(BaseCommand):
@@ -20,7 +22,7 @@ class Command(BaseCommand):
             raise CommandError(f"{database.text}; {database.remedy}")
         checks.find_embedded()  # readers of runs are known there
         now = retention.now()
-        found = retention.due(now) if options["dry_run"] else retention.apply(now)
+        found = retention.due(now) if options["dry_run"] else _removed(now)
         verb = "would be removed" if options["dry_run"] else "removed"
         for row in found:
             size = "" if row.size is None else f", {row.size / 2**20:,.1f} MiB"
@@ -30,3 +32,15 @@ class Command(BaseCommand):
             self.stdout.write(f"{row.rule}{setting}: {len(row.subjects):,} {verb}{size}{named}{more}")
         if not any(row.subjects for row in found):
             self.stdout.write("nothing to remove")
+
+
+def _removed(now: datetime) -> list[retention.Due]:
+    with exclusive.held(cleanup_task.TASK, cleanup_task.KEY) as mine:
+        if mine is None:
+            raise CommandError("A background worker removes old data at present; repeat the command when it has ended.")
+
+        def renew(rule: str, count: int) -> None:
+            if not mine.renew():
+                raise CommandError("A background worker has taken over the clean-up; it removes the rest.")
+
+        return retention.apply(now, renew)

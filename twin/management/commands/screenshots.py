@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTHS = (1920, 1280, 390)
 THEMES = ("light", "dark")
 HEIGHT = 900
-PATIENCE_MS = 60_000
+MAX_WAIT_MS = 60_000
 # How many answers a page waits for, and a moment longer for what it does with them.
 COUNT = """() => {
   const { fetch } = window;
@@ -94,7 +94,7 @@ class Command(HeadlessCommand):
         context = browser.new_context(base_url=url, viewport={"width": width, "height": HEIGHT}, storage_state=session)
         context.add_init_script(f"({COUNT})()")
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(MAX_WAIT_MS)
         for name, view in sorted(wanted.items(), key=lambda named: named[0] == "login"):
             if name == "login":
                 context.clear_cookies()
@@ -119,7 +119,7 @@ def _entered(browser: Any, data: Path, url: str) -> tuple[Any, Any]:
 
     context = browser.new_context(base_url=url)
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(MAX_WAIT_MS)
     page.goto(login_link(data, "admin"))
     return context, page
 

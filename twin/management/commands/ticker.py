@@ -23,8 +23,7 @@ class Command(BaseCommand):
             raise CommandError(
                 "BROKER_URL is not set, so runs cannot be enqueued (`manage.py up` starts a broker and sets it)"
             )
-        if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-            settings.DATABASES["default"]["OPTIONS"]["timeout"] = LOCK_WAIT_S
+        settings.DATABASE_LOCK_WAIT_S = LOCK_WAIT_S
         stop = stop_on(signal.SIGTERM, signal.SIGINT)
         ticker = Ticker(demo=options["demo"])
         beating = heartbeat.Pulse(heartbeat.TICKER, ticker.fault).start()

@@ -27,7 +27,7 @@ from django.db import DatabaseError
 
 from twin.infra import broker, disk
 from twin.processes import heartbeat
-from twin.processes.hang_detection import BrokerProbe, Hangs
+from twin.processes.hang_detection import BrokerProbe, Hangs, started
 from twin.processes.stop_signal import stop_on
 from twin.processes.supervisor import Child, Family
 
@@ -106,10 +106,7 @@ class Command(BaseCommand):
 
     def _replace_what_hangs(self, family: Family) -> None:
         """End of processes that hang; the supervisor, or the worker of a pool child, restarts them."""
-        beating = [child for child in family.children if child.name != "broker" and child.alive]
-        self.hangs.check(
-            {child.process.pid: (child.name, child.started) for child in beating if child.process is not None}
-        )
+        self.hangs.check(started(child for child in family.children if child.name != "broker"))
         if self.probe is not None and self.probe.hangs():
             self._warn(f"the broker has not answered for {settings.HUNG_S:g} s; it is replaced")
             next(child for child in family.children if child.name == "broker").signal_group(signal.SIGKILL)

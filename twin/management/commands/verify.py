@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.kernel.registry import build
+from scheduling.kernel.registry import build, obstacle
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import ModelError
 from scheduling.verification.families import files_of
@@ -24,7 +24,7 @@ from twin.files.outputs import FILES, read_lines, read_schedule, read_value
 from twin.infra import gc_control
 from twin.management.headless import HeadlessCommand, one_line, place
 
-SHOWN = 100
+MAX_SHOWN = 100
 READERS: dict[str, Callable[[Path], Any]] = {
     "cluster.json": read_value,
     "jobs.jsonl": lambda path: list(read_lines(path)),
@@ -54,15 +54,17 @@ class Command(HeadlessCommand):
             raise ModelError(f"{folder}: not an output folder of simulate or follow")
         with gc_control.paused():  # millions of rows, and no cycles
             problems = problems_of(folder)
-        for problem in problems[:SHOWN]:
+        for problem in problems[:MAX_SHOWN]:
             self.report(problem)
         if problems:
-            hidden = len(problems) - SHOWN
+            hidden = len(problems) - MAX_SHOWN
             count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
             self.stderr.write(
                 one_line(f"verify: {count} in {folder}" + (f", {hidden:,} of them not shown" if hidden > 0 else ""))
             )
             sys.exit(1)
+        if reason := obstacle(read_value(folder / "summary.json")["scheduler"]):
+            self.report(f"summary.json: the types of parameters cannot be verified: {reason}")
         self.report(f"{folder}: no problems found")
 
 
@@ -105,12 +107,15 @@ def _take(folder: Path, name: str, values: dict[str, Any], problems: list[str]) 
 def _scheduler(summary: Any) -> tuple[BaseScheduler | None, list[str]]:
     """The scheduler of that name with these parameters, or why there is none.
 
-    The verifier says what is wrong with other shapes.
+    The verifier says what is wrong with other shapes. Without the scheduler, the run is verified by the rules that it
+    states.
     """
     name, parameters = (
         (summary.get("scheduler"), summary.get("parameters")) if isinstance(summary, dict) else (None, None)
     )
     if not isinstance(name, str) or not isinstance(parameters, dict):
+        return None, []
+    if obstacle(name):
         return None, []
     try:
         return build(name, parameters), []
@@ -126,7 +131,9 @@ def _execution(summary: Any, installed: dict[str, Any] | None) -> Any:
 
 def _check_parameters(summary: dict[str, Any], scheduler: BaseScheduler | None) -> list[str]:
     """Check of the types of parameters: the verifier knows no schedulers."""
-    parameters = asdict(scheduler.parameters) if scheduler is not None else {}
+    if scheduler is None:
+        return []
+    parameters = asdict(scheduler.parameters)
     return [
         f"summary.json: parameter {name} must be {parameters[name]!r}, got {value!r}"  # text for a number, say
         for name, value in summary["parameters"].items()

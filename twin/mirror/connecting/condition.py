@@ -58,7 +58,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
 
 def condition_of(run: Run) -> Condition | None:
     """The condition of the cluster that a run mirrors now; None for other runs."""
-    connection = Connection.objects.filter(run=run).first() if run.mode == Run.MIRROR else None
+    connection = None if run.mode_rules.simulated else Connection.objects.filter(run=run).first()
     return None if connection is None else condition(connection)
 
 

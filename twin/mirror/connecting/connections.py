@@ -159,7 +159,7 @@ def remove(connection: Connection, user: Any = None) -> None:
     """
     if plan := connection.proposals.filter(status__in=Proposal.OPEN).first():
         raise Refused(f"plan {plan.pk} is {plan.status} on {connection.name}; undo it before you remove the connection")
-    run = None if connection.run_id is None else lease.take(connection.run_id, mirror=True, force=True)
+    run = None if connection.run_id is None else lease.take(connection.run_id, simulated=False, force=True)
     if run is None:
         _delete(connection, user)
         return

@@ -17,7 +17,7 @@ from django.conf import settings
 from twin.infra.errors import Refused
 from twin.processes import bounded_command
 
-LIMIT_S = 20.0  # of a test
+MAX_S = 20.0  # of a test
 GRACE_S = 5.0  # after which a test that does not end by itself is killed
 MAX_ANSWER_BYTES = 32_000_000
 MAX_AT_ONCE = 2  # tests of one web process
@@ -25,7 +25,7 @@ _places = threading.BoundedSemaphore(MAX_AT_ONCE)
 
 
 def run(
-    connector: str, parameters: Mapping[str, Any], sites: Mapping[str, Any], limit_s: float = LIMIT_S,
+    connector: str, parameters: Mapping[str, Any], sites: Mapping[str, Any], limit_s: float = MAX_S,
     *, sampler: str = "", sampler_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """{well, error, version, clock_offset_ms, findings, nodes, total_nodes, jobs, seconds}; error: a sentence."""

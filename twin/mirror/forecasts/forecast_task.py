@@ -15,11 +15,11 @@ from django.db import transaction
 
 from scheduling.forecast import values
 from scheduling.forecast.outlook import outlook
-from scheduling.run_times.tournament import DEFAULT
+from scheduling.run_times.tournament import DEFAULT, usable
 from twin.connectors.constraints import from_plain
 from twin.connectors.facts import HELD, RUNNING, SUSPENDED, WAITING, JobFact
 from twin.mirror import stored
-from twin.mirror.forecasts import figures, rows, scores
+from twin.mirror.forecasts import accuracy, rows, scores
 from twin.mirror.forecasts.learning import Learned, key_of, unpack
 from twin.mirror.forecasts.situation import gang_of, identity, situation
 from twin.models import Connection, Forecast, Forecasting, Run
@@ -32,8 +32,8 @@ EVERY_S = 5.0
 QUIET_EVERY_S = 60.0  # where nothing has changed: forecasts age
 FAILED_EVERY_S = 600.0  # where the newest one failed
 ASKED_S = 20.0  # a request that no worker accepted for this long is repeated
-LIMIT_S = 120.0  # of one forecast
-FIGURES_MS, SCORED_MS = 60_000, 10_000  # between two computations of the figures; the second where scores are new
+MAX_S = 120.0  # of one forecast
+ACCURACY_MS, SCORED_MS = 60_000, 10_000  # between two computations of the accuracy; the second where scores are new
 MAX_JOBS = 5_000  # waiting jobs of one forecast, in the order of priority
 
 
@@ -45,8 +45,8 @@ class Requests:
 
     def refresh(self) -> list[int]:
         """Connections whose forecasts are due, which are requested."""
-        now, due, busy = time.monotonic(), [], exclusive.in_progress(TASK)
-        followed = Connection.objects.filter(wanted=Connection.FOLLOWING, run__isnull=False).exclude(pk__in=busy)
+        now, due, skipped = time.monotonic(), [], exclusive.not_to_request(TASK)
+        followed = Connection.objects.filter(wanted=Connection.FOLLOWING, run__isnull=False).exclude(pk__in=skipped)
         for pk, seq, error in followed.values_list("pk", "run__last_seq", "forecasting__error"):
             when, before = self.asked.get(pk, (float("-inf"), -1))
             every_s = FAILED_EVERY_S if error else EVERY_S if seq != before else QUIET_EVERY_S
@@ -65,10 +65,9 @@ def work(pk: int) -> None:
     with exclusive.held(TASK, pk) as mine:
         if mine is None or not _exists(pk):
             return
-        outcome = mine.run(partial(forecast, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
+        outcome = mine.run(partial(forecast, pk), limit_s=MAX_S, wanted=partial(_exists, pk))
         if outcome in bounded_process.FAILURES:
-            late = f"the forecast took longer than {LIMIT_S:g} s"
-            error = late if outcome == "late" else "the forecast failed; see the log"
+            error = bounded_process.why(outcome, MAX_S)
             log.error("connection %s: no new forecast: %s", pk, error)
             Forecasting.objects.update_or_create(connection_id=pk, defaults={"error": error})
 
@@ -78,28 +77,27 @@ def _exists(pk: int) -> bool:
 
 
 def forecast(pk: int) -> None:
-    """Newest forecast with its figures, stored after the changed jobs have been taken in."""
+    """Newest forecast with the accuracy of the last ones, stored after the changed jobs have been taken in."""
     began = time.monotonic()
     Forecasting.objects.get_or_create(connection_id=pk)
     kept = Forecasting.objects.select_related("connection__run").get(pk=pk)
     connection, run = kept.connection, kept.connection.run
-    if run is None or run.clock_wall is None:
+    if run is None or run.epoch_ms is None:
         return
     learned = unpack(bytes(kept.learned))
     seq = run.last_seq
     scored = _take_in(connection, run, learned)
-    epoch_ms = round(run.clock_wall.timestamp() * 1000)
-    now_ms = max(connection.health.get("seen_ms") or 0, epoch_ms + run.sim_ms)
+    now_ms = max(connection.health.get("seen_ms") or 0, run.epoch_ms + run.sim_ms)
     jobs = stored.open_jobs(run)
-    found, fresh = _forecast(kept, learned, jobs, now_ms, epoch_ms)
+    found, ends, fresh = _forecast(kept, learned, jobs, now_ms, run.epoch_ms)
     summary = kept.figures
-    if not summary or now_ms - summary["at_ms"] >= (SCORED_MS if scored else FIGURES_MS):
-        summary = figures.figures(pk, learned.tournament, now_ms)
+    if not summary or now_ms - summary["at_ms"] >= (SCORED_MS if scored else ACCURACY_MS):
+        summary = accuracy.accuracy(pk, learned.tournament, now_ms)
         scores.forget(pk, now_ms)
     with transaction.atomic():
         Forecast.objects.bulk_create(fresh, batch_size=500)
         Forecasting.objects.filter(pk=pk).update(
-            made_ms=now_ms, run=run, seq=seq, rows=found, learned=learned.pack(), figures=summary, error="",
+            made_ms=now_ms, run=run, seq=seq, rows=found, ends=ends, learned=learned.pack(), figures=summary, error="",
             seconds=time.monotonic() - began,
         )  # fmt: skip
 
@@ -130,28 +128,28 @@ def _happened(fact: JobFact) -> tuple[int, str]:
 
 def _forecast(
     kept: Forecasting, learned: Learned, jobs: list[tuple[int, JobFact]], now_ms: int, epoch_ms: int
-) -> tuple[list[dict[str, Any]], list[Forecast]]:
-    """(rows to show, forecasts to score) of the waiting jobs."""
+) -> tuple[list[dict[str, Any]], list[dict[str, int]], list[Forecast]]:
+    """(rows to show of the waiting jobs, ends of the running ones, forecasts to score)."""
     run = kept.connection.run
     assert run is not None
     nodes, reservations = stored.nodes_of(kept.connection), stored.reservations_of(kept.connection)
     constraints = from_plain(kept.constraints)
     waiting = [(index, fact) for index, fact in jobs if fact.state in (WAITING, HELD)]
-    waiting.sort(key=lambda row: -(row[1].priority or 0))
+    waiting.sort(key=lambda each: -(each[1].priority or 0))
     waiting = waiting[:MAX_JOBS]
     facts = [fact for _, fact in jobs if fact.state in (RUNNING, SUSPENDED)] + [fact for _, fact in waiting]
-    chosen = kept.figures.get("best", DEFAULT)
+    chosen = usable(kept.figures.get("best", DEFAULT))
     bands = scores.newest_bands(kept.pk)
 
-    def made_by(name: str) -> list[values.Forecast]:
+    def seen_by(name: str) -> values.Situation:
         predict = learned.tournament.predictors[name].predict
-        of = situation(
+        return situation(
             now_ms, facts, nodes, lambda fact: predict(key_of(fact)), constraints, kept.estimates, learned.cycle_ms,
             reservations,
         )  # fmt: skip
-        return outlook(of)
 
-    found = made_by(chosen)
+    of = seen_by(chosen)
+    found = outlook(of)
     starts = {row.id: row.start_ms for row in found}
     due = {}
     for _, fact in waiting:
@@ -161,7 +159,7 @@ def _forecast(
     fresh: list[Forecast] = []
     if due:
         plans = {
-            name: {row.id: row for row in (found if name == chosen else made_by(name))}
+            name: {row.id: row for row in (found if name == chosen else outlook(seen_by(name)))}
             for name in learned.tournament.names
         }
         for job, (fact, occasion) in due.items():
@@ -177,4 +175,5 @@ def _forecast(
         found, rows.by_gang(waiting), {identity(fact): fact.key for _, fact in jobs},
         bands, now_ms, epoch_ms, kept.estimates,
     )  # fmt: skip
-    return shown, fresh
+    ends = rows.ends(of.running, {identity(fact): index for index, fact in jobs}, epoch_ms)
+    return shown, ends, fresh

@@ -1,4 +1,4 @@
-"""Rows of the newest forecast of a cluster: what its pages show of each waiting job."""
+"""Rows of the newest forecast of a cluster: what its pages show of each waiting job, and the ends of running ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduling.forecast import values
 from scheduling.forecast.bands import Bands
-from scheduling.forecast.values import Forecast
+from scheduling.forecast.values import Forecast, Running
 from twin.connectors.facts import JobFact
 from twin.mirror.forecasts.situation import gang_of
 
@@ -53,6 +53,12 @@ def rows(
                 "system_ms": _in_log(system, epoch_ms), "never": "" if row.start_ms is not None else NEVER[row.why],
             })  # fmt: skip
     return made[:MAX_ROWS]
+
+
+def ends(running: Sequence[Running], indexes: Mapping[str, int], epoch_ms: int) -> list[dict[str, int]]:
+    """{job, finish_ms} of each running job of the log, the earliest end first. indexes: of the jobs, by identity."""
+    found = sorted((job.end_ms, indexes[job.id]) for job in running)
+    return [{"job": index, "finish_ms": max(0, end_ms - epoch_ms)} for end_ms, index in found[:MAX_ROWS]]
 
 
 def by_gang(jobs: Sequence[tuple[int, JobFact]]) -> dict[str, list[tuple[int, JobFact]]]:

@@ -31,7 +31,7 @@ from twin.connectors.constraints import NO_CONSTRAINTS, Constraints, QueueLimits
 from twin.connectors.facts import JobFact, NodeFact, ReservationFact
 
 ASSUMED_MS = 3_600_000  # run time of a job without a limit of which nothing is known
-UNLIMITED_MS = 365 * 86_400_000  # beyond, a limit is none
+MAX_LIMIT_MS = 365 * 86_400_000  # beyond, a limit is none
 LIMITED = re.compile(r"QOS|Assoc|^PartitionNodeLimit|^PartitionTimeLimit|NotAllowed|^InvalidQOS|^BadConstraints")
 UNMET = "DependencyNeverSatisfied"
 DEPENDENCY = re.compile(r"(after\w*):([\w.+*/-]+(?::[\w.+*/-]+)*)")
@@ -75,7 +75,7 @@ def gang_of(fact: JobFact) -> str:
 
 
 def _node(node: NodeFact, used: Sequence[int], reservations: Sequence[ReservationFact]) -> Node:
-    """A node as it can be held; what a cluster hands out beyond its own figures is there as well."""
+    """A node with the capacity that jobs can hold: at least what they hold now, even if the cluster states less."""
     capacity = tuple(max(a, b) for a, b in zip((node.gpus, node.cpus, node.memory_mb), used, strict=True))
     closed = tuple(Closed(one.from_ms, one.until_ms, one.name) for one in reservations if node.name in one.nodes)
     return Node(node.name, capacity, frozenset(node.queues), node.state == facts.UP, closed)
@@ -174,7 +174,7 @@ def _run_ms(job: JobFact, predict: Predict, constraints: Constraints) -> int:
 
 def _limit_ms(job: JobFact, constraints: Constraints) -> int:
     """The time limit of the job, or that of its queue where it states none."""
-    if job.limit_ms is not None and job.limit_ms < UNLIMITED_MS:
+    if job.limit_ms is not None and job.limit_ms < MAX_LIMIT_MS:
         return job.limit_ms
     known = [constraints.queues.get(queue, NO_LIMITS) for queue in job.queue.split(",")]
     return max((limits.default_ms or limits.max_ms or NEVER for limits in known), default=NEVER)

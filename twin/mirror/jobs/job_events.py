@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from scheduling.model.values import NONE, Job
+from scheduling.kernel.plan_scopes import OF_HISTORY
+from scheduling.model.bars import NONE
+from scheduling.model.values import Job
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, WAITING, Attempt, JobFact
 from twin.mirror.as_values import EventData, bars_of, job_of, span_of
 from twin.mirror.jobs.known import KnownJob
@@ -83,7 +85,7 @@ def bars_changed(known: KnownJob, nodes: Mapping[str, int], epoch_ms: int) -> Ev
     begin_ms, end_ms = span_of(bars, known.attempts, epoch_ms)
     finish_ms = end_ms if known.attempts and known.fact.state == ENDED else NONE
     times = [[known.index, begin_ms, finish_ms]]
-    return "plan_changed", {"scope": "observed", "keys": [known.index], "jobs": times, "bars": bars}
+    return "plan_changed", {"scope": OF_HISTORY.name, "keys": [known.index], "jobs": times, "bars": bars}
 
 
 def ended(known: KnownJob, epoch_ms: int, at_ms: int, log_ms: int) -> list[EventData]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scheduling.model.values import NONE
+from scheduling.model.bars import NONE
 from twin.connectors.facts import SUSPENDED, JobFact
 from twin.mirror.as_values import EventData
 
@@ -14,12 +14,12 @@ def as_seen(fact: JobFact, was: JobFact | None, at_ms: int) -> JobFact:
     if not (fact.frees_cpus or (was is not None and was.frees_cpus)):
         return fact
     spans = (fact.suspensions if was is None else was.suspensions) or ()
-    is_open = bool(spans) and spans[-1][1] is None
+    begin_ms, end_ms = spans[-1] if spans else (at_ms, at_ms)
+    is_open = end_ms is None
     is_suspended = fact.state == SUSPENDED and fact.frees_cpus
     if is_suspended and not is_open:
         spans = (*spans, (at_ms, None))
     elif is_open and not is_suspended:
-        begin_ms = spans[-1][0]
         spans = (*spans[:-1], (begin_ms, max(begin_ms, fact.ended_ms or at_ms)))
     return replace(fact, suspensions=spans or None, frees_cpus=True)
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from scheduling.model.values import MAX_INT
-from twin.connectors.facts import DOWN, UNAVAILABLE, NodeFact
-from twin.mirror.as_values import EventData, server_of
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import ZERO, Demand
+from twin.connectors.facts import DOWN, UNAVAILABLE, UP, NodeFact
+from twin.mirror.as_values import EventData, capacity_of, server_of
 from twin.mirror.nodes.sites import SiteRule
 
 REMOVED = "the cluster no longer has this node"
@@ -16,17 +17,26 @@ REMOVED = "the cluster no longer has this node"
 
 @dataclass(slots=True)
 class KnownNode:
-    """A node of the log, when it was unavailable in ms of the log, and its site in the log."""
+    """A node of the log, when it was unavailable in ms of the log, and its site in the log.
+
+    was: (until_ms, capacity) of each of its earlier capacities, in the order of time; none of anything before a node
+    that the log has not had from its beginning was there
+    """
 
     index: int
     fact: NodeFact
     away: tuple[tuple[int, int], ...] = ()
     site: str = ""  # empty until it is written
+    was: tuple[tuple[int, Demand], ...] = ()
 
     @property
     def is_removed(self) -> bool:
         """True if the cluster no longer has the node; its server stays in the log."""
         return self.fact.state == DOWN and self.fact.reason == REMOVED
+
+    def capacity_at(self, log_ms: int) -> Demand:
+        """Its capacity at a time of the log."""
+        return next((capacity for until_ms, capacity in self.was if log_ms < until_ms), capacity_of(self.fact))
 
 
 class Nodes(dict[str, KnownNode]):
@@ -43,7 +53,7 @@ class Nodes(dict[str, KnownNode]):
 
         epoch_ms: the cluster's time at which the log begins.
         """
-        fresh = set()
+        fresh, begins = set(), not self
         for fact in facts:
             since_ms = log_ms if fact.since_ms is None else min(log_ms, max(0, fact.since_ms - epoch_ms))
             known = self.get(fact.name)
@@ -53,7 +63,11 @@ class Nodes(dict[str, KnownNode]):
                 if fact.state in UNAVAILABLE:
                     known.away = ((since_ms, MAX_INT),)
                 self.changed.add(fact.name)
-                events.append(("server_added", {"server": known.index, "fields": _server(known, rule)}))
+                fields = {"server": known.index, "fields": _server(known, rule)}
+                if not begins and since_ms > 0:
+                    known.was = ((since_ms, ZERO),)
+                    fields |= {"was": ZERO, "since_ms": since_ms}
+                events.append(("server_added", fields | ({} if fact.state == UP else _state(fact))))
             else:
                 self._set(known, fact, rule, log_ms, events, since_ms)
         there = {fact.name for fact in facts}
@@ -95,8 +109,12 @@ class Nodes(dict[str, KnownNode]):
             known.away = (*known.away[:-1], (begin, max(since_ms, begin + 1)))
         elif known.away and fact.since_ms is not None:
             known.away = (*known.away[:-1], _corrected(known.away, since_ms, _unavailable(fact)))
-        state = {"state": fact.state, "reason": fact.reason}
-        events.append(("server_set", {"server": known.index, "fields": _server(known, rule), **state}))
+        resized = {}
+        if (capacity := capacity_of(was)) != capacity_of(fact):
+            known.was = (*known.was, (log_ms, capacity))
+            resized = {"was": capacity}
+        fields = {"server": known.index, "fields": _server(known, rule)}
+        events.append(("server_set", fields | resized | _state(fact)))
         if left or returned:
             late = {"since_ms": since_ms} if since_ms < log_ms else {}
             events.append(("server_changed", {"server": known.index, "away": left, **late}))
@@ -117,6 +135,10 @@ def _corrected(away: Sequence[tuple[int, int]], since_ms: int, unavailable: bool
 
 def _unavailable(fact: NodeFact) -> bool:
     return fact.state in UNAVAILABLE
+
+
+def _state(fact: NodeFact) -> dict[str, str]:
+    return {"state": fact.state, "reason": fact.reason}
 
 
 def _server(known: KnownNode, rule: SiteRule) -> dict[str, Any]:

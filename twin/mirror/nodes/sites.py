@@ -19,7 +19,7 @@ class SiteRule(Parameters):
 
     edge_by: str = parameter(
         "queue", "What the pattern is compared with: the node's queues, its name or its labels (key=value)", choices=BY,
-        title="Sites by",
+        title="Criterion for sites",
     )  # fmt: skip
     edge_pattern: str = parameter(
         "edge.*", "Regular expression that a node at the edge must match completely; empty: no node",

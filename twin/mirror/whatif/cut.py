@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.limits import MAX_INT
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
-from scheduling.model.values import MAX_INT, ModelError, Server
+from scheduling.model.values import ModelError, Server
 from scheduling.reporting.quantities import count
 from twin.connectors.facts import ENDED, HELD, Attempt
 from twin.mirror.as_values import amounts_of

@@ -1,6 +1,6 @@
 """What-if from a real cluster: a scenario cut from a mirrored run at a moment, which any scheduler can go on with.
 
-The scenario has its own cluster and trace, on the time axis of the mirror: a moment of the fork is the same moment of
+The scenario has its own cluster and trace, on the time axis of the mirror: a moment of the cut is the same moment of
 the real cluster. Nothing happens in it before the cut. docs/decisions says why the jobs are not kept on their nodes.
 """
 
@@ -16,7 +16,6 @@ from twin.mirror.whatif.cut import Choice
 from twin.mirror.whatif.inputs import inputs_of
 from twin.mirror.whatif.moments import Made, made, moment_of
 from twin.models import Run, Scenario
-from twin.scenarios.edits.moments import moment
 
 SCHEDULER, PARAMETERS = "fifo", {"backfill": True}  # the nearest to what real clusters do
 
@@ -29,12 +28,12 @@ def prepared(
         given = dict(parameters or {})
     else:
         scheduler, given = SCHEDULER, PARAMETERS | dict(parameters or {})
-    chosen = parse_declared(f"fork of run {run.pk}", Choice, choice)
+    chosen = parse_declared(f"cut of run {run.pk}", Choice, choice)
     built = build(scheduler, given)
     found = made(moment_of(run, at_ms), chosen)
     if not len(found.table):
         raise Refused(
-            f"run {run.pk} has no job that runs or waits at {moment(found.cut.at_ms)}; choose another time, "
+            f"run {run.pk} has no job that runs or waits at {run.moment(found.cut.at_ms)}; choose another time, "
             "or include the arrivals that followed"
         )
     built.check(found.cluster)
@@ -46,7 +45,7 @@ def fork(found: Made, scheduler: str, parameters: dict[str, Any], name: str, use
     run, at_ms = found.moment.run, found.cut.at_ms
     trace, spec = inputs_of(found)
     return Scenario.objects.create(
-        name=(name or f"{run.scenario.name}, fork of run {run.pk} at {moment(at_ms)}")[:200],
+        name=(name or f"{run.scenario.name}, cut of run {run.pk} at {run.moment(at_ms)}")[:200],
         cluster=spec,
         trace=trace,
         scheduler=scheduler,

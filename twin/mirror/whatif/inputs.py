@@ -7,8 +7,8 @@ from hashlib import sha256
 
 import orjson
 
-from scheduling.model.provenance import ACTUAL, ASSUMED, DRAWN, LIMIT, PREDICTED
-from scheduling.model.values import MAX_INT
+from scheduling.model.limits import MAX_INT
+from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT, PREDICTED, SAMPLED
 from scheduling.reporting.job_fields import TITLES
 from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
@@ -17,7 +17,6 @@ from twin.files.packed_jobs import pack_jobs
 from twin.mirror.whatif.cut import ARRIVING, LEFT_OUT, RUNNING, WAITING, Cut
 from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace
-from twin.scenarios.edits.moments import moment
 from twin.traces.importing.report import Origins
 
 FORMAT = "cut of a mirrored run"
@@ -36,7 +35,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
     spec = trace.clusters.first() if trace is not None else None
     if trace is not None and spec is not None:
         return trace, spec
-    jobs, machines = len(found.table), len(found.cluster.servers)
+    at, jobs, machines = run.moment(at_ms), len(found.table), len(found.cluster.servers)
     report = {
         "format": FORMAT,
         "rows": jobs + found.cut.left_out.total(),
@@ -56,11 +55,12 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         "summary": f"{count(jobs, 'job')} cut from run {run.pk}, {found.cut.left_out.total():,} left out",
     }
     trace = Trace.objects.create(
-        name=f"{run.scenario.name} at {moment(at_ms)}"[:200],
+        name=f"{run.scenario.name} at {at}"[:200],
         format=FORMAT,
         team_id=run.scenario.team_id,
         status=Trace.READY,
         progress=1,
+        began_at=run.began_at,
         job_count=jobs,
         server_count=machines,
         checksum=checksum,
@@ -70,7 +70,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
     )
     spec = ClusterSpec.objects.create(
         name=found.cluster.name,
-        source=f"run {run.pk} at {moment(at_ms)}",
+        source=f"run {run.pk} at {at}",
         trace=trace,
         spec=cluster_to_dict(found.cluster),
         server_count=machines,
@@ -88,7 +88,7 @@ def drop_unused(trace: Trace, spec: ClusterSpec) -> None:
 
 def sentences(found: Made) -> list[str]:
     """Notes for users on the content and the assumptions of a cut."""
-    of, at = found.cut, moment(found.cut.at_ms)
+    of, at = found.cut, found.moment.run.moment(found.cut.at_ms)
     parts = [f"{count(of.count(RUNNING), 'running job')}, {count(of.count(WAITING), 'waiting job')}"]
     if found.choice.arrivals:
         parts.append(f"{count(of.count(ARRIVING), 'job')} that arrived later")
@@ -103,9 +103,9 @@ def sentences(found: Made) -> list[str]:
     if shares:
         limit = f" ({duration(found.choice.assumed_ms)})" if origins[ASSUMED] else ""
         notes.append(f"Durations: {', '.join(shares)}{limit}.")
-    drawn = [TITLES[field].lower() for field, counts in _provenance(found).items() if DRAWN in counts]
-    if drawn:
-        notes.append(f"Sampled, because the cluster does not state them: {', '.join(drawn)}.")
+    sampled = [TITLES[field].lower() for field, counts in _provenance(found).items() if SAMPLED in counts]
+    if sampled:
+        notes.append(f"Sampled, because the cluster does not state them: {', '.join(sampled)}.")
     if of.left_out:
         kinds = [f"{of.left_out[why]:,} {words}" for why, words in LEFT_OUT.items() if of.left_out[why]]
         notes.append(f"Jobs not included: {'; '.join(kinds)}.")

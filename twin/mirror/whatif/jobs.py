@@ -2,7 +2,7 @@
 
 Of a real job only the duration on what it holds is known. So its work is that duration times its workers wherever it
 runs: it has no gradients to exchange. Where a scheduler places parameter servers, each takes a thousandth of a CPU,
-which its worker gives: a machine that is full of workers has room for them, and one that is not available has none.
+taken from its worker: a machine that is full of workers has room for them, and one that is not available has none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduling.model.values import RESOURCES, Job
+from scheduling.model.values import CPU, RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
 from twin.mirror.as_values import memory_of, plain_name
 from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Part
@@ -20,10 +20,9 @@ from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts
 from twin.traces.synthesis import fill
 
-SEED = 0  # of what is drawn: one job has the same fields in every cut
+SEED = 0  # of what is sampled: one job has the same fields in every cut
 SLOTS_MS = (60_000, 300_000, 900_000, 3_600_000)
 MAX_SLOTS = 2_000  # that the longest job takes
-CPU = RESOURCES.index("cpu")
 PS = (0, 1, 0, 0, 0)  # of one parameter server, in thousandths
 CARRIERS = ("minibatch_ms", "sample_ms")  # fields that are solved so that the work takes the duration
 

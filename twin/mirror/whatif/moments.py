@@ -15,7 +15,6 @@ from twin.mirror.reached import reached_ms
 from twin.mirror.whatif.cut import Choice, Cut, cut, started_before
 from twin.mirror.whatif.jobs import job_table, slot_for
 from twin.models import Run
-from twin.scenarios.edits.moments import moment
 
 EVENTS = ("server_added", "server_set", "job_added", "decided")
 
@@ -48,7 +47,9 @@ def moment_of(run: Run, at_ms: int | None = None) -> Moment:
     reached = reached_ms(run)
     at_ms = reached if at_ms is None else at_ms
     if at_ms > reached:
-        raise Refused(f"run {run.pk} has reached {moment(reached)}, not {moment(at_ms)}; choose a time up to that")
+        raise Refused(
+            f"run {run.pk} has reached {run.moment(reached)}, not {run.moment(at_ms)}; choose a time up to that"
+        )
     servers: dict[int, Server] = {}
     states: dict[int, str] = {}
     first_ms: int | None = None
@@ -61,8 +62,8 @@ def moment_of(run: Run, at_ms: int | None = None) -> Moment:
         elif kind == "decided":
             states[data["job"]] = data["code"]
     if first_ms is None or at_ms < first_ms:
-        since = "nothing of the cluster yet" if first_ms is None else f"the cluster from {moment(first_ms)} on"
-        raise Refused(f"run {run.pk} shows {since}, so it cannot be forked at {moment(at_ms)}; choose a later time")
+        since = "nothing of the cluster yet" if first_ms is None else f"the cluster from {run.moment(first_ms)} on"
+        raise Refused(f"run {run.pk} shows {since}, so no cut can be made at {run.moment(at_ms)}; choose a later time")
     held = frozenset(job for job, code in states.items() if code == "held")
     return Moment(run, stored.load_run(run), at_ms, tuple(servers[index] for index in sorted(servers)), held)
 
@@ -72,7 +73,7 @@ def made(of: Moment, choice: Choice) -> Made:
     try:
         found = cut(of.mirror, of.at_ms, of.servers, of.held, choice)
     except ModelError as error:
-        raise Refused(f"run {of.run.pk} at {moment(of.at_ms)}: {error}") from error
+        raise Refused(f"run {of.run.pk} at {of.run.moment(of.at_ms)}: {error}") from error
     slot_ms = slot_for(found.parts)
     found = started_before(found, slot_ms)
     cluster = Cluster(name=of.run.scenario.cluster.name, slot_ms=slot_ms, servers=tuple(found.servers))

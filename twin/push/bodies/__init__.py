@@ -7,14 +7,12 @@ it states nothing about jobs and nodes; EventError says in one sentence why it i
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
 from types import ModuleType
 from typing import Any
 
 import orjson
 
+from scheduling.kernel.menus import Menu, lacks
 from scheduling.model.values import ModelError
 from twin.push.events import PushedFact
 from twin.push.vocabulary import EventError
@@ -27,11 +25,13 @@ class TooMany(ValueError):
     """A body with more events than a request may hold."""
 
 
-@cache
-def kinds() -> dict[str, ModuleType]:
-    """{name: module} of all kinds of bodies."""
-    names = sorted(info.name for info in pkgutil.iter_modules(__path__))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+def _offered(module: ModuleType) -> list[tuple[str, ModuleType]] | str:
+    reason = lacks(module, ("TITLE", "MEDIA_TYPES", "fits", "read"))
+    return reason or [(module.__name__.rpartition(".")[2], module)]
+
+
+MENU: Menu[ModuleType] = Menu("kind of body", __name__, _offered)
+kinds = MENU.available  # {name: module} of all kinds of bodies
 
 
 def media_types() -> list[str]:
@@ -65,5 +65,5 @@ def _kind(item: dict[str, Any], media_type: str) -> Any:
     for kind in kinds().values():
         if media_type in kind.MEDIA_TYPES or (media_type == PLAIN and kind.fits(item)):
             return kind
-    titles = ", ".join(kind.TITLE for kind in kinds().values())
+    titles = ", ".join(kind.TITLE for kind in kinds().values()) + MENU.notice()
     raise EventError(f"the fields {', '.join(list(item)[:6])} fit no known event format; known: {titles}")

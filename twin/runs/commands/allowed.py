@@ -10,12 +10,12 @@ from twin.runs.clock import MAX_SPEED
 def active(run: Run, verb: str) -> None:
     run.refresh_from_db()
     if run.status not in Run.ACTIVE:
-        raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}")
+        raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}; choose a run in progress")
 
 
 def simulated(run: Run, verb: str) -> None:
     """Refusal for a run that mirrors a real cluster; one that no connection follows any more can be cancelled."""
-    if run.mode != Run.MIRROR or run.status not in Run.ACTIVE:
+    if run.mode_rules.simulated or run.status not in Run.ACTIVE:
         return
     connection = run.connections.first()
     if connection is not None:
@@ -26,8 +26,8 @@ def simulated(run: Run, verb: str) -> None:
 
 
 def live(run: Run, verb: str) -> None:
-    if run.mode != Run.LIVE:
-        raise Refused(f"cannot {verb} run {run.pk}: it is not live")
+    if not run.mode_rules.paced:
+        raise Refused(f"cannot {verb} run {run.pk}: it is not live; choose a live run")
 
 
 def check_speed(speed: float) -> None:

@@ -75,7 +75,7 @@ def clock_of(run: Run) -> Clock:
 
 def now_ms(run: Run) -> int:
     """Time of an active run now: of a live run, that of its clock between two events."""
-    if run.mode != Run.LIVE or run.next_event_ms is None:
+    if not run.mode_rules.paced or run.next_event_ms is None:
         return run.sim_ms
     return max(run.sim_ms, min(clock_of(run).now_ms(timezone.now()), run.next_event_ms - 1))
 

@@ -46,13 +46,13 @@ def fork_and_start(
     (mirror/whatif).
     """
     run = Run.objects.select_related("scenario__cluster").filter(pk=run_id).first()
-    mirrored = run is not None and run.mode == Run.MIRROR
-    if options and not mirrored:
+    by_cut = run is not None and run.mode_rules.forked_by_cut
+    if options and not by_cut:
         raise Refused(
             f"{', '.join(options)}: only for forks of a run that mirrors a real cluster, and run {run_id} is not one; "
             "use the edit change_scheduler"
         )
-    prepared = forking.prepared(run, at_ms, **(options or {})) if run is not None and mirrored else None
+    prepared = forking.prepared(run, at_ms, **(options or {})) if run is not None and by_cut else None
     with transaction.atomic():
         if prepared is None:
             scenario = fork(run_id, at_ms, name, user, reuse=reuse)
@@ -103,11 +103,11 @@ def promote(run: Run, user: Any = None) -> Run:
         parent = Run.objects.select_for_update().filter(pk=run.parent_id or 0).first()
         if parent is None:
             raise Refused(f"run {run.pk} is not a fork of an existing run; only a fork can replace its parent")
-        if parent.mode == Run.MIRROR:
+        if parent.mode_rules.recorded:
             raise Refused(
                 f"run {parent.pk}, the parent, mirrors a real cluster; no fork can replace it: keep or discard the fork"
             )
-        if parent.mode != Run.LIVE or parent.status not in Run.ACTIVE:
+        if not parent.mode_rules.paced or parent.status not in Run.ACTIVE:
             raise Refused(f"run {parent.pk}, the parent, is not an active live run; keep or discard the fork")
         now = timezone.now()
         clock = clock_of(parent)

@@ -44,7 +44,10 @@ def remove(run: Run, action: str, detail: dict[str, Any], user: Any) -> None:
 
 
 def _audit_removal(run: Run, action: str, detail: dict[str, Any], user: Any) -> None:
-    of = {"scenario": run.scenario.name, "scheduler": scheduler_history.words(scheduler_history.of_run(run))}
+    of = {
+        "scenario": run.scenario.name,
+        "scheduler": scheduler_history.words_of(run),
+    }
     audit(user, action, f"run {run.pk}", of | detail)
 
 

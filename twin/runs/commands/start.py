@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from twin.infra.errors import Refused
 from twin.models import Run, Scenario, Trace
+from twin.models.run_modes import MODES, modes_where
 from twin.runs import runner, scheduler_history
 from twin.runs.commands.allowed import check_speed
 from twin.runs.commands.announce import announce_all
@@ -41,9 +42,9 @@ def _begin(run: Run) -> None:
 
 
 def new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, user: Any) -> Run:
-    if mode not in (Run.BATCH, Run.LIVE):
-        raise Refused(f"mode must be batch or live, got {mode!r}")
-    if mode == Run.LIVE:
+    if mode not in (startable := modes_where(simulated=True)):
+        raise Refused(f"mode must be {' or '.join(startable)}, got {mode!r}")
+    if MODES[mode].paced:
         check_speed(speed)
     if scenario.trace.status != Trace.READY:
         raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
@@ -55,11 +56,11 @@ def new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, u
         mode=mode,
         created_by=user,
         clock_wall=timezone.now(),
-        clock_speed=speed if mode == Run.LIVE else 0,
+        clock_speed=speed if MODES[mode].paced else 0,
     )
     if scenario.fork_ms is not None:
         _inherit(run, scenario)
-    scheduler = scheduler_history.words(scheduler_history.in_order(scenario.scheduler, edits))
+    scheduler = scheduler_history.words(scheduler_history.in_order(scenario.scheduler, edits), run.epoch_ms)
     audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "scheduler": scheduler, "mode": mode})
     return run
 
@@ -70,6 +71,6 @@ def _inherit(run: Run, scenario: Scenario) -> None:
     assert scenario.fork_ms is not None
     if parent is not None:
         forks.inherit(run, parent, scenario.fork_ms)
-    if run.mode == Run.LIVE:
+    if run.mode_rules.paced:
         Run.objects.filter(pk=run.pk).update(clock_sim_ms=scenario.fork_ms)
         run.clock_sim_ms = scenario.fork_ms

@@ -6,13 +6,11 @@ ahead sees a server fail when it fails. Edits apply in the order of their times;
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cache
 from typing import Any, NamedTuple
 
+from scheduling.kernel.menus import Menu, defined
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.model.values import ModelError, shorten
 from twin.scenarios.edits.base import Edit, ScenarioState
@@ -21,25 +19,8 @@ MAX_EDITS = 200  # of a scenario
 EXAMPLE = 'for example {"verb": "fail_servers", "at_ms": 3600000, "servers": "w00"}'
 
 
-@cache
-def verbs() -> Mapping[str, type[Edit]]:
-    """Classes of edits by name, in alphabetical order."""
-    found: dict[str, type[Edit]] = {}
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        for value in vars(module).values():
-            if (
-                isinstance(value, type)
-                and issubclass(value, Edit)
-                and "name" in vars(value)
-                and value.__module__ == module.__name__
-            ):
-                if value.name in found:
-                    raise UnknownName(
-                        f"edit {value.name!r} is in {found[value.name].__module__} and in {module.__name__}"
-                    )
-                found[value.name] = value
-    return dict(sorted(found.items()))
+MENU: Menu[type[Edit]] = Menu("verb", __name__, lambda module: [(cls.name, cls) for cls in defined(module, Edit)])
+verbs = MENU.available  # {name: class of edits}
 
 
 def parse(given: Sequence[Any]) -> list[Edit]:
@@ -63,16 +44,16 @@ class Stage(NamedTuple):
     sentences: tuple[str, ...]
 
 
-def phases(base: ScenarioState, edits: Sequence[Edit]) -> list[Stage]:
+def phases(base: ScenarioState, edits: Sequence[Edit], *, check: bool = True) -> list[Stage]:
     """Stages in the order of time, the first from 0 on. base: scenario state without edits.
 
     Before a stage begins, its jobs are those of the previous stage, and servers keep their indices. ModelError if an
-    edit is impossible at its time.
+    edit is impossible at its time. check: whether the results can be simulated, which old runs need not.
     """
     found = [Stage(0, base, ())]
     for edit in sorted(edits, key=lambda edit: edit.at_ms):
         last = found[-1]
-        state = edit.checked(last.state)
+        state = (edit.checked if check else edit.applied)(last.state)
         same = last.at_ms == edit.at_ms
         if same:
             found.pop()
@@ -84,9 +65,10 @@ def parse_one(number: int, given: Any) -> Edit:
     """The edit at that position, also if it is switched off."""
     if not isinstance(given, Mapping) or not isinstance(given.get("verb"), str):
         raise ModelError(f"edit {number}: must be an object with a verb, got {str(given)[:80]!r}; {EXAMPLE}")
-    cls = verbs().get(given["verb"])
-    if cls is None:
-        raise UnknownName(f"edit {number}: unknown verb {given['verb']!r}; known: {', '.join(verbs())}")
+    try:
+        cls = MENU.named(given["verb"])
+    except UnknownName as error:
+        raise type(error)(f"edit {number}: {error}") from error
     at_ms = given.get("at_ms", 0)
     if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms <= 2**53:
         raise ModelError(f"edit {number}: at_ms must be an integer from 0 to 2^53 ms, got {str(at_ms)[:80]!r}")

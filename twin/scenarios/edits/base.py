@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from scheduling.kernel.parameters import Parameters, UnknownName, describe, parameter
 from scheduling.kernel.registry import build
-from scheduling.model.values import MAX_INT, Cluster, Job, ModelError, Server, shorten
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import Cluster, Job, ModelError, Server, shorten
 from scheduling.reporting.quantities import count
-from twin.scenarios.edits.moments import moment
+from twin.moments import moment
 
-SHOWN = 5  # names that a message lists
+MAX_SHOWN = 5  # names that a message lists
 
 
 @dataclass(frozen=True)
@@ -90,18 +92,28 @@ class Edit(ABC):
     def apply(self, state: ScenarioState) -> ScenarioState:
         """The scenario state from `at_ms` on; ModelError if the edit is impossible."""
 
-    def checked(self, state: ScenarioState) -> ScenarioState:
+    def applied(self, state: ScenarioState) -> ScenarioState:
         """Result of `apply`; the ModelError names the edit. The edit must take effect before the horizon."""
         cluster = state.cluster
         ends_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
         if ends_ms is not None and self.at_ms >= ends_ms:
             raise ModelError(
-                f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}"
+                f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}; "
+                "choose an earlier time"
             )
-        try:
+        with self._named():
             return self.apply(state)
-        except (ModelError, UnknownName) as error:
-            raise ModelError(f"{self.subject}: {error}") from error
+
+    def checked(self, state: ScenarioState) -> ScenarioState:
+        """Result of `applied`, after its `check`."""
+        after = self.applied(state)
+        self.check(after)
+        return after
+
+    def check(self, after: ScenarioState) -> None:
+        """ModelError, which names the edit, if a run cannot go on with the result; to show an old run, it need not."""
+        with self._named():
+            self._check(after)
 
     def effective(self, state: ScenarioState) -> ScenarioState:
         """Result of `checked`; ModelError if the edit changes nothing."""
@@ -120,6 +132,16 @@ class Edit(ABC):
 
     @abstractmethod
     def _words(self) -> str: ...
+
+    def _check(self, after: ScenarioState) -> None:
+        return
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except (ModelError, UnknownName) as error:
+            raise ModelError(f"{self.subject}: {error}") from error
 
 
 def servers_field() -> Any:
@@ -157,7 +179,7 @@ def chosen_jobs(state: ScenarioState, text: str, at_ms: int) -> list[int]:
     if not named:
         raise ModelError(
             f"no job matches {shorten(text)!r}; jobs: "
-            f"{a_few([job.id for job in state.jobs[: SHOWN + 1]], len(state.jobs))}"
+            f"{a_few([job.id for job in state.jobs[: MAX_SHOWN + 1]], len(state.jobs))}"
         )
     later = [i for i in named if to_come(state.jobs[i], at_ms)]
     if not later:
@@ -214,8 +236,8 @@ def _words_of(text: str, what: str) -> list[str]:
 
 def a_few(names: Sequence[str], total: int | None = None) -> str:
     """The first names, for a message."""
-    more = (total or len(names)) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "") if names else "none"
+    more = (total or len(names)) - MAX_SHOWN
+    return ", ".join(names[:MAX_SHOWN]) + (f" and {more:,} more" if more > 0 else "") if names else "none"
 
 
 def listed(selection: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import MAX_INT, RESOURCES, Job
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import CPU, GPU, RESOURCES, Job
 from twin.files.stored_jobs import StoredJobs
 from twin.scenarios.edits import Edit, phases
 from twin.scenarios.edits.base import ScenarioState
@@ -31,7 +32,7 @@ def curves(base: ScenarioState, edits: Sequence[Edit]) -> dict[str, Any]:
     ends += [int(times[-1]) + 1 for times in arrivals if len(times)]
     ends += [end for server in final.cluster.servers for _, end in server.away if end < MAX_INT]
     to_ms = max(ends)
-    resource = 0 if any(server.capacity[0] for server in base.cluster.servers) else 1
+    resource = GPU if any(server.capacity[GPU] for server in base.cluster.servers) else CPU
     bins = [np.histogram(times, bins=BINS, range=(0, to_ms))[0].tolist() for times in arrivals]
     return {
         "to_ms": to_ms,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.limits import MAX_INT
 from scheduling.model.speed import restated
-from scheduling.model.values import MAX_INT, Job, ModelError, shorten
+from scheduling.model.values import Job, ModelError, shorten
 from scheduling.reporting import job_fields
 from scheduling.reporting.quantities import duration
+from twin.moments import moment
 from twin.scenarios.edits.base import (
-    SHOWN,
+    MAX_SHOWN,
     Edit,
     ScenarioState,
     a_few,
@@ -22,7 +24,6 @@ from twin.scenarios.edits.base import (
     listed,
     to_come,
 )
-from twin.scenarios.edits.moments import moment
 
 MAX_ADDED = 100_000  # by all edits of a scenario together
 CHANGEABLE = (
@@ -61,7 +62,7 @@ class AddJobs(Edit):
         if model is None:
             empty = "parameter like (Job to copy) is empty; give the id of a job"
             missing = f"no job has the id {shorten(p.like)!r}" if p.like else empty
-            raise ModelError(f"{missing}; jobs: {a_few([job.id for job in state.jobs[:SHOWN]], len(state.jobs))}")
+            raise ModelError(f"{missing}; jobs: {a_few([job.id for job in state.jobs[:MAX_SHOWN]], len(state.jobs))}")
         first_ms = self._first_ms
         if first_ms < self.at_ms:
             raise ModelError(
@@ -232,7 +233,7 @@ class ChangeUtility(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         chosen = [i for i in chosen_jobs(state, self.parameters.jobs, self.at_ms) if state.jobs[i].utility is not None]
         if not chosen:
-            raise ModelError(f"none of the jobs {self.parameters.jobs!r} has a utility")
+            raise ModelError(f"none of the jobs {self.parameters.jobs!r} has a utility; select other jobs")
         return change_jobs(state, chosen, self._changed)
 
     def _changed(self, job: Job) -> Job:

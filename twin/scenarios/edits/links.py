@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.model.values import MAX_INT, RESOURCES, Job, ModelError
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import BANDWIDTH, Job, ModelError
 from twin.scenarios.edits.base import Edit, ScenarioState, chosen_servers, listed, servers_field, to_come
-
-BANDWIDTH = RESOURCES.index("bandwidth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class ChangeUploads(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         if all(job.upload_ms is None and job.cloud_upload_ms is None for job in state.jobs):
-            raise ModelError("no job of this trace has upload times")
+            raise ModelError("no job of this trace has upload times; remove the edit")
         return state.with_jobs([self._changed(job) if to_come(job, self.at_ms) else job for job in state.jobs])
 
     def _changed(self, job: Job) -> Job:

@@ -40,10 +40,10 @@ class ChangeScheduler(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         if self.whole:
             raise ModelError("the initial scheduler is part of the scenario; change it there, or choose a later time")
-        given = self._given()
-        scheduler = build(self.parameters.scheduler, given)
-        scheduler.check(state.cluster)
-        return replace(state, scheduler=scheduler.name, parameters=given)
+        return replace(state, scheduler=self.parameters.scheduler, parameters=self._given())
+
+    def _check(self, after: ScenarioState) -> None:
+        build(self.parameters.scheduler, self._given()).check(after.cluster)
 
     def _given(self) -> dict[str, Any]:
         words = self.parameters.parameters.split()

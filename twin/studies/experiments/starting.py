@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 import experiments
-from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import ModelError, shorten
+from scheduling.model.values import ModelError
 from twin.infra.errors import Refused
 from twin.models import Reproduction, ReproductionPart, Trace
 from twin.runs.commands import audit
@@ -88,8 +87,7 @@ def _started(name: str, seeds: int | None, trace: Trace | None, user: Any) -> Re
 
 
 def _check(name: str, seeds: int | None, trace: Trace | None) -> None:
-    if name not in experiments.names():
-        raise UnknownName(f"unknown experiment {shorten(repr(name))}; known: {', '.join(experiments.names())}")
+    experiments.MENU.named(name)
     if why := experiments.unavailable(name):
         raise Refused(f"the experiment {name} cannot run: {why}")
     if seeds is not None and not 1 <= seeds <= MAX_SEEDS:

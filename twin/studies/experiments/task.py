@@ -1,7 +1,8 @@
 """Parts of experiments in the background: each in a process of its own, at a low priority, under a lease.
 
 The ticker requests as many as may be computed at once (`EXPERIMENT_PROCESSES`), as one group, so that imports and
-certificates always have a worker. A part whose worker was killed is computed again; finished parts never are.
+certificates always have a worker. A part whose worker was killed is computed again, and one whose own process was
+killed fails, or a part that needs more memory than there is would be computed for ever; finished parts stay.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ QUEUE = "certificates"
 LEASE = timedelta(seconds=10)  # renewed twice a second while a part is computed
 TURN_S = 10.0  # after this time a worker gives way to other tasks
 ASKED_S = 5.0  # a request that no worker accepted for this long is repeated
-KEPT = 10  # ended reproductions of an experiment
+MAX_KEPT = 10  # ended reproductions of an experiment
 
 
 class Requests:
@@ -100,7 +101,7 @@ def conclude(reproduction_id: int) -> None:
         return
     end(of, Reproduction.FINISHED, table=table)
     old = Reproduction.objects.filter(experiment=of.experiment).exclude(status__in=Reproduction.ACTIVE)
-    Reproduction.objects.filter(pk__in=list(old.values_list("pk", flat=True)[KEPT:])).delete()
+    Reproduction.objects.filter(pk__in=list(old.values_list("pk", flat=True)[MAX_KEPT:])).delete()
 
 
 def end(of: Reproduction, status: str, message: str = "", table: str = "") -> None:
@@ -126,7 +127,7 @@ def _turn(part_id: int) -> None:
             limit_s=settings.EXPERIMENT_LIMIT_S,
             wanted=partial(_renew, part_id, owner),
         )
-        if outcome in ("late", "failed"):
+        if outcome in bounded_process.FAILURES:
             _fail(part, owner, outcome)
         ReproductionPart.objects.filter(pk=part_id, owner=owner).update(owner="", lease_until=None)
     conclude(part.reproduction_id)
@@ -151,14 +152,13 @@ def _renew(part_id: int, owner: str) -> bool:
     return ReproductionPart.objects.filter(pk=part_id, owner=owner).update(lease_until=timezone.now() + LEASE) > 0
 
 
-def _fail(part: ReproductionPart, owner: str, outcome: str) -> None:
+def _fail(part: ReproductionPart, owner: str, outcome: bounded_process.Outcome) -> None:
     """Record of a part that took too long or broke. The reproduction ends; its finished parts stay."""
     held = ReproductionPart.objects.filter(pk=part.pk, owner=owner)
     if not held.update(status=ReproductionPart.FAILED, owner="", lease_until=None):
         return
-    limit = f"took longer than {settings.EXPERIMENT_LIMIT_S:g} s (EXPERIMENT_LIMIT_S)"
-    why = limit if outcome == "late" else "failed in its process; see the log"
-    end(part.reproduction, Reproduction.FAILED, f"the part “{part.title}” {why}")
+    why = bounded_process.why(outcome, settings.EXPERIMENT_LIMIT_S, "EXPERIMENT_LIMIT_S")
+    end(part.reproduction, Reproduction.FAILED, f"the part “{part.title}” failed: {why}")
     part.reproduction.parts.filter(status=ReproductionPart.WAITING).update(owner="", lease_until=None)
 
 

@@ -1,4 +1,4 @@
-"""Generated jobs with other arrivals, drawn by hour, and with fewer epochs."""
+"""Generated jobs with other arrivals, sampled by hour, and with fewer epochs."""
 
 from __future__ import annotations
 

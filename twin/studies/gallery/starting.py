@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 import twin.studies.gallery
+from scheduling.kernel.registry import Unavailable, obstacle
 from twin.infra.menu import Menu
 from twin.models import ClusterSpec, Run, Scenario, home_of
 from twin.runs import commands
@@ -25,9 +26,16 @@ def templates() -> tuple[type[Template], ...]:
     return tuple(sorted((MENU.named(name) for name in MENU.names()), key=lambda one: (bool(one.rivals), one.title)))
 
 
+def missing(template: type[Template]) -> str:
+    """Reason why a template cannot start, if one of its schedulers is missing; empty if it can."""
+    return "; ".join(filter(None, map(obstacle, (template.scheduler, *template.rivals))))
+
+
 def start(name: str, user: Any) -> tuple[Scenario, list[Run]]:
     """Queued runs of a template: one, or one per scheduler of its race. UnknownName lists the templates."""
     template = MENU.named(name)
+    if reason := missing(template):
+        raise Unavailable(reason)
     with transaction.atomic():
         get_user_model().objects.select_for_update().get(pk=user.pk)  # two clicks do not make two scenarios
         scenario = _scenario(template, user)

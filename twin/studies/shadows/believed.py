@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduling.run_times import predictors
+from scheduling.run_times import MENU
 from scheduling.run_times.beliefs import ASSUMED_MS
 from scheduling.run_times.overrun import expected_run_ms
 from scheduling.run_times.predictor import Predictor
-from scheduling.run_times.tournament import DEFAULT
+from scheduling.run_times.tournament import DEFAULT, usable
 from twin.mirror.forecasts.learning import NO_LESSON
 from twin.mirror.whatif.cut import RUNNING, Part, end_ms
 from twin.models import Connection, Forecasting
@@ -22,14 +22,13 @@ from twin.studies.shadows.window import Window, run_time_ms, similar
 def predictor_of(connection: Connection) -> str:
     """Name of the predictor with which the cluster is forecast."""
     known = Forecasting.objects.filter(connection=connection).values_list("figures", flat=True).first() or {}
-    name = known.get("best", DEFAULT)
-    return name if name in predictors() else DEFAULT
+    return usable(known.get("best", DEFAULT))
 
 
 def believed(window: Window, name: str) -> dict[str, Any]:
     """{name, believed_ms} of the jobs of the window, in their order, for `Scenario.beliefs`."""
     mirror, parts = window.made.moment.mirror, window.made.cut.parts
-    predictor = predictors()[name]()
+    predictor = MENU.named(name)()
     ended = sorted((end, known.index, known) for known in mirror.jobs if (end := end_ms(known, mirror)) is not None)
     found, place = [0] * len(parts), 0
     for number in sorted(range(len(parts)), key=lambda each: parts[each].arrival_ms):

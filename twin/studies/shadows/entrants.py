@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scheduling.algorithms.oracle import Oracle
 from scheduling.kernel.beliefs.knowledge import cannot_believe
 from scheduling.kernel.registry import build, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
@@ -46,6 +45,6 @@ def entrants(cluster: Cluster, table: JobTable) -> list[Entrant]:
 
 
 def _too_slow(cls: type[BaseScheduler], jobs: int) -> str:
-    if cls is Oracle and jobs > MAX_JOBS_ORACLE:
+    if cls.name == "oracle" and jobs > MAX_JOBS_ORACLE:
         return f"its search takes minutes with more than {MAX_JOBS_ORACLE:,} jobs, and the window has {jobs:,}"
     return ""

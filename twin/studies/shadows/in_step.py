@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from scheduling.algorithms.slurm import Slurm
 from scheduling.kernel.resource_vector import GUARD
-from scheduling.model.values import NOTHING, Cluster, Job
+from scheduling.model.decision import NOTHING
+from scheduling.model.values import Cluster, Job
 from scheduling.slotted.gang_queue import Units
 from scheduling.slotted.gangs.packing import WORKER
+
+if TYPE_CHECKING:  # its file may be missing
+    from scheduling.algorithms.slurm import Slurm
 
 MAX_JOBS = 2_000  # more would take minutes
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from django.conf import settings
 from django.utils import timezone
 
-from scheduling.algorithms.easy import Easy
-from scheduling.algorithms.slurm import Slurm
 from scheduling.forecast.agreement import agreement
-from scheduling.kernel.registry import build
+from scheduling.kernel.registry import Unavailable, build, obstacle, scheduler_class
+from scheduling.model.limits import MAX_INT, MIN_REAL
 from scheduling.model.training_models import training_model_of
-from scheduling.model.values import MAX_INT, MIN_REAL, Cluster, Job
+from scheduling.model.values import Cluster, Job
 from scheduling.reporting.quantities import count, duration
 from scheduling.slotted.backfilling import LIMITS, UTILITY
 from scheduling.slotted.slurm.passes import as_text
@@ -42,9 +41,12 @@ from twin.scenarios import store
 from twin.studies.races import trained_by
 from twin.studies.shadows.eligibility import eligible_ms
 from twin.studies.shadows.entrants import Entrant
-from twin.studies.shadows.figures import History
 from twin.studies.shadows.in_step import Real, in_step
+from twin.studies.shadows.metrics import History
 from twin.studies.shadows.window import Window, window_of
+
+if TYPE_CHECKING:  # its file may be missing
+    from scheduling.algorithms.slurm import Slurm
 
 DAY_MS = 24 * 3_600_000
 MIN_FIRST_RUN_MS = 3_600_000  # of the first run of a cluster, before its first replay
@@ -53,6 +55,7 @@ HALF_SECOND_MS = 500
 WITHIN_MS = 30_000  # backfill interval of a cluster that does not report one
 MIN_INTERVAL_MS = 10_000  # of passes whose whole seconds say when they ran: shorter ones would change their order
 RETRY = timedelta(hours=1)
+SLURM, EASY = "slurm", "easy"  # models of policies
 
 
 class Replayed(NamedTuple):
@@ -169,13 +172,18 @@ def entrant(cluster: Cluster, known: Constraints, passes: Sequence[int] = ()) ->
     """The model of the cluster's policy, in the order of priorities and with time limits as run times.
 
     It is Slurm's own where the cluster reports its settings, else EASY backfilling. passes: times of backfill passes.
+    Unavailable where the file of the model is missing.
     """
     own: dict[str, Any] = {"order": UTILITY, "estimates": LIMITS}
     if known.passes:
         own |= {"spread": True, "known_passes": as_text(passes, known.passes["backfill_ms"]), **known.passes}
-        return Entrant(Slurm, trained_by(Slurm, training_model_of(cluster)) | own)
-    own["backfill_ms"] = known.backfill_ms or WITHIN_MS
-    return Entrant(Easy, trained_by(Easy, training_model_of(cluster)) | own)
+    else:
+        own["backfill_ms"] = known.backfill_ms or WITHIN_MS
+    name = SLURM if known.passes else EASY
+    if reason := obstacle(name):
+        raise Unavailable(reason)
+    model = scheduler_class(name)
+    return Entrant(model, trained_by(model, training_model_of(cluster)) | own)
 
 
 def constraints_of(connection: Connection) -> Constraints:
@@ -204,9 +212,9 @@ def pause_of(connection: Connection) -> int:
 
 def in_step_of(window: Window, found: Entrant, jobs: Sequence[Job], tolerance_ms: int) -> float | None:
     """Share of the starts that the model decides as the cluster did, given the real state; None where not computed."""
-    model, mirror = build(found.scheduler.name, found.parameters), window.made.moment.mirror
-    if not isinstance(model, Slurm):
+    if found.scheduler.name != SLURM:
         return None
+    model, mirror = cast("Slurm", build(SLURM, found.parameters)), window.made.moment.mirror
     indices = {name: node.index for name, node in mirror.nodes.items()}
     real = [_real(part, window, indices) for part in window.made.cut.parts]
     return in_step(model, window.made.cluster, jobs, real, tolerance_ms)
@@ -225,7 +233,7 @@ def _real(part: Part, window: Window, indices: Mapping[str, int]) -> Real:
     return Real(part.arrival_ms, -1, -1, (), False)
 
 
-def figures_of(run: Run, of: ShadowSet, arrives: Sequence[bool]) -> dict[str, Any]:
+def metrics_of(run: Run, of: ShadowSet, arrives: Sequence[bool]) -> dict[str, Any]:
     """Agreement of a finished replay with what happened. arrives: [job] whether it arrived in the window."""
     cluster, jobs = store.of_run(run)
     state = stored_states.at(run.pk)

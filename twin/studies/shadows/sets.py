@@ -21,7 +21,7 @@ from twin.studies.races import trained_by
 from twin.studies.shadows import replays
 from twin.studies.shadows.believed import believed, predictor_of
 from twin.studies.shadows.entrants import entrants
-from twin.studies.shadows.figures import history_of, real
+from twin.studies.shadows.metrics import history_of, real
 from twin.studies.shadows.window import Window, bounds, window_of
 
 HOUR_MS = 3_600_000

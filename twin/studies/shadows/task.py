@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -27,7 +27,7 @@ from twin.processes import bounded_process, shutdown
 from twin.processes.dispatch import send
 from twin.runs import commands, lease, runner
 from twin.studies.shadows import replays, retention, sets
-from twin.studies.shadows.figures import of_run
+from twin.studies.shadows.metrics import of_run
 
 log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=10)  # renewed twice a second while a shadow is computed
@@ -78,7 +78,7 @@ def work(set_id: int) -> None:
             if not of.facts:
                 outcome = bounded_process.run(partial(prepare, set_id), limit_s=settings.SHADOW_LIMIT_S, wanted=wanted)
                 if outcome in bounded_process.FAILURES:
-                    sets.end(of, ShadowSet.FAILED, "the window could not be prepared; see the log")
+                    sets.end(of, ShadowSet.FAILED, f"preparing its window failed: {_why(outcome)}")
             elif shadow is None:
                 sets.end(of, ShadowSet.FINISHED)
                 retention.thin(of.connection, of.purpose)
@@ -102,10 +102,15 @@ def prepare(set_id: int) -> None:
         sets.prepare(of)
     except (Refused, ModelError, UnknownName) as error:
         sets.end(of, ShadowSet.FAILED, str(error))
+    except (OperationalError, InterfaceError, MemoryError):
+        raise  # as outcomes of the process
+    except Exception as error:
+        log.exception("set of shadows %s: preparing its window failed", set_id)
+        sets.end(of, ShadowSet.FAILED, f"preparing its window failed: {type(error).__name__}: {error}")
 
 
 def compute(shadow_id: int) -> None:
-    """A shadow from beginning to end in this process: its run, and its figures beside the real ones."""
+    """A shadow from beginning to end in this process: its run, and its metrics beside the real ones."""
     shadow = Shadow.objects.select_related("set__connection", "set__trace", "set__cluster").get(pk=shadow_id)
     run = shadow.run
     if run is None:
@@ -121,13 +126,13 @@ def compute(shadow_id: int) -> None:
         Shadow.objects.filter(pk=shadow_id).update(status=Shadow.FAILED, message=run.message)
     elif run.status == Run.FINISHED:
         of = shadow.set
-        figures, deltas, never = of_run(run, of)
+        metrics, deltas, never = of_run(run, of)
         before = of.facts.get("unplaced", never)
         of.facts["unplaced"] = [job for job in never if job in set(before)]
         if of.purpose == ShadowSet.REPLAY:
-            of.facts["replay"] = replays.figures_of(run, of, of.facts["arrives"])
+            of.facts["replay"] = replays.metrics_of(run, of, of.facts["arrives"])
         with transaction.atomic():
-            Shadow.objects.filter(pk=shadow_id).update(status=Shadow.DONE, figures=figures, deltas=deltas)
+            Shadow.objects.filter(pk=shadow_id).update(status=Shadow.DONE, figures=metrics, deltas=deltas)
             ShadowSet.objects.filter(pk=of.pk).update(facts=of.facts)
 
 
@@ -170,12 +175,13 @@ def _renew(set_id: int, owner: str) -> bool:
     return ShadowSet.objects.filter(pk=set_id, owner=owner).update(lease_until=timezone.now() + LEASE) > 0
 
 
-def _fail(shadow_id: int, outcome: str) -> None:
+def _why(outcome: bounded_process.Outcome) -> str:
+    return bounded_process.why(outcome, settings.SHADOW_LIMIT_S, "SHADOW_LIMIT_S")
+
+
+def _fail(shadow_id: int, outcome: bounded_process.Outcome) -> None:
     """Record of a shadow that took too long or broke; its run ends."""
-    limit = f"it took longer than {settings.SHADOW_LIMIT_S:g} s (SHADOW_LIMIT_S)"
     shadow = Shadow.objects.get(pk=shadow_id)
-    Shadow.objects.filter(pk=shadow_id, status=Shadow.WAITING).update(
-        status=Shadow.FAILED, message=limit if outcome == "late" else "its process failed; see the log"
-    )
+    Shadow.objects.filter(pk=shadow_id, status=Shadow.WAITING).update(status=Shadow.FAILED, message=_why(outcome))
     if shadow.run_id is not None:
         commands.end_quietly([shadow.run_id])

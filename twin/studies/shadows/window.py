@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from scheduling.model.limits import MAX_INT
 from scheduling.model.provenance import PREDICTED
-from scheduling.model.values import MAX_INT, Cluster, Job, Server
+from scheduling.model.resizes import Resize, clusters_of
+from scheduling.model.values import Cluster, Job, Server
 from scheduling.reporting.quantities import count, duration
 from scheduling.run_times.predictor import Predictor
 from scheduling.run_times.similar_median import SimilarMedian
 from twin.connectors.facts import ENDED
 from twin.infra.errors import Refused
 from twin.mirror import stored
-from twin.mirror.as_values import amounts_of, server_of
+from twin.mirror.as_values import amounts_of, capacity_of, server_of
 from twin.mirror.differ import Mirror
 from twin.mirror.history import idle_only
 from twin.mirror.jobs.known import KnownJob
@@ -26,7 +28,7 @@ from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, end_
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
 from twin.models import Connection, Run
-from twin.scenarios.edits.moments import moment
+from twin.moments import moment_utc
 
 SLOTS_MS = (500, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000)
 MAX_SLOTS = 2_000  # from the beginning of the log to the end of the window and of the longest job in it
@@ -47,6 +49,15 @@ class Window:
         """Beginning, in ms of the log."""
         return self.made.cut.at_ms
 
+    @property
+    def clusters(self) -> list[tuple[int, Cluster]]:
+        """(start in ms, cluster) of each time between two changes of a node: the shadows have that of the beginning."""
+        nodes = {node.index: node for node in self.made.moment.mirror.nodes.values()}
+        begin = self.made.cluster.servers
+        newest = tuple(replace(server, capacity=capacity_of(nodes[i].fact)) for i, server in enumerate(begin))
+        resizes = [Resize(until_ms, index, was) for index, node in nodes.items() for until_ms, was in node.was]
+        return clusters_of(replace(self.made.cluster, servers=newest), resizes)
+
 
 def window_of(
     connection: Connection, length_ms: int, until_ms: int | None = None, run: Run | None = None, *,
@@ -63,7 +74,7 @@ def window_of(
     if until_ms - from_ms < length_ms:
         sentences.append(
             f"The window is {duration(until_ms - from_ms)} long, not {duration(length_ms)}: "
-            f"run {run.pk} shows the cluster from {moment(from_ms)} on."
+            f"run {run.pk} shows the cluster from {run.moment(from_ms)} on."
         )
     asked_ms = from_ms
     while True:
@@ -74,7 +85,8 @@ def window_of(
         open_then = sum(part.arrival_ms == from_ms for part in parts)
         if open_then > most_jobs:
             raise Refused(
-                f"{open_then:,} jobs are open at {moment(from_ms)}; a set of shadows takes at most {most_jobs:,} jobs"
+                f"{open_then:,} jobs are open at {run.moment(from_ms)}; a set of shadows takes at most "
+                f"{most_jobs:,} jobs"
             )
         from_ms += (until_ms - from_ms + 1) // 2
     if from_ms > asked_ms:
@@ -83,7 +95,8 @@ def window_of(
         )
     if not parts:
         raise Refused(
-            f"no job ran, waited or arrived between {moment(from_ms)} and {moment(until_ms)}; choose a longer window"
+            f"no job ran, waited or arrived between {run.moment(from_ms)} and {run.moment(until_ms)}; "
+            "choose a longer window"
         )
     servers = servers_in(found.mirror, from_ms, until_ms)
     slot_ms = slot_for(parts, until_ms, most_slots or MAX_SLOTS, least_slot_ms)
@@ -91,11 +104,17 @@ def window_of(
     cut = Cut(from_ms, servers, parts, left_out)
     made = Made(found, cut, ARRIVALS, cluster, job_table(parts, slot_ms))
     sentences.append(f"Slots are {duration(slot_ms)} long: a slotted scheduler starts jobs only when a slot begins.")
+    nodes = found.mirror.nodes.values()
+    resized = sum(any(from_ms < at_ms < until_ms for at_ms, _ in node.was) for node in nodes)
+    if resized:
+        sentences.append(
+            f"{count(resized, 'node')} changed capacity in the window: a shadow has the capacity of its beginning."
+        )
     unsure = sum(part.origin == PREDICTED for part in parts)
     if unsure:
         sentences.append(
-            f"{count(unsure, 'job')} had not ended by {moment(until_ms)}: they have the run times of similar jobs, or "
-            "their time limits, and their waits and completions are not compared."
+            f"{count(unsure, 'job')} had not ended by {run.moment(until_ms)}: they have the run times of similar jobs, "
+            "or their time limits, and their waits and completions are not compared."
         )
     return Window(made, until_ms, tuple(sentences))
 
@@ -110,11 +129,13 @@ def bounds(
     reached, first_ms = reached_ms(run), stored.first_ms(run)
     until_ms = reached if until_ms is None else until_ms
     if until_ms > reached:
-        raise Refused(f"run {run.pk} has reached {moment(reached)}, not {moment(until_ms)}; choose an earlier end")
+        raise Refused(
+            f"run {run.pk} has reached {run.moment(reached)}, not {run.moment(until_ms)}; choose an earlier end"
+        )
     if until_ms <= first_ms:
         raise Refused(
-            f"run {run.pk} shows cluster {connection.name} from {moment(first_ms)} on, so no window can end at "
-            f"{moment(until_ms)}; choose a later end"
+            f"run {run.pk} shows cluster {connection.name} from {run.moment(first_ms)} on, so no window can end at "
+            f"{run.moment(until_ms)}; choose a later end"
         )
     return run, until_ms, max(first_ms, until_ms - length_ms)
 
@@ -129,7 +150,7 @@ def slot_for(parts: Sequence[Part], until_ms: int, most_slots: int = MAX_SLOTS, 
 def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
     """All nodes that the run knows, each away when it was unavailable; Refused without an available one.
 
-    One that is away at the end of the window stays away.
+    One that is away at the end of the window stays away. Their capacities are those of the beginning.
     """
     busy: dict[str, list[tuple[int, int]]] = {}
     for known in mirror.jobs:
@@ -141,12 +162,14 @@ def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
     for node in sorted(mirror.nodes.values(), key=lambda node: node.index):
         seen = _outages(node.away, sorted(busy.get(node.fact.name, ())), until_ms)
         away = tuple((max(begin, from_ms), MAX_INT if end > until_ms else end) for begin, end in seen if end > from_ms)
-        servers.append(server_of(node.fact, node.site or mirror.sites.site(node.fact), away))
+        server = server_of(node.fact, node.site or mirror.sites.site(node.fact), away)
+        servers.append(replace(server, capacity=node.capacity_at(from_ms)))
     if not servers:
         raise Refused("the cluster has shown no nodes; check that its account may see them")
     if all(server.away and server.away[0] == (from_ms, MAX_INT) for server in servers):
+        began, ended = (moment_utc(mirror.epoch_ms + ms) for ms in (from_ms, until_ms))
         raise Refused(
-            f"no node was available between {moment(from_ms)} and {moment(until_ms)} "
+            f"no node was available between {began} and {ended} "
             f"({count(len(servers), 'node')} down or drained); choose a window in which one was"
         )
     return servers

@@ -23,6 +23,7 @@ NEEDED = (
     "job_id", "user", "num_gpu", "submit_time", "iterations", "model_name", "duration", "expect_time_list",
     "best_effort",
 )  # fmt: skip
+OWN = "expect_time_list"  # the column that no similar format has
 OTHERS = ("interval", "expect_value_list", "job_type")  # which a file may have
 MINUTE_MS = 60_000
 

@@ -66,8 +66,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             rows += 1
             machines += _of_gpus(specs[0][1], len(machines))
             notes.append(
-                f"{source.name}: {specs[0][1]} are V100, P100 and K80 GPUs, with {GPUS_A_NODE} assumed per machine; "
-                "GPU types appear only in machine "
+                f"{source.name}: {specs[0][1]} are V100, P100 and K80 GPUs, with {GPUS_A_NODE} assumed per server; "
+                "GPU types appear only in server "
                 f"names{f'; the first of {len(specs):,} specs is used' if len(specs) > 1 else ''}."
             )
         else:
@@ -75,7 +75,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             machines += found
             rows += read_rows
     if not machines:
-        raise skipped.nothing(sources[0].name, rows, "machine")
+        raise skipped.nothing(sources[0].name, rows, "server")
     cluster, stated = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     return Read(rows, skipped, cluster=cluster, notes=[*notes, *stated])
 
@@ -85,7 +85,7 @@ def _of_gpus(spec: str, before: int) -> list[Machine]:
     for kind, count in zip(TYPES, map(int, spec.split(":")), strict=True):
         if count > MAX_SERVERS * GPUS_A_NODE:
             raise ImportRefused(
-                f"{count:,} {kind.upper()} GPUs; a cluster has at most {MAX_SERVERS:,} machines of {GPUS_A_NODE}"
+                f"{count:,} {kind.upper()} GPUs; a cluster has at most {MAX_SERVERS:,} servers of {GPUS_A_NODE}"
             )
         for first in range(0, count, GPUS_A_NODE):
             machines.append(Machine(f"{kind}-{before + len(machines) + 1}", min(GPUS_A_NODE, count - first) * 1000))

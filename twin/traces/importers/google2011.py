@@ -3,9 +3,9 @@
 A job arrives with its SUBMIT in job_events; with task_events alone, with the first SUBMIT of its tasks. A job submitted
 before the window (time 0), or whose tasks begin before the parts at hand, is skipped as before_window: nothing says
 when it arrived or what it had done by then. Each distinct task index is a worker. A task runs from SCHEDULE to EVICT,
-FAIL, FINISH, KILL or LOST, as often as it lives; a start without an end, and an end without a start, are dropped. Run
+FAIL, FINISH, KILL or LOST, as often as it runs; a start without an end, and an end without a start, are dropped. Run
 time = that sum over all tasks / workers, which keeps the work; a job without a task in these parts is skipped. With
-job_events alone, run time = last end - first SCHEDULE, and the workers are drawn from 1-30 (PD-ORS' baselines).
+job_events alone, run time = last end - first SCHEDULE, and the workers are sampled from 1-30 (PD-ORS' baselines).
 
 Rows are reduced chunk by chunk to small integers; a skipped job is reported once, at its first row, and its other rows
 are merged.
@@ -36,7 +36,7 @@ SUBMIT, SCHEDULE, ENDS, LAST_EVENT = 0, 1, (2, 6), 8  # UPDATE_PENDING and UPDAT
 AFTER = 2**63 - 1  # a time after the end of the trace
 LATEST_US = 100 * 366 * 86_400 * 1_000_000  # a century
 MAX_MACHINE = (64_000, 256_000, 4_000_000)  # thousandths of vCPU, GB memory, GB storage
-WORKERS = (1, 30)  # drawn where no task table is there
+WORKERS = (1, 30)  # sampled where there is no task table
 UTILITY_TYPES = np.array([0, 1, 1, 2])  # scheduling class -> insensitive, sensitive, sensitive, critical
 
 
@@ -355,7 +355,7 @@ class _Jobs:
             "files are not imported."
         )
         size = (
-            f"CPU, memory and disk are fractions of the largest machine, which is assumed to have {cpu} vCPUs, "
+            f"CPU, memory and disk are fractions of the largest server, which is assumed to have {cpu} vCPUs, "
             f"{memory} GB and {storage:,} GB; each worker has the largest request of any task of its job."
         )
         utility = "Utility by scheduling class: 0 insensitive, 1 and 2 sensitive, 3 critical."

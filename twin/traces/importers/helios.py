@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
 from itertools import compress, pairwise
 
 import numpy as np
 
+from scheduling.model.values import CPU, GPU
 from twin.infra.counts import counted
+from twin.moments import date_time
 from twin.traces.importers._shared.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.bulk import BulkTable
@@ -79,7 +80,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     logs = [source for source in sources if source not in summaries and source not in days]
     if summaries and not logs and not days:
         raise ImportRefused(
-            f"{summaries[0].name}: line 1: this summary has only totals of each cluster, no jobs and no machines; "
+            f"{summaries[0].name}: line 1: this summary has only totals of each cluster, no jobs and no servers; "
             "use a cluster_log.csv, or a list of GPUs by day such as Earth_gpu_number.csv"
         )
     found, zero_ms = Read(0, Skipped()), None
@@ -116,7 +117,7 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
     order = np.argsort(submitted, kind="stable")
     first = int(submitted.min())
     demand = np.full((len(order), 5), -1, dtype=np.int64)
-    demand[:, 0], demand[:, 1] = 1000, cpu[order]
+    demand[:, GPU], demand[:, CPU] = 1000, cpu[order]
     found.drafts = Drafts(
         keys=np.array(keys, dtype=object)[order], prefix="h", arrival_ms=submitted[order] - first, run_ms=run_ms[order],
         workers=gpus[order], demand=demand,
@@ -125,7 +126,7 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
         known={"group": np.array(groups, dtype=object)[order], "user": np.array(users, dtype=object)[order]},
     )  # fmt: skip
     found.notes += [
-        f"{options.reading.clock_note()}; the first is {_moment(first)}{options.reading.utc_mark()}.",
+        f"{options.reading.first_note(first)}.",
         "One worker has 1 GPU and cpu_num / gpu_num CPUs; job hN has job_id N.",
         "The run time is the column “duration”, and end_time - start_time where it is empty; they differ in "
         f"{differing:,} of {counted(len(keys), 'job')}.",
@@ -194,10 +195,6 @@ def _word(text: str, words: dict[str, str]) -> str:
     return words.setdefault(text, text if text.isprintable() and len(text) <= 200 else "")
 
 
-def _moment(ms: int) -> str:
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
-
-
 def _read_days(days: Sequence[Source], found: Read, options: ReadOptions, zero_ms: int | None) -> None:
     """Servers, filled into the cluster."""
     if len(days) > 1:
@@ -223,9 +220,9 @@ def _read_days(days: Sequence[Source], found: Read, options: ReadOptions, zero_m
     sums = capacity.sum(axis=1)
     found.notes += [
         f"Each virtual cluster has a server for every {GPUS_PER_SERVER} of its maximum number of GPUs; servers are "
-        f"unavailable on days when the cluster has fewer. {sums[0]:,} GPUs on {_moment(int(dates[0]))[:10]}, "
-        f"{sums[-1]:,} on {_moment(int(dates[-1]))[:10]}, from {sums.min():,} to {sums.max():,}.",
-        f"Time 0 is {'the first day' if zero_ms is None else 'the arrival of the first job'}, {_moment(zero)}. "
+        f"unavailable on days when the cluster has fewer. {sums[0]:,} GPUs on {date_time(int(dates[0]))[:10]}, "
+        f"{sums[-1]:,} on {date_time(int(dates[-1]))[:10]}, from {sums.min():,} to {sums.max():,}.",
+        f"Time 0 is {'the first day' if zero_ms is None else 'the arrival of the first job'}, {date_time(zero)}. "
         "The numbers of a day apply until the next day in the list; those of the first day also before it, those of "
         "the last day also after it.",
     ]

@@ -2,21 +2,21 @@
 
 Without `run` a job runs from its `start`, or its arrival where no start is named, to its `end`.
 
-Fields: `arrival` and one of `run` and `end` are needed. `gpus` are those of the whole job: with `workers`, each has its
-share; without, a worker has one GPU. `cpus` and `memory_gb` are of one worker. `status`: a row is skipped when its job
-never ran (pending, running, waiting). Settings: `arrival_unit` and `run_unit` of plain numbers, `memory_unit`,
-`date_order` of dates such as 03/04/2026. cells.py lists the forms of values.
+Fields: `arrival` and one of `run` and `end` are needed. `gpus` are those of the whole job: with `workers`, they are
+shared equally among these; without, each worker has one GPU. `cpus` and `memory_gb` are of one worker. `status`: a row
+is skipped if its job never ran (pending, running, waiting). Settings: `arrival_unit` and `run_unit` of plain numbers,
+`memory_unit`, `date_order` of dates such as 03/04/2026. cells.py lists the forms of values.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from scheduling.model.values import CPU, GPU, MEMORY
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importing.fields import DATETIME, FIELDS
 from twin.traces.importing.reading import UNITS, Reading
@@ -27,9 +27,9 @@ from twin.traces.uploads.tables import Chunk, delimiter, header
 
 FORMAT = "mapped_csv"
 TITLE = "CSV with mapped columns"
-MEMORY = {"GB": 1e9, "GiB": 2.0**30, "MB": 1e6, "MiB": 2.0**20, "KB": 1e3, "KiB": 2.0**10, "B": 1.0}
+MEMORY_UNITS = {"GB": 1e9, "GiB": 2.0**30, "MB": 1e6, "MiB": 2.0**20, "KB": 1e3, "KiB": 2.0**10, "B": 1.0}
 SETTINGS = {
-    "arrival_unit": (*UNITS, DATETIME), "run_unit": tuple(UNITS), "memory_unit": tuple(MEMORY),
+    "arrival_unit": (*UNITS, DATETIME), "run_unit": tuple(UNITS), "memory_unit": tuple(MEMORY_UNITS),
     "date_order": (forms.DAY, forms.MONTH),
 }  # fmt: skip
 SAMPLE = 500  # lines that decide how dates are read
@@ -85,8 +85,7 @@ def _notes(mapping: Mapping[str, str], settings: Mapping[str, str], reading: Rea
     ]
     if settings["arrival_unit"] == DATETIME:
         order = f" Dates have the {settings['date_order']} first." if settings["date_order"] else ""
-        first = f"{datetime.fromtimestamp(first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}{reading.utc_mark()}"
-        notes.append(f"{reading.clock_note()}; the first is {first}.{order}")
+        notes.append(f"{reading.first_note(first_ms)}.{order}")
     return notes
 
 
@@ -173,8 +172,8 @@ class Rows:
         if "cpus" in mapping:
             self.amounts["cpus"] = forms.quantities(self.cells["cpus"], 1.0)
         if "memory_gb" in mapping:
-            factor = MEMORY[settings["memory_unit"]]
-            self.amounts["memory_gb"] = forms.quantities(self.cells["memory_gb"], factor) / MEMORY["GB"]
+            factor = MEMORY_UNITS[settings["memory_unit"]]
+            self.amounts["memory_gb"] = forms.quantities(self.cells["memory_gb"], factor) / MEMORY_UNITS["GB"]
         gpus = self.amounts.get("gpus")
         alone = np.ones(len(chunk.lines)) if gpus is None else np.maximum(1, np.ceil(gpus))
         self.workers = self.amounts.pop("workers", alone)
@@ -259,8 +258,8 @@ def _demand(columns: dict[str, np.ndarray]) -> np.ndarray:
     """[job, 5] thousandths of one worker."""
     demand = np.full((len(columns["key"]), 5), -1, dtype=np.int64)
     if "gpus" in columns:
-        demand[:, 0] = np.rint(columns["gpus"] / columns["workers"] * 1000)
-    for place, field in ((1, "cpus"), (2, "memory_gb")):
+        demand[:, GPU] = np.rint(columns["gpus"] / columns["workers"] * 1000)
+    for resource, field in ((CPU, "cpus"), (MEMORY, "memory_gb")):
         if field in columns:
-            demand[:, place] = np.rint(columns[field] * 1000)
+            demand[:, resource] = np.rint(columns[field] * 1000)
     return demand

@@ -137,10 +137,11 @@ class _Rows:
         if any(name not in self.chunk.columns for name in names):
             return None
         columns, blanks = zip(*(self._numbers(name) for name in names), strict=True)
-        rows, none = np.stack(columns, axis=1), np.logical_and.reduce(blanks)
-        good = (rows[:, 0] > 0) & (rows[:, 1] >= 0) & (rows[:, 2] >= 0)
+        none = np.logical_and.reduce(blanks)
+        priority, sensitivity, target_slots = columns
+        good = (priority > 0) & (sensitivity >= 0) & (target_slots >= 0)
         self._spoils("unreadable_utility", ~(good | none), names[0])
-        return np.where(good[:, None], rows, np.nan)
+        return np.where(good[:, None], np.stack(columns, axis=1), np.nan)
 
     def _uploads(self) -> tuple[np.ndarray, np.ndarray] | None:
         if "upload_ms" not in self.chunk.columns:

@@ -28,12 +28,12 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Servers, one per row."""
     if len(sources) > 1:  # openb's two lists number their nodes each from 0
         names = " and ".join(source.name for source in sources)
-        raise ImportRefused(f"{names} may give the same name to different machines; import one of them")
+        raise ImportRefused(f"{names} may give the same name to different servers; import one of them")
     skipped, source = Skipped(), sources[0]
     table = Table(source, NEEDED, skipped, options)
     machines = list(_machines(table, skipped))
     if not machines:
-        raise skipped.nothing(source.name, table.rows, "machine")
+        raise skipped.nothing(source.name, table.rows, "server")
     cluster, notes = to_cluster(safe_name(source.name), machines, options, source.name)
     return Read(table.rows, skipped, cluster=cluster, notes=notes)
 

@@ -1,4 +1,4 @@
-"""Alibaba PAI v2020: the job, task, instance, machine and group tag tables, with or without header line, in one upload.
+"""Alibaba PAI, v2020: the job, task, instance, machine and group tag tables, with or without header, in one upload.
 
 A table is known by its header, or by its number of columns and what is in them. The job table says who submits when
 (its start_time is the submission), the task table what runs: `ps` tasks are parameter servers, the task that asks for
@@ -18,7 +18,7 @@ from twin.traces.uploads.bulk import BulkTable
 from twin.traces.uploads.tables import Chunk, header
 
 FORMAT = "pai"
-TITLE = "Alibaba PAI v2020 tables"
+TITLE = "Alibaba PAI tables"
 TIME_UNIT = "s"
 MAX_NUMBER = 2.0**40  # of a machine
 
@@ -75,7 +75,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         _each(tables["machine"], "machine", found, options, lambda chunk, _: _machines(chunk, machines, found.skipped))
         first = tables["machine"][0].name
         if not machines:
-            raise found.skipped.nothing(first, found.rows - before, "machine")
+            raise found.skipped.nothing(first, found.rows - before, "server")
         found.cluster, notes = to_cluster(safe_name(first), list(machines.values()), options, first)
         found.notes += notes
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ STATUSES = ("Pass", "Killed", "Failed")
 TEXTS = ("jobid", "status", "vc", "user", "submitted_time")
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
 LOOKED_AT = 20  # lines of a machine list
-NAMED = 3  # machines that a warning names
+MAX_NAMED = 3  # machines that a warning names
 MAX_GPUS = 10_000
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
 HOUR_MS = 3_600_000
@@ -45,7 +44,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
         return fits, f"no job has the key {missing[0]}" if missing else "the keys fit", 1 - len(missing) / len(KEYS)
     lines = [line for line in head.splitlines()[:LOOKED_AT] if line.strip()]
     share = sum(MACHINE.fullmatch(line) is not None for line in lines) / max(1, len(lines))
-    return share > 0.5, "the lines are machines" if share > 0.5 else "its lines are not like `m31,8, 24GB`", share
+    return share > 0.5, "the lines list servers" if share > 0.5 else "its lines are not like `m31,8, 24GB`", share
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
@@ -93,7 +92,7 @@ def _machines(lists: Sequence[Source], found: Read, options: ReadOptions) -> dic
                     machines[name] = Machine(name, int(gpus) * 1000)
         found.rows += table.rows
     if not machines:
-        raise found.skipped.nothing(lists[0].name, found.rows, "machine")
+        raise found.skipped.nothing(lists[0].name, found.rows, "server")
     return machines
 
 
@@ -246,10 +245,8 @@ class _Log:
             "notebook of the publisher; the sum of the "
             f"attempts differs for {self.other_sum:,} of {counted(len(self.keys), 'job')}.",
             "One worker has 1 GPU; a job has as many workers as its first attempt has GPUs.",
-            f"{self.reading.clock_note()}; the first is "
-            f"{datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
-            f"{self.reading.utc_mark()}. On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as "
-            "its first occurrence, or as its second one where a "
+            f"{self.reading.first_note(self.first_ms)}. On 2017-11-05 the clock went back: the repeated hour "
+            "01:00-02:00 is read as its first occurrence, or as its second one where a "
             "job would otherwise end before its start; runs across the change are counted one hour too short. "
             f"Jobs that ran in or across it: {self.across:,}.",
         ]
@@ -259,13 +256,15 @@ class _Log:
                 f"{counted(self.later_gpus, 'job')}."
             )
         if self.lacking:
-            worst = sorted(self.lacking, key=lambda name: (self.listed.get(name, 0) - self.lacking[name], name))[:NAMED]
+            worst = sorted(self.lacking, key=lambda name: (self.listed.get(name, 0) - self.lacking[name], name))[
+                :MAX_NAMED
+            ]
             excess = ", ".join(
                 f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst
             )
             notes.append(
                 f"Warning: {counted(self.jobs_lacking, 'job')} used GPUs that are not in the machine list, on "
-                f"{counted(len(self.lacking), 'machine')} ({excess}). "
+                f"{counted(len(self.lacking), 'server')} ({excess}). "
                 "The cluster follows the list."
             )
         return notes

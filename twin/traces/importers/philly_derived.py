@@ -6,7 +6,6 @@ Rows are not sorted and have no id: the row number is the id, and equal rows are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import numpy as np
 
@@ -56,8 +55,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         origins={"arrival_ms": "trace", "requested_workers": "trace"}, known={"group": np.concatenate(groups)[order]},
     )  # fmt: skip
     notes = [
-        f"{options.reading.clock_note()}; the first is "
-        f"{datetime.fromtimestamp(first / 1000, UTC):%Y-%m-%d %H:%M:%S}{options.reading.utc_mark()}.",
+        f"{options.reading.first_note(first)}.",
         "One worker has 1 GPU; job pN is data row N.",
     ]
     return Read(rows, skipped, drafts=drafts, notes=notes)

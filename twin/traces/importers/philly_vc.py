@@ -43,15 +43,15 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
                     if len(machines) + nodes > MAX_SERVERS:
                         raise ImportRefused(
                             f"{source.name}: line {line}: more than {MAX_SERVERS:,} "
-                            "nodes; this is the maximum of a cluster"
+                            "servers; this is the maximum of a cluster"
                         )
                     machines += [Machine(f"{vc}-{number}", GPUS * 1000) for number in range(1, int(nodes) + 1)]
         rows += table.rows
     if not machines:
-        raise skipped.nothing(sources[0].name, rows, "machine")
+        raise skipped.nothing(sources[0].name, rows, "server")
     cluster, notes = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     note = (
-        f"The list has only the number of nodes of each virtual cluster: each is assumed to have {GPUS} GPUs, "
+        f"The list has only the number of servers of each virtual cluster: each is assumed to have {GPUS} GPUs, "
         f"{len(machines) * GPUS:,} in total."
     )
     return Read(rows, skipped, cluster=cluster, notes=[note, *notes])

@@ -1,6 +1,6 @@
 """Workload of Pollux (AdaptDL) and Sia: `name,time,application,num_replicas,batch_size`, time in seconds, no run times.
 
-The run time is estimated: Pollux' generator gives each application to jobs of a range of GPU hours
+The run time is estimated: Pollux' generator chooses the application of a job by its GPU hours
 (simulator/workload.py of petuum/adaptdl: cifar10 and ncf below 1, deepspeech2 and bert 1 to 10, yolov3 10 to 100,
 imagenet 100 to 1,000); a job needs the middle of its range on a logarithmic scale, divided by its replicas.
 """

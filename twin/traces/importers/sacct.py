@@ -2,7 +2,7 @@
 
 Needed: JobID (or JobIDRaw), Submit, Start, State and one of End, Elapsed, ElapsedRaw. Used where they are there:
 AllocTRES, ReqTRES, AllocCPUS, NCPUS, ReqCPUS, NNodes, ReqMem, Partition, User, Cluster. Cells are not quoted, so a `|`
-in a job's name shifts its row; such a row is put right when that can be done in one way only.
+in a job's name shifts its row; such a row is corrected if there is exactly one way.
 """
 
 from __future__ import annotations

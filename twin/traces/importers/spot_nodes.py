@@ -1,4 +1,4 @@
-"""Alibaba spot GPU trace (v2026), node list: `gpu_model,gpu_capacity_num,cpu_num,node_name`, in the header's order.
+"""Alibaba spot GPU node list (v2026): `gpu_model,gpu_capacity_num,cpu_num,node_name`, in the header's order.
 
 One machine a row, without memory; the type of its GPUs is not kept. What the list lacks is filled as in machines.py.
 """
@@ -31,7 +31,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         machines += _machines(table, skipped, seen)
         rows += table.rows
     if not machines:
-        raise skipped.nothing(sources[0].name, rows, "machine")
+        raise skipped.nothing(sources[0].name, rows, "server")
     cluster, notes = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     return Read(rows, skipped, cluster=cluster, notes=notes)
 

@@ -12,16 +12,24 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduling.model.values import Cluster
+from scheduling.model.values import CPU, GPU, MEMORY, Cluster
 from twin.files.swf import MARK
 from twin.infra.counts import counted
+from twin.moments import moment_utc
 from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, to_cluster
-from twin.traces.importers._shared.swf_nodes import CPU, KB_TO_MB, SUFFIX, are_nodes, is_comment, is_number, read_nodes
+from twin.traces.importers._shared.swf_nodes import (
+    KB_TO_MB,
+    ONE_CPU,
+    SUFFIX,
+    are_nodes,
+    is_comment,
+    is_number,
+    read_nodes,
+)
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.lines import chunks, first_lines, floats
 
@@ -51,7 +59,7 @@ PARTS = (2, 3, 4)  # statuses of a part of a job
 LATEST_S, MAX_RUN_S = 200 * 366 * 86_400, 100 * 366 * 86_400
 MAX_PROCS = 10_000_000
 SAMPLE = 400  # lines that a sniff reads
-HEADERS = 60  # of them at most before the first job
+MAX_HEADERS = 60  # lines before the first job
 WIDE = b"0 " * len(COLUMNS)  # a row that shows the parser all columns, where rows are short
 
 
@@ -61,11 +69,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
         return False, "its comments contain jobs: it is a jobs.swf of the twin", 0.9
     lines = first_lines(head, SAMPLE)
     body = [line for line in lines if not is_comment(line)]
-    commented = bool(lines) and is_comment(lines[0]) and any(KEY.match(line.strip()) for line in lines[:HEADERS])
+    commented = bool(lines) and is_comment(lines[0]) and any(KEY.match(line.strip()) for line in lines[:MAX_HEADERS])
     if are_nodes(body):
         return True, "the lines are those of a .machines file", 1.0
     jobs = [_is_job(line) for line in body]
-    if True not in jobs[:HEADERS]:
+    if True not in jobs[:MAX_HEADERS]:
         return (
             commented and not body,
             f"no line after the header is {len(COLUMNS)} numbers separated by spaces",
@@ -113,9 +121,9 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         for log in logs:
             if machines := log.machines():
                 cluster, stated = to_cluster(safe_name(log.source.name), machines, options, log.source.name)
-                cpus = sum(machine.cpu or 0 for machine in machines) // CPU
+                cpus = sum(machine.cpu or 0 for machine in machines) // ONE_CPU
                 notes += [
-                    f"The header gives {counted(len(machines), 'node')} with {counted(cpus, 'processor')} in total.",
+                    f"The header gives {counted(len(machines), 'server')} with {counted(cpus, 'processor')} in total.",
                     *stated,
                 ]
                 break
@@ -218,10 +226,10 @@ class _Log:
         """Nodes listed in the header; none if it has none, or more than a cluster holds."""
         nodes, procs = self.count("maxnodes"), self.count("maxprocs")
         nodes = min(nodes or procs, procs or nodes)
-        if not 0 < nodes <= MAX_SERVERS or procs * CPU >= MAX_NUMBER:
+        if not 0 < nodes <= MAX_SERVERS or procs * ONE_CPU >= MAX_NUMBER:
             return []
         each, more = divmod(procs or nodes, nodes)
-        return [Machine(f"node{n + 1}", 0, (each + (n < more)) * CPU) for n in range(nodes)]
+        return [Machine(f"node{n + 1}", 0, (each + (n < more)) * ONE_CPU) for n in range(nodes)]
 
     def count(self, key: str) -> int:
         match = re.match(r"\d{1,12}", self.header.get(key, ""))
@@ -263,7 +271,7 @@ def _drafts(logs: Sequence[_Log], rows: NDArray, skipped: Skipped) -> tuple[Draf
         for key, n in zip(chosen["id"].tolist(), numbers[order].tolist(), strict=True)
     ]
     demand = np.full((len(chosen), 5), -1, dtype=np.int64)
-    demand[:, 0], demand[:, 1], demand[:, 2] = 0, CPU, chosen["memory"]
+    demand[:, GPU], demand[:, CPU], demand[:, MEMORY] = 0, ONE_CPU, chosen["memory"]
     drafts = Drafts(
         keys=np.array(keys, dtype=object), prefix="", arrival_ms=np.rint((submit - submit[0]) * 1000).astype(np.int64),
         run_ms=np.maximum(1, np.rint(chosen["run"] * 1000)).astype(np.int64), workers=chosen["procs"].astype(np.int64),
@@ -272,7 +280,7 @@ def _drafts(logs: Sequence[_Log], rows: NDArray, skipped: Skipped) -> tuple[Draf
                  "user": "trace", "group": "trace", "limit_ms": "trace"},
         known={
             "user": _words(chosen["user"], str), "group": _words(chosen["group"], _group),
-            "ps": np.broadcast_to(np.array([0, CPU, -1, -1, -1]), (len(chosen), 5)),
+            "ps": np.broadcast_to(np.array([0, ONE_CPU, -1, -1, -1]), (len(chosen), 5)),
             "limit_ms": np.where(chosen["limit"] > 0, np.rint(chosen["limit"] * 1000), -1),
         },
     )  # fmt: skip
@@ -312,7 +320,7 @@ def _notes(logs: Sequence[_Log]) -> list[str]:
         if 0 < start < LATEST_S:
             zone = log.header.get("timezonestring", "")
             notes.append(
-                f"{log.source.name}: times count from {datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M:%S} "
-                f"UTC{f' (the log is from {zone})' if zone else ''}."
+                f"{log.source.name}: times count from {moment_utc(start * 1000)}"
+                f"{f' (the log is from {zone})' if zone else ''}."
             )
     return notes

@@ -20,7 +20,7 @@ class Choice:
 
     groups    queues (virtual clusters, partitions) whose jobs are taken; none = all
     from_ms, to_ms  window of arrivals, counted from the first job of the trace; it becomes the new time 0
-    sample    this many jobs, drawn at random
+    sample    this many jobs, chosen at random
     limit     the first jobs by arrival
     rate      factor of the arrival rate
     """
@@ -52,9 +52,9 @@ class Choice:
         return cls(**{**given, "groups": tuple(given.get("groups", ()))})
 
     def rows(
-        self, arrival_ms: np.ndarray, groups: np.ndarray | None, lots: Callable[[], np.ndarray]
+        self, arrival_ms: np.ndarray, groups: np.ndarray | None, draws: Callable[[], np.ndarray]
     ) -> np.ndarray | slice:
-        """The rows chosen, in order. lots: a number a job, drawn by its id; the sample has the least."""
+        """The rows chosen, in order. draws: a number for each job, sampled by its id; the sample has the least."""
         if self == Choice(rate=self.rate):
             return slice(None)
         chosen = np.ones(len(arrival_ms), dtype=bool)
@@ -67,7 +67,7 @@ class Choice:
             chosen &= arrival_ms < self.to_ms
         rows = np.flatnonzero(chosen)
         if self.sample is not None and self.sample < len(rows):
-            rows = np.sort(rows[np.argsort(lots()[rows], kind="stable")[: self.sample]])
+            rows = np.sort(rows[np.argsort(draws()[rows], kind="stable")[: self.sample]])
         return rows[: self.limit]
 
     def arrivals(self, arrival_ms: np.ndarray) -> np.ndarray:

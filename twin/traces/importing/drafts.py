@@ -138,11 +138,11 @@ class Skipped:
 
 @dataclass
 class Drafts:
-    """Jobs as the source gives them, one entry a job in each column, sorted by arrival.
+    """Jobs as the source gives them, sorted by arrival; each column has one entry for each job.
 
     keys: the source's id (text) or row number, distinct; random draws are keyed by it, so that filtering changes no
     other job. prefix: what makes a job id of a key. arrival_ms: from the first row that can be used. run_ms: > 0.
-    workers: of the gang. demand: [job, 5] thousandths of one worker, -1 = not in the source, to be drawn. origins:
+    workers: of the gang. demand: [job, 5] thousandths of one worker, -1 = not in the source, to be sampled. origins:
     {name: trace | derived}. known: {name of KNOWN: column}, what else the source says, with gaps: NaN, -1 or "".
     """
 

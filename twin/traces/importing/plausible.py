@@ -9,7 +9,7 @@ import numpy as np
 from scheduling.model.values import Cluster
 from twin.traces.importing.drafts import Drafts, Read
 
-FEW = 20  # jobs, below which nothing is doubted
+MIN_JOBS = 20  # jobs, below which nothing is doubted
 SHORT_RUN_MS, LONG_RUN_MS = 1_000, 60 * 86_400_000  # of the median job
 MAX_SPAN_MS = 20 * 366 * 86_400_000
 MIN_LOAD, MAX_LOAD = 0.01, 100.0  # share of the machines' capacity
@@ -19,7 +19,7 @@ YEAR_MS = 366 * 86_400_000
 def doubts(reads: Sequence[Read]) -> list[str]:
     """A sentence for each implausible property."""
     drafts = next((read.drafts for read in reads if read.drafts is not None), None)
-    if drafts is None or len(drafts) < FEW:
+    if drafts is None or len(drafts) < MIN_JOBS:
         return []
     cluster = next((read.cluster for read in reads if read.cluster is not None), None)
     found = [_runs(drafts), _span(drafts), _load(drafts, cluster) if cluster is not None else ""]
@@ -51,7 +51,7 @@ def _load(drafts: Drafts, cluster: Cluster) -> str:
     if load is None or MIN_LOAD <= load <= MAX_LOAD:
         return ""
     limit = "less than 1 %" if load < MIN_LOAD else "more than 100 times"
-    return f"The load is {load:.2g} of the capacity of the trace's own machines, {limit}."
+    return f"The load is {load:.2g} of the capacity of the trace's own servers, {limit}."
 
 
 def load_of(drafts: Drafts, cluster: Cluster) -> float | None:

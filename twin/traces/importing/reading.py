@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo, available_timezones
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.moments import date_time, moment_utc
+
 UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0, "d": 86_400_000.0}
 UNIT_NAMES = {
     "us": "microseconds", "ms": "milliseconds", "s": "seconds", "min": "minutes", "h": "hours", "d": "days",
@@ -67,15 +69,12 @@ class Reading:
         found[known] = moments.tz_convert("UTC").tz_localize(None).to_numpy().astype("datetime64[ms]").astype(np.int64)
         return found
 
-    def clock_note(self) -> str:
-        """The rule of times without an offset, as the beginning of a sentence."""
+    def first_note(self, first_ms: int) -> str:
+        """Sentence on times without an offset and the first one in the result, without a full stop."""
         if self.time_zone is None:
-            return "Times without a time zone are used unchanged"
-        return f"Times are those of {self.time_zone}; of an hour that occurs twice, the first is meant"
-
-    def utc_mark(self) -> str:
-        """Suffix of times in the result."""
-        return "" if self.time_zone is None else " UTC"
+            return f"Times without a time zone are used unchanged; the first is {date_time(first_ms)}"
+        rule = "of an hour that occurs twice, the first is meant"
+        return f"Times are those of {self.time_zone}; {rule}; the first is {moment_utc(first_ms)}"
 
     def keeps_cpu_jobs(self, without_gpus: int, jobs: int) -> bool:
         """True if jobs without GPUs are imported: as stated, or where most jobs have none."""

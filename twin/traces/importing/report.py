@@ -102,9 +102,9 @@ def build_report(
     if drafted:
         parts.append(f"{counted(jobs, 'job')} imported")
     if machines:
-        parts.append(f"{counted(machines, 'machine')} imported")
+        parts.append(f"{counted(machines, 'server')} imported")
     if merged:
-        parts.append(f"{merged:,} merged into jobs or machines")
+        parts.append(f"{merged:,} merged into jobs or servers")
     if outside:
         parts.append(f"{outside:,} not selected")
     parts.append(f"{skipped:,} skipped")

@@ -8,27 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importing.imports import Part, first_jobs, unit_of
+from scheduling.model.values import GPU
+from twin.traces.importing.chosen_jobs import first_jobs
+from twin.traces.importing.formats import unit_of
+from twin.traces.importing.parsing import Part
 from twin.traces.importing.report import Origins, build_report
 
 BINS = 120  # of the arrivals
+Sizes = list[list[float]]  # [size, jobs] of each
 MAX_GROUPS = 200  # virtual clusters that are named; the others are counted together
 
 
 def summary_of(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
-    """{formats, report, jobs, machines, arrivals, gpus, run_ms, groups, preview}; of all jobs, before any choice."""
+    """{format, report, jobs, machines, arrivals, gpus, workers, run_ms, groups, preview}; all jobs, before any choice.
+
+    gpus: the sizes of the jobs in GPUs; None where jobs have none or not all are known: then `workers` has the sizes.
+    """
     reads = [part.read for part in parts]
     found = next((r for r in reads if r.drafts is not None or r.jobs is not None), None)
-    arrival, run, gpus, groups = _columns(found) if found else (np.empty(0, np.int64), None, None, None)
+    arrival, run, sizes, groups = _columns(found) if found else (np.empty(0, np.int64), None, {}, None)
     report = build_report([part.format for part in parts], reads, len(arrival), Origins(), Counter(), seed, slot_ms)
     return {
         "format": report["format"],
         "report": report,
         "jobs": len(arrival),
         "machines": sum(len(read.cluster.servers) for read in reads if read.cluster),
-        "gpus_in_machines": sum(s.capacity[0] for read in reads if read.cluster for s in read.cluster.servers) / 1000,
+        "gpus_in_machines": sum(s.capacity[GPU] for read in reads if read.cluster for s in read.cluster.servers) / 1000,
         "arrivals": _histogram(arrival),
-        "gpus": None if gpus is None else _sizes(gpus),
+        "gpus": None,
+        "workers": None,
+        **sizes,
         "run_ms": None if run is None or not len(run)
         else dict(zip(QUANTILES, np.quantile(run, SHARES).astype(int).tolist(), strict=True)),
         "groups": None if groups is None else _groups(groups),
@@ -41,18 +50,27 @@ def summary_of(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]
 QUANTILES, SHARES = ("least", "median", "p95", "most"), (0, 0.5, 0.95, 1)
 
 
-def _columns(read: Any) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-    """(arrival ms, run ms, GPUs of the gang, group) of each job, as far as the source says it."""
+def _columns(read: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, Sizes], np.ndarray | None]:
+    """(arrival ms, run ms, sizes, group) of the jobs, as far as the source states them."""
     if read.drafts is not None:
         drafts = read.drafts
-        known = drafts.demand[:, 0] >= 0
-        gpus = drafts.workers * drafts.demand[:, 0] / 1000 if known.all() else drafts.workers.astype(float)
-        return drafts.arrival_ms, drafts.run_ms, gpus, drafts.known.get("group")
+        sizes = sizes_of(drafts.workers, drafts.demand[:, GPU])
+        return drafts.arrival_ms, drafts.run_ms, sizes, drafts.known.get("group")
     columns = read.jobs.columns
     workers = columns.get("requested_workers")
     worker = columns.get("worker")
-    gpus = workers * np.maximum(worker[:, 0], 0) / 1000 if workers is not None and worker is not None else None
-    return columns["arrival_ms"], None, gpus, None
+    sizes = sizes_of(workers, np.maximum(worker[:, GPU], 0)) if workers is not None and worker is not None else {}
+    return columns["arrival_ms"], None, sizes, None
+
+
+def sizes_of(workers: np.ndarray, gpu: np.ndarray) -> dict[str, Sizes]:
+    """Sizes of the jobs in GPUs; in workers if no job has a GPU, or if the GPUs of some job are unknown.
+
+    gpu: thousandths of a GPU of a worker of each job, below 0 where unknown.
+    """
+    if (gpu >= 0).all() and gpu.any():
+        return {"gpus": _sizes(workers * gpu / 1000)}
+    return {"workers": _sizes(workers.astype(float))}
 
 
 def _histogram(arrival_ms: np.ndarray) -> dict[str, Any]:
@@ -75,11 +93,11 @@ def _histogram(arrival_ms: np.ndarray) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _sizes(gpus: np.ndarray) -> list[list[float]]:
+def _sizes(of: np.ndarray) -> Sizes:
     """[[size, jobs], ...] by size."""
-    sizes, counts = np.unique(np.round(gpus, 3), return_counts=True)
+    sizes, counts = np.unique(np.round(of, 3), return_counts=True)
     if len(sizes) > BINS:  # as many as a chart shows: by powers of two
-        powers = np.floor(np.log2(np.maximum(gpus, 2**-10)))
+        powers = np.floor(np.log2(np.maximum(of, 2**-10)))
         exponents, counts = np.unique(powers, return_counts=True)
         sizes = 2.0**exponents
     return [[size, count] for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)]

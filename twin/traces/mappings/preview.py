@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from twin.moments import date_time
 from twin.traces.importers.mapped_csv import Rows, checked, running
 from twin.traces.importing.drafts import ImportRefused, ReadOptions, Skipped, Source
 from twin.traces.importing.fields import DATETIME
@@ -68,7 +68,7 @@ def _arrival(ms: float, zero: float, settings: Mapping[str, str]) -> str | int |
     if settings["arrival_unit"] != DATETIME:
         return round(ms - zero)
     try:
-        return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+        return date_time(ms)
     except (OverflowError, ValueError, OSError):
         return None
 

@@ -14,7 +14,7 @@ from twin.traces.importing.drafts import ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import chunks
 from twin.traces.uploads.tables import Chunk, header, positions
 
-PIECE = 10_000  # rows of a chunk: their cells stay in the processor's cache
+BATCH = 10_000  # rows of a chunk: their cells stay in the processor's cache
 
 
 class BulkTable:
@@ -41,10 +41,10 @@ class BulkTable:
         for number, lines in chunks(self.source, self.options):
             first = 1 if self.headed and number == 1 else 0
             self.options.others.count += first
-            for at in range(first, len(lines), PIECE):
-                yield from self._piece(number + at, lines[at : at + PIECE])
+            for at in range(first, len(lines), BATCH):
+                yield from self._batch(number + at, lines[at : at + BATCH])
 
-    def _piece(self, number: int, lines: list[bytes]) -> Iterator[Chunk]:
+    def _batch(self, number: int, lines: list[bytes]) -> Iterator[Chunk]:
         """Batch of whole lines: all cells in one list, so that rows cost the garbage collector nothing."""
         text = b"\n".join(lines).decode("utf-8", "replace")
         numbers = np.arange(number, number + len(lines))

@@ -5,6 +5,7 @@ import { colors } from '../../util/colors.js';
 // shares of the height of a plot
 const EDGE = 0.1; // a label nearer to the edge would overlap one of the next plot
 const MIN_GAP = 0.22; // labels nearer to each other would overlap
+const MIN_LABELS = 2; // before numbers that are less round are labelled
 const HEAD = 0.35; // of the height of the curves, above them for the title of the plot
 
 /**
@@ -64,23 +65,40 @@ export function headroom(axis) {
 }
 
 /**
- * The ticks of an axis that have room for a label, from the lowest to the highest.
+ * The ticks of an axis that have room for a label, from the lowest to the highest; on a logarithmic axis the roundest.
  *
  * @template {{value: number}} T
  * @param {{type: string, min: number, max: number}} axis
  * @param {T[]} ticks
  */
 export function labelled({ type, min, max }, ticks) {
-  const place = type === 'logarithmic' ? Math.log : Number;
-  let last = -Infinity;
-  return [...ticks]
-    .sort((a, b) => a.value - b.value)
-    .filter(({ value }) => {
-      const share = (place(value) - place(min)) / (place(max) - place(min));
-      if (share < EDGE || share > 1 - EDGE || share - last < MIN_GAP) return false;
-      last = share;
-      return true;
-    });
+  const log = type === 'logarithmic';
+  const place = log ? Math.log : Number;
+  /** @param {T} tick */
+  const shareOf = ({ value }) => (place(value) - place(min)) / (place(max) - place(min));
+  /** @param {T} tick */
+  const order = ({ value }) => (log ? coarseness(value) : 0);
+  /** @type {T[]} */
+  const chosen = [];
+  /** @param {T} tick */
+  const hasRoom = (tick) => {
+    const share = shareOf(tick);
+    const isFree = chosen.every((other) => Math.abs(shareOf(other) - share) >= MIN_GAP);
+    return share >= EDGE && share <= 1 - EDGE && isFree;
+  };
+  const rising = [...ticks].sort((a, b) => a.value - b.value);
+  for (const level of [0, 1, 2]) {
+    if (chosen.length >= MIN_LABELS) break;
+    for (const tick of rising) if (order(tick) === level && hasRoom(tick)) chosen.push(tick);
+  }
+  return chosen.sort((a, b) => a.value - b.value);
+}
+
+/** 0 for a power of ten, 1 for 2 or 5 times one, 2 for others. @param {number} value */
+function coarseness(value) {
+  const digit = Number(value.toExponential(6).split('e')[0]);
+  if (digit === 1) return 0;
+  return digit === 2 || digit === 5 ? 1 : 2;
 }
 
 /**

@@ -2,11 +2,11 @@
 // cluster, it also replaces their past.
 
 import { Columns } from './growing-columns.js';
-import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from '../bars.js';
+import { BAR_TYPES, NEVER, OPEN, PS, storedName, workerName, workerOf } from './bars.js';
 
-/** @typedef {import('../bars.js').BarColumns} BarColumns */
-/** @typedef {import('../frames.js').Plan} Plan */
-/** @typedef {import('../frames.js').FrameColumns} FrameColumns */
+/** @typedef {import('./bars.js').BarColumns} BarColumns */
+/** @typedef {import('./frames.js').Plan} Plan */
+/** @typedef {import('./frames.js').FrameColumns} FrameColumns */
 
 export class PlannedBars {
   constructor() {
@@ -18,7 +18,7 @@ export class PlannedBars {
   /** Takes the bars of a snapshot. @param {Record<string, any>} columns */
   load(columns) {
     const { bars } = this;
-    bars.load(columns);
+    bars.load(Object.fromEntries(bars.names.map((name) => [name, columns[storedName(name)]])));
     for (let row = 0; row < bars.length; row++) {
       if (bars.died_ms[row] !== NEVER) continue;
       const worker = workerOf(bars, row);
@@ -50,13 +50,12 @@ export class PlannedBars {
    * @param {FrameColumns} columns
    */
   take(atMs, plan, columns) {
-    const ofJobs = plan.scope !== 'worker';
-    const [first, end] = ofJobs ? plan.jobs : plan.keys;
+    const [first, end] = plan.ofWorkers ? plan.keys : plan.jobs;
     for (let i = first; i < end; i++) {
       const { keys_role: role, keys_server: server, keys_worker: worker } = columns;
-      const key = ofJobs ? columns.jobs_job[i] : workerName(role[i] === PS, server[i], worker[i]);
+      const key = plan.ofWorkers ? workerName(role[i] === PS, server[i], worker[i]) : columns.jobs_job[i];
       const rows = this.alive.get(key) ?? [];
-      if (plan.scope === 'observed') this.#restate(rows, atMs);
+      if (plan.restates) this.#restate(rows, atMs);
       else this.#replace(rows, atMs);
       this.alive.delete(key);
     }
@@ -99,10 +98,11 @@ export class PlannedBars {
    * @param {Plan} plan
    * @param {number} atMs
    */
-  #append(columns, { scope, bars: [begin, end] }, atMs) {
+  #append(columns, { ofWorkers, bars: [begin, end] }, atMs) {
     const { bars } = this;
     let row = bars.extend(end - begin);
     let last = 0;
+    const slots = columns[`bars_${storedName('worker_slot')}`];
     for (let i = begin; i < end; i++, row++) {
       bars.job[row] = columns.bars_job[i];
       bars.role[row] = columns.bars_role[i];
@@ -110,14 +110,14 @@ export class PlannedBars {
       bars.start_ms[row] = columns.bars_start_ms[i];
       bars.end_ms[row] = columns.bars_end_ms[i];
       bars.count[row] = columns.bars_count[i];
-      bars.lane[row] = columns.bars_lane[i];
+      bars.worker_slot[row] = slots[i];
       bars.chunk[row] = columns.bars_chunk[i];
       bars.group[row] = columns.bars_group[i];
       bars.born_ms[row] = atMs;
       bars.died_ms[row] = NEVER;
       const until = bars.end_ms[row];
       if (until > last && until < OPEN) last = until;
-      this.#lives(scope !== 'worker' ? bars.job[row] : /** @type {string} */ (workerOf(bars, row)), row);
+      this.#lives(ofWorkers ? /** @type {string} */ (workerOf(bars, row)) : bars.job[row], row);
     }
     return last;
   }

@@ -3,8 +3,8 @@
 
 import { Columns } from './growing-columns.js';
 
-/** @typedef {import('../frames.js').Sampled} Sampled */
-/** @typedef {import('../frames.js').FrameColumns} FrameColumns */
+/** @typedef {import('./frames.js').Sampled} Sampled */
+/** @typedef {import('./frames.js').FrameColumns} FrameColumns */
 /** @typedef {Record<string, ArrayLike<number>>} Plain */
 /** @typedef {Columns & Record<typeof SAMPLE_FIELDS[number], Float64Array>} SampleColumns */
 /** @typedef {Columns & Record<typeof USE_FIELDS[number], Float64Array>} UseColumns */

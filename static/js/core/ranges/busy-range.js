@@ -1,11 +1,11 @@
 // The range of time in which most of a run happens: the first range that a page shows.
 
-import { NEVER, OPEN } from '../bars.js';
+import { NEVER, OPEN } from '../columns/bars.js';
 
 const BULK = 0.98; // share of the bars that end in it
 const SLACK = 1.08;
 const WORTH = 0.75; // a range that is not shorter than this share of the run is the whole run
-const FEW = 50; // bars of which each counts
+const MIN_BARS = 50; // bars of which each counts
 
 /**
  * [from, to] in ms that holds the bulk of the bars; null where that is about the whole run, or bars are few.
@@ -22,7 +22,7 @@ export function busyRange({ bars, horizonMs }) {
     ends.push(bars.end_ms[bar]);
     first = Math.min(first, bars.start_ms[bar]);
   }
-  if (ends.length < FEW) return null;
+  if (ends.length < MIN_BARS) return null;
   const sorted = Float64Array.from(ends).sort();
   const last = sorted[Math.floor(BULK * (sorted.length - 1))];
   const width = (last - first) * SLACK;

@@ -1,6 +1,6 @@
 // Holders of a resource on some servers at one time, as known at a moment.
 
-import { PS, TRANSFER, demandOf, validAt } from '../bars.js';
+import { PS, heldBy, validAt } from '../columns/bars.js';
 import { capacityAt, capacitySteps, serverAt } from '../../util/capacity.js';
 
 /**
@@ -34,9 +34,9 @@ export function holdersOf({ bars }, info, { servers, r, t, p }) {
   let held = 0;
   for (let bar = 0; bar < bars.length; bar++) {
     if (bars.start_ms[bar] > t || bars.end_ms[bar] <= t || !wanted.has(bars.server[bar])) continue;
-    if (bars.role[bar] === TRANSFER || bars.lane[bar] >= 0 || !validAt(bars, bar, p)) continue;
+    if (!validAt(bars, bar, p)) continue;
     const isPs = bars.role[bar] === PS;
-    const amount = demandOf(bars, bar, r, info) * bars.count[bar];
+    const amount = heldBy(bars, bar, r, info);
     if (!amount) continue;
     const job = bars.job[bar];
     const holder = jobs.get(job) ?? { job, amount: 0, workers: 0, ps: 0, servers: [] };

@@ -1,16 +1,16 @@
 // Totals of a range of time, and the jobs that hold servers at one time; both as known at a moment.
 
-import { NEVER, OPEN, TRANSFER, WORKER, demandOf, endAt, validAt } from '../bars.js';
+import { NEVER, OPEN, TRANSFER, WORKER, endAt, heldBy, validAt } from '../columns/bars.js';
 import { spansOf } from '../job-spans.js';
-import { pricesOf } from './slot-prices.js';
+import { memberships } from '../memberships.js';
+import { pricesOf } from '../slot-prices.js';
+import { RESOURCE_COUNT, SITES } from '../../util/capacity.js';
 
 /** @typedef {import('../store.js').Store} Store */
 /** @typedef {import('../run-info.js').RunInfo} RunInfo */
-/** @typedef {import('./slot-prices.js').PriceSource} PriceSource */
+/** @typedef {import('../slot-prices.js').PriceSource} PriceSource */
 
 const HOUR_MS = 3_600_000;
-const SITES = ['edge', 'cloud'];
-const RESOURCES = 5;
 
 /**
  * The jobs whose workers run at time t: [job, workers], most workers first.
@@ -28,9 +28,8 @@ export function heldAt(store, t, p) {
     if (over || bars.start_ms[bar] > t || bars.role[bar] !== WORKER || !validAt(bars, bar, p)) continue;
     workers.set(bars.job[bar], (workers.get(bars.job[bar]) ?? 0) + bars.count[bar]);
   }
-  for (const [from, until, { jobs }] of store.groups)
-    if (from <= t && from <= p && (until === NEVER || until > t))
-      for (const job of jobs) workers.set(job, (workers.get(job) ?? 0) + 1);
+  for (const { job, from, until } of memberships(store.groups))
+    if (from <= t && from <= p && (until === NEVER || until > t)) workers.set(job, (workers.get(job) ?? 0) + 1);
   return [...workers].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 
@@ -77,8 +76,7 @@ function hoursHeld({ bars, groups }, info, p, from, to) {
     const ms = Math.min(to, endAt(bars, bar, p)) - Math.max(from, bars.start_ms[bar]);
     if (!(ms > 0)) continue;
     if (bars.role[bar] === WORKER) workers += ms * bars.count[bar];
-    const demand = demandOf(bars, bar, 0, info);
-    if (bars.lane[bar] < 0 && info.used[0]) gpu += (ms * bars.count[bar] * demand) / 1000;
+    if (info.used[0]) gpu += (ms * heldBy(bars, bar, 0, info)) / 1000;
   }
   for (const [begin, until, { servers }] of groups) {
     const end = until === NEVER ? p : until;
@@ -101,7 +99,7 @@ export function meanPrices(source, slotMs, resource, from, to) {
   return SITES.flatMap((site, place) => {
     let [sum, time] = [0, 0];
     for (let slot = Math.floor(from / slotMs); slot * slotMs < to && slot * slotMs < OPEN; slot++) {
-      const price = pricesOf(source, slot)?.[1][place * RESOURCES + resource];
+      const price = pricesOf(source, slot)?.[1][place * RESOURCE_COUNT + resource];
       if (!Number.isFinite(price)) continue;
       const ms = Math.min(to, (slot + 1) * slotMs) - Math.max(from, slot * slotMs);
       sum += price * ms;

@@ -1,14 +1,14 @@
 // WebSocket that reconnects; a connection without answers counts as lost.
 
-import { browser } from '../browser.js';
+import { browser } from './browser.js';
 import { unpack } from '../columns/column-codec.js';
-import { frameOf } from '../frames.js';
+import { frameOf } from '../columns/frames.js';
 
 const OPEN = 1; // WebSocket.OPEN
 const BACKOFF_MS = [250, 500, 1000, 2000, 5000, 10000];
 const PING_MS = 4000;
 const MAX_MISSED_PINGS = 2; // unanswered pings after which the connection is closed
-const OPENING_MS = 10000; // maximum time for a connection to open
+const MAX_OPENING_MS = 10000; // until a connection is open
 
 export class LiveSocket extends EventTarget {
   /**
@@ -16,7 +16,7 @@ export class LiveSocket extends EventTarget {
    * the connection is lost, 'closed' with .detail the code when the server ended it for good.
    *
    * @param {string} path of the address
-   * @param {import('../browser.js').Browser} env
+   * @param {import('./browser.js').Browser} env
    */
   constructor(path, env = browser) {
     super();
@@ -134,7 +134,7 @@ export class LiveSocket extends EventTarget {
       if (this.missed >= MAX_MISSED_PINGS) return this.#lost();
       this.missed++; // until a message arrives
       this.say({ type: 'ping' });
-    } else if (this.env.now() - this.openingSince > OPENING_MS) this.#lost();
+    } else if (this.env.now() - this.openingSince > MAX_OPENING_MS) this.#lost();
   }
 
   /** @param {LiveSocket['state']} state */

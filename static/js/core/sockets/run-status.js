@@ -2,7 +2,7 @@
 // stream of the run sends them all.
 
 import * as http from '../api.js';
-import { browser } from '../browser.js';
+import { browser } from './browser.js';
 import { LiveSocket, detailOf } from './live-socket.js';
 import { endOf, goneAs } from './run-end.js';
 
@@ -14,7 +14,7 @@ export class RunStatus extends EventTarget {
    * @param {number} runId
    * @param {{load<T>(request: Promise<T>, again: () => unknown): Promise<T | null>, forget(): void}} part of the page,
    *   which shows failures and repeats requests
-   * @param {import('../browser.js').Browser} env
+   * @param {import('./browser.js').Browser} env
    * @param {{get(path: string): Promise<any>}} api
    */
   constructor(runId, part, env = browser, api = http) {

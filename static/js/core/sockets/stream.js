@@ -2,7 +2,7 @@
 // requested again by number, and a page that fell behind (hidden tab, slow, offline) loads a new snapshot.
 
 import * as http from '../api.js';
-import { browser } from '../browser.js';
+import { browser } from './browser.js';
 import { LiveSocket, detailOf } from './live-socket.js';
 import { endOf, goneAs } from './run-end.js';
 
@@ -19,7 +19,7 @@ export class Stream extends EventTarget {
    *
    * @param {number | string} runId
    * @param {import('../store.js').Store} store
-   * @param {import('../browser.js').Browser} env
+   * @param {import('./browser.js').Browser} env
    * @param {{get(path: string): Promise<any>, getColumns(path: string): Promise<any>}} api
    */
   constructor(runId, store, env = browser, api = http) {
@@ -114,7 +114,7 @@ export class Stream extends EventTarget {
     this.#emit('status', status);
   }
 
-  /** @param {import('../frames.js').Frame} frame */
+  /** @param {import('../columns/frames.js').Frame} frame */
   #frame(frame) {
     const { store } = this;
     if (frame.first > store.lastSeq + 1) {

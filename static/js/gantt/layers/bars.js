@@ -1,11 +1,10 @@
 // Bars as rectangles filled colour by colour, with names if they are wide enough.
 
-import { OPEN, PS, SUSPENDED, TRANSFER, endAt } from '../../core/bars.js';
+import { OPEN, PS, SUSPENDED, TRANSFER, endAt, roleName } from '../../core/columns/bars.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, plural } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 import { addStrip, fillAll } from './strips.js';
-import { roleName } from '../roles.js';
 
 const LABEL_PX = 11;
 const MAX_LABELS = 400;
@@ -31,23 +30,23 @@ export class Bars extends Layer {
   #row(ctx, frame, each, rects, strips) {
     const { bars } = this.store;
     const { c } = frame;
-    const { lanePx } = each;
-    frame.eachBar(each, (bar, lane, x, right) => {
+    const { subRowPx } = each;
+    frame.eachBar(each, (bar, subRow, x, right) => {
       const job = bars.job[bar];
       const dim = frame.dims(job);
       const [own, ink] = frame.paint(job, c);
       const color = dim ? c.line : own;
-      const rect = frame.rectOf(each, lane, x, right);
+      const rect = frame.rectOf(each, subRow, x, right);
       if (bars.role[bar] === TRANSFER) {
-        addStrip(ctx, strips, { x: rect[0], width: rect[2], foot: each.y + (lane + 1) * lanePx, lanePx, color });
+        addStrip(ctx, strips, { x: rect[0], width: rect[2], foot: each.y + (subRow + 1) * subRowPx, subRowPx, color });
         return;
       }
       const isStriped = bars.role[bar] === PS || bars.role[bar] === SUSPENDED;
-      const fill = isStriped && lanePx >= 4 ? stripes(ctx, color) : color;
+      const fill = isStriped && subRowPx >= 4 ? stripes(ctx, color) : color;
       const list = rects.get(fill);
       if (list) list.push(rect[0], rect[1], rect[2], rect[3]);
       else rects.set(fill, rect);
-      if (lanePx >= LABEL_PX && rect[2] > 34 && !isStriped)
+      if (subRowPx >= LABEL_PX && rect[2] > 34 && !isStriped)
         this.#label(frame, each, bar, rect, right, dim ? c.muted : ink);
     });
   }
@@ -56,8 +55,9 @@ export class Bars extends Layer {
   #label(frame, { row }, bar, rect, right, fill) {
     const { bars } = this.store;
     const { list } = this.labels;
-    if (list.length >= MAX_LABELS || (row.kind === 'job' && (bars.lane[bar] >= 0 || bars.chunk[bar] >= 0))) return;
-    const count = bars.count[bar] * frame.rows.copiesOf(bar);
+    if (list.length >= MAX_LABELS || (row.kind === 'job' && (bars.worker_slot[bar] >= 0 || bars.chunk[bar] >= 0)))
+      return;
+    const count = bars.count[bar] * frame.rows.subRows.copiesOf(bar);
     const name = frame.jobName(bars.job[bar]);
     const x = Math.max(rect[0], frame.area.left);
     list.push([count > 1 ? `${name} ×${number(count, 0)}` : name, x, rect[1] + rect[3] / 2 + 0.5, right - x, fill]);
@@ -72,7 +72,7 @@ export class Bars extends Layer {
 
   describe({ row, found }, frame) {
     const { bars } = this.store;
-    const shown = this.#alike(found.filter((bar) => frame.rows.copiesOf(bar) !== 0));
+    const shown = this.#alike(found.filter((bar) => frame.rows.subRows.copiesOf(bar) !== 0));
     const lines = shown.slice(0, MAX_LINES).map(({ bar, count }) => {
       const who = row.kind === 'job' ? frame.serverName(bars.server[bar]) : frame.jobName(bars.job[bar]);
       return [who, `${this.#what(bar, count, frame)}, ${spanOf(bars, bar, frame)}`, bars.job[bar]];
@@ -98,7 +98,7 @@ export class Bars extends Layer {
 
   #what(bar, count, frame) {
     const { chunk, role } = this.store.bars;
-    const copies = frame.rows.copiesOf(bar);
+    const copies = frame.rows.subRows.copiesOf(bar);
     if (copies > 1) return `${number(copies, 0)} chunks`;
     if (chunk[bar] >= 0) return `chunk ${number(chunk[bar] + 1, 0)}`;
     return `${number(count, 0)} ${roleName(role[bar], count)}`;

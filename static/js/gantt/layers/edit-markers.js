@@ -10,20 +10,28 @@ export class EditMarkers extends Layer {
   constructor(store) {
     super('edit-markers', LEVEL.EVENTS);
     this.store = store;
+    this.heads = []; // [place in store.edits, x, px wide] of each number, as painted
   }
 
   /** Edits up to the time shown. */
   paint(ctx, frame) {
+    this.heads = [];
     this.store.edits.forEach(([atMs], i) => {
       const x = Math.round(frame.xOf(atMs)) + 0.5;
-      if (atMs <= frame.p && x >= frame.area.left && x <= frame.area.right) marker(ctx, frame, x, String(i + 1));
+      if (atMs <= frame.p && x >= frame.area.left && x <= frame.area.right)
+        this.heads.push([i, x, marker(ctx, frame, x, String(i + 1))]);
     });
   }
 
+  /** The edit whose number is at the point, the one on top, or else whose line is near. */
   hit(x, y, frame) {
-    const near = ([atMs]) => atMs <= frame.p && Math.abs(frame.xOf(atMs) - x) <= NEAR_PX;
-    const place = frame.area ? this.store.edits.findIndex(near) : -1;
-    return place < 0 ? null : { place, alone: true };
+    const { area } = frame;
+    if (!area) return null;
+    const onHead = y >= area.top && y <= area.top + HEAD_PX;
+    const [place] =
+      (onHead && this.heads.findLast(([, left, width]) => x >= left && x <= left + width)) ||
+      (this.heads.find(([, line]) => Math.abs(line - x) <= NEAR_PX) ?? []);
+    return place === undefined ? null : { place, alone: true };
   }
 
   describe({ place }) {
@@ -32,6 +40,7 @@ export class EditMarkers extends Layer {
   }
 }
 
+/** Paints the line and the number of an edit; returns the width of the number's box. */
 function marker(ctx, { area, c }, x, text) {
   ctx.strokeStyle = c.accent;
   ctx.lineWidth = 1;
@@ -43,8 +52,10 @@ function marker(ctx, { area, c }, x, text) {
   ctx.setLineDash([]);
   ctx.font = '600 10px system-ui, sans-serif';
   ctx.fillStyle = c.accent;
-  ctx.fillRect(x, area.top, ctx.measureText(text).width + 8, HEAD_PX);
+  const width = ctx.measureText(text).width + 8;
+  ctx.fillRect(x, area.top, width, HEAD_PX);
   ctx.fillStyle = c.accentInk;
   ctx.textBaseline = 'middle';
   ctx.fillText(text, x + 4, area.top + HEAD_PX / 2);
+  return width;
 }

@@ -5,7 +5,7 @@ import { duration } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
 const STRIPE_PX = 5;
-const MIN_PX = 2; // height of a sub-lane
+const MIN_PX = 2; // height of a sub-row
 const MAX_BOXES = 4000; // that are drawn
 
 export class ForecastLayer extends Layer {
@@ -33,8 +33,8 @@ export class ForecastLayer extends Layer {
     if (!this.live() || !this.rows.length) return;
     for (const each of frame.views) {
       const { kind, index } = each.row;
-      if (kind === 'server') this.#lanes(frame, each, this.byServer.get(index));
-      else if (kind === 'many') this.#lanes(frame, each, this.#groups(frame.rows).get(index));
+      if (kind === 'server') this.#subRows(frame, each, this.byServer.get(index));
+      else if (kind === 'many') this.#subRows(frame, each, this.#subRowsByGroup(frame.rows).get(index));
       else if (kind === 'job' && this.byJob.has(index))
         this.#box(frame, each.y, frame.rowPx - 1, this.byJob.get(index));
     }
@@ -46,17 +46,17 @@ export class ForecastLayer extends Layer {
     ctx.restore();
   }
 
-  /** The lanes of each row of a site, user or queue. */
-  #groups({ order, groupsOf }) {
+  /** The sub-rows of each row of a site, user or queue. */
+  #subRowsByGroup({ order, groupsOf }) {
     if (this.byGroup?.order !== order) this.byGroup = { order, of: laid(this.rows, groupsOf) };
     return this.byGroup.of;
   }
 
-  #lanes(frame, { y }, held) {
+  #subRows(frame, { y }, held) {
     if (!held) return;
     const height = Math.max(MIN_PX, (frame.rowPx - 2) / held.ends.length);
     for (const box of held.boxes) {
-      const top = y + 1 + box.lane * height;
+      const top = y + 1 + box.subRow * height;
       if (top + height <= y + frame.rowPx) this.#box(frame, top, height, box.row);
     }
   }
@@ -80,16 +80,16 @@ export class ForecastLayer extends Layer {
   }
 }
 
-/** Map of key -> {boxes: [{row, lane}], ends}: each forecast has the first lane that is free from its start on. */
+/** Map of key -> {boxes: [{row, subRow}], ends}: each forecast has the first sub-row that is free from its start on. */
 function laid(rows, keysOf) {
   const found = new Map();
   for (const row of rows)
     for (const key of keysOf(row)) {
       const held = found.get(key) ?? { boxes: [], ends: [] };
-      let lane = held.ends.findIndex((end) => end <= row.start_ms);
-      if (lane < 0) lane = held.ends.length;
-      held.ends[lane] = row.finish_ms;
-      held.boxes.push({ row, lane });
+      let subRow = held.ends.findIndex((end) => end <= row.start_ms);
+      if (subRow < 0) subRow = held.ends.length;
+      held.ends[subRow] = row.finish_ms;
+      held.boxes.push({ row, subRow });
       found.set(key, held);
     }
   return found;

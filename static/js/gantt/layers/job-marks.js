@@ -1,6 +1,7 @@
 // Marks in rows of jobs: the wait as a thin line, a rejection as a cross at its time.
 
-import { NEVER } from '../../core/bars.js';
+import { NEVER } from '../../core/columns/bars.js';
+import { rejectionBy } from '../../core/job-state.js';
 import { LEVEL, Layer } from './layer.js';
 
 export class JobMarks extends Layer {
@@ -16,17 +17,17 @@ export class JobMarks extends Layer {
 
   #row(ctx, frame, row, y) {
     const { p, c, rowPx } = frame;
-    const { jobs, verdicts } = this.store;
+    const { jobs } = this.store;
     const arrived = jobs.arrived_ms[row.index];
     if (arrived === NEVER || arrived > p) return;
-    const rejected = verdicts[row.index]?.[0] === 'rejected' && jobs.decided_ms[row.index] <= p;
+    const rejected = rejectionBy(jobs, row.index, p);
+    const end = rejected ?? p;
     const start = jobs.start_ms[row.index];
-    const begun = start === NEVER ? p : Math.min(start, Math.max(p, arrived));
-    const [x, until] = [frame.xOf(arrived), frame.xOf(rejected ? jobs.decided_ms[row.index] : begun)];
-    ctx.fillStyle = rejected ? c.bad : c.muted;
+    const [x, until] = [frame.xOf(arrived), frame.xOf(start === NEVER ? end : Math.min(start, end))];
+    ctx.fillStyle = rejected === null ? c.muted : c.bad;
     ctx.fillRect(x, y + rowPx / 2 - 0.5, Math.max(1, until - x), 1);
     ctx.fillRect(x, y + 1, 1, rowPx - 2);
-    if (rejected) cross(ctx, until, y + rowPx / 2, Math.min(4, rowPx / 3), c.bad);
+    if (rejected !== null) cross(ctx, frame.xOf(rejected), y + rowPx / 2, Math.min(4, rowPx / 3), c.bad);
   }
 
   /** A hit anywhere in the row names its job. */

@@ -19,6 +19,11 @@ export class Layer {
     this.level = level;
   }
 
+  /** Text that changes with what the note below the schedule states of this layer. */
+  get signature() {
+    return '';
+  }
+
   /** Paints the part in the frame. */
   paint(_ctx, _frame) {}
 

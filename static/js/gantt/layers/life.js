@@ -1,11 +1,11 @@
 // The whole life of each selected job: from its arrival to its end, over all rows, with its name and its segments.
 
-import { NEVER } from '../../core/bars.js';
+import { NEVER } from '../../core/columns/bars.js';
 import { spansOf } from '../../core/job-spans.js';
 import { clock, duration } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
-const LANE_PX = 7;
+const SUB_ROW_PX = 7;
 const TAG_PX = 14; // height of the tags of the present and of edits, below which the name stands
 const MAX_LIVES = 6; // drawn at the same time
 
@@ -40,15 +40,15 @@ export class Life extends Layer {
     if (!span) return;
     const { area, c } = frame;
     const [x, right] = span;
-    const y = area.top + place * LANE_PX;
+    const y = area.top + place * SUB_ROW_PX;
     const [color] = frame.paint(job, c);
     ctx.fillStyle = c.muted;
-    ctx.fillRect(x, y + LANE_PX / 2 - 1, right - x, 1);
+    ctx.fillRect(x, y + SUB_ROW_PX / 2 - 1, right - x, 1);
     ctx.fillStyle = color;
     for (const { begin, until, state } of spansOf(this.store, frame.p).of(job)) {
       if (state === 'suspended') continue;
       const run = frame.spanOf(begin, Math.min(until, life[1]));
-      if (run) ctx.fillRect(run[0], y + 1, Math.max(2, run[1] - run[0]), LANE_PX - 3);
+      if (run) ctx.fillRect(run[0], y + 1, Math.max(2, run[1] - run[0]), SUB_ROW_PX - 3);
     }
     if (place) return;
     ctx.strokeStyle = c.ink;
@@ -76,7 +76,7 @@ export class Life extends Layer {
     ctx.textBaseline = 'middle';
     const width = ctx.measureText(text).width + 10;
     const left = Math.max(area.left, Math.min(x, area.right - width));
-    const y = area.top + Math.max(lives * LANE_PX, TAG_PX);
+    const y = area.top + Math.max(lives * SUB_ROW_PX, TAG_PX);
     ctx.fillStyle = c.panel;
     ctx.fillRect(left, y, width, 15);
     ctx.fillStyle = c.ink;

@@ -1,6 +1,6 @@
 // Arrows from the bar at which a job was suspended to the bar at which it resumes, on demand.
 
-import { WORKER } from '../../core/bars.js';
+import { WORKER } from '../../core/columns/bars.js';
 import { spansOf } from '../../core/job-spans.js';
 import { LEVEL, Layer } from './layer.js';
 
@@ -37,10 +37,10 @@ export class Links extends Layer {
     const found = new Map();
     for (const each of frame.views) {
       if (each.how !== 'bars') continue;
-      frame.eachBar(each, (bar, lane, x, right) => {
+      frame.eachBar(each, (bar, subRow, x, right) => {
         const job = bars.job[bar];
         if (bars.role[bar] !== WORKER || frame.dims(job)) return;
-        const y = each.y + (lane + 0.5) * each.lanePx;
+        const y = each.y + (subRow + 0.5) * each.subRowPx;
         if (!found.has(job)) found.set(job, new Map());
         found.get(job).set(`s${bars.start_ms[bar]}`, [x, y]);
         found.get(job).set(`e${bars.end_ms[bar]}`, [right, y]);

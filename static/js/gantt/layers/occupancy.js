@@ -1,7 +1,7 @@
 // Rows with many bars, or too low for them: each pixel is shaded by the allocated share of the most allocated resource,
 // or, in a row without a capacity, by the number of workers.
 
-import { NEVER } from '../../core/bars.js';
+import { validAt } from '../../core/columns/bars.js';
 import { number, percent } from '../../util/format.js';
 import { fullest } from '../../core/held-shares.js';
 import { addInterval } from '../../util/interval-sums.js';
@@ -120,14 +120,14 @@ export class Raster {
  * that have bars. diff must be all 0, and is all 0 again afterwards.
  */
 export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
-  const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;
+  const { start_ms: start, end_ms: end } = bars;
   most.fill(0);
   const shown = [];
   let [first, last] = [width, 0];
   for (let i = low; i < high; i++) {
     const bar = sorted[i];
     if (only && !only[bars.job[bar]]) continue;
-    if (born[bar] > p || (died[bar] !== NEVER && died[bar] <= p)) continue;
+    if (!validAt(bars, bar, p)) continue;
     const [a, b] = [(start[bar] - from) / msPerPx, (end[bar] - from) / msPerPx];
     if (b <= Math.max(a, 0) || a >= width) continue;
     shown.push(bar);

@@ -1,11 +1,12 @@
 // Background of the rows: headings, lines between rows, and outages of servers.
 
 import { outagesAt } from '../../util/capacity.js';
-import { clock } from '../../util/format.js';
-import { OPEN } from '../../core/bars.js';
+import { drainText, drainsOf, outageText } from '../../core/ranges/outage-text.js';
+import { rulesOf } from '../../util/run-modes.js';
 import { LEVEL, Layer } from './layer.js';
 
 const LINE_PX = 9; // rows this high are divided by lines
+const DASH_PX = 4; // of a dash and of the space after it
 
 export class RowGrid extends Layer {
   constructor() {
@@ -24,12 +25,11 @@ export class RowGrid extends Layer {
       }
       for (const [begin, end] of awayOf(row, frame)) {
         const span = frame.spanOf(begin, end);
-        if (!span) continue;
-        ctx.fillStyle = c.same; // not c.line, which is the colour of dimmed bars
-        ctx.fillRect(span[0], y + 1, span[1] - span[0], Math.max(1, rowPx - 2));
-        if (rowPx < LINE_PX) continue;
-        ctx.fillStyle = c.muted; // the fill alone hardly differs from the background
-        for (const edge of [y + 1, y + rowPx - 2]) ctx.fillRect(span[0], Math.round(edge), span[1] - span[0], 1);
+        if (span) paintOutage(ctx, span, y, rowPx, c);
+      }
+      for (const { from, until } of drainsIn(row, frame)) {
+        const span = frame.spanOf(from, Math.min(until, frame.p));
+        if (span) paintDrain(ctx, span, y, rowPx, c.muted);
       }
     }
   }
@@ -37,12 +37,39 @@ export class RowGrid extends Layer {
   hit(x, y, frame) {
     const point = frame.at(x, y);
     const away = point && awayOf(point.row, frame).find(([begin, end]) => begin <= point.t && point.t < end);
-    return away ? { until: away[1] } : null;
+    if (away) return { text: outageText(frame.info.cluster.servers[point.row.index], away, frame.p) };
+    const drain =
+      point &&
+      drainsIn(point.row, frame).find(({ from, until }) => from <= point.t && point.t < Math.min(until, frame.p));
+    return drain ? { text: drainText(drain) } : null;
   }
 
-  describe({ until }) {
-    return [['', until < OPEN ? `unavailable until ${clock(until)}` : 'unavailable']];
+  describe({ text }) {
+    return [['', text]];
   }
+}
+
+/** An outlined box, which no bar is: the fill alone looks like a planned bar, or hardly differs from the background. */
+function paintOutage(ctx, [left, right], y, rowPx, c) {
+  const top = Math.round(y + 1);
+  const height = Math.max(1, Math.round(y + rowPx - 1) - top);
+  ctx.fillStyle = c.muted;
+  ctx.fillRect(left, top, right - left, height);
+  if (height <= 2 || right - left <= 2) return; // no room inside
+  ctx.fillStyle = c.same; // not c.line, which is the colour of dimmed bars
+  ctx.fillRect(left + 1, top + 1, right - left - 2, height - 2);
+}
+
+/** Dashes at the top and at the foot of a row, where they do not cover the bars of the jobs that still run. */
+function paintDrain(ctx, [left, right], y, rowPx, color) {
+  ctx.fillStyle = color;
+  for (let x = left; x < right; x += 2 * DASH_PX)
+    for (const edge of [y + 1, y + rowPx - 2]) ctx.fillRect(x, Math.round(edge), Math.min(DASH_PX, right - x), 1);
+}
+
+function drainsIn(row, { info, p }) {
+  const server = row.kind === 'server' && info.cluster.servers[row.index];
+  return server ? drainsOf(server, p) : [];
 }
 
 /**
@@ -51,5 +78,5 @@ export class RowGrid extends Layer {
  */
 function awayOf(row, { info, p }) {
   const server = row.kind === 'server' && info.cluster.servers[row.index];
-  return server ? outagesAt(server, p, info.run?.mode === 'mirror') : [];
+  return server ? outagesAt(server, p, rulesOf(info.run).looksAhead) : [];
 }

@@ -1,4 +1,4 @@
-// Rectangles that are filled colour by colour, and thin hatched strips at the foot of a sub-lane.
+// Rectangles that are filled colour by colour, and thin hatched strips at the foot of a sub-row.
 
 import { stripes } from '../../util/colors.js';
 
@@ -11,8 +11,8 @@ export function fillAll(ctx, rects) {
 }
 
 /** Adds a strip whose foot is at `foot`. */
-export function addStrip(ctx, rects, { x, width, foot, lanePx, color }) {
-  const height = Math.min(4, Math.max(1.5, lanePx / 3));
+export function addStrip(ctx, rects, { x, width, foot, subRowPx, color }) {
+  const height = Math.min(4, Math.max(1.5, subRowPx / 3));
   const fill = stripes(ctx, color);
   if (!rects.has(fill)) rects.set(fill, []);
   rects.get(fill).push(x, foot - height, Math.max(1, width), height);

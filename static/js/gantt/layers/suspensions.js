@@ -1,13 +1,13 @@
 // Segments of a chunk or gang: bars that end because it was suspended, and bars that begin because it resumes.
 
-import { NEVER, PS, WORKER, validAt } from '../../core/bars.js';
+import { NEVER, PS, WORKER, chunkKey, validAt } from '../../core/columns/bars.js';
+import { rejectionBy } from '../../core/job-state.js';
 import { LEVEL, Layer } from './layer.js';
 
 const NOTCH_PX = 5;
 const MAX_LINES = 6; // bars listed in a tooltip
-const GANG = 0xfffff; // chunk of a bar without one
 
-export class Pieces {
+export class Segments {
   constructor(store) {
     this.store = store;
     this.#forget();
@@ -24,7 +24,7 @@ export class Pieces {
     const end = bars.end_ms[bar];
     let next = Infinity;
     let before = -Infinity;
-    for (let other = this.last.get(key(bars, bar)) ?? -1; other >= 0; other = this.earlier[other]) {
+    for (let other = this.last.get(chunkKey(bars, bar)) ?? -1; other >= 0; other = this.earlier[other]) {
       if (other === bar || !validAt(bars, other, p)) continue;
       if (bars.start_ms[other] >= end) next = Math.min(next, bars.start_ms[other]);
       else if (bars.end_ms[other] <= start) before = Math.max(before, bars.end_ms[other]);
@@ -49,7 +49,7 @@ export class Pieces {
     }
     for (let bar = this.seen; bar < bars.length; bar++) {
       if (bars.role[bar] !== WORKER) continue;
-      const chunk = key(bars, bar);
+      const chunk = chunkKey(bars, bar);
       this.earlier[bar] = this.last.get(chunk) ?? -1;
       this.last.set(chunk, bar);
     }
@@ -57,7 +57,7 @@ export class Pieces {
   }
 }
 
-/** Mark in rows of jobs: a thin line from start to finish, visible where no bar covers it. */
+/** Mark in rows of jobs: a thin line from start to finish or rejection, visible where no bar covers it. */
 export class SuspensionLines extends Layer {
   constructor(store) {
     super('suspension-lines', LEVEL.MARKS);
@@ -72,13 +72,13 @@ export class SuspensionLines extends Layer {
   }
 
   #row(ctx, frame, job, y) {
-    const { jobs, verdicts } = this.store;
+    const { jobs } = this.store;
     const [arrived, start] = [jobs.arrived_ms[job], jobs.start_ms[job]];
     // the store has only the newest plan
     const finish = frame.p < this.store.simMs ? Math.min(frame.p, jobs.finish_ms[job]) : jobs.finish_ms[job];
-    const rejected = verdicts[job]?.[0] === 'rejected' && jobs.decided_ms[job] <= frame.p;
-    if (arrived === NEVER || arrived > frame.p || start === NEVER || rejected) return;
-    const span = frame.spanOf(start, finish === NEVER ? frame.p : finish);
+    if (arrived === NEVER || arrived > frame.p || start === NEVER) return;
+    const end = rejectionBy(jobs, job, frame.p) ?? (finish === NEVER ? frame.p : finish);
+    const span = frame.spanOf(start, end);
     if (span) ctx.fillRect(span[0], y + frame.rowPx * 0.25, span[1] - span[0], 1);
   }
 }
@@ -88,23 +88,23 @@ export class SuspensionMarks extends Layer {
   constructor(store) {
     super('suspension-marks', LEVEL.ON_BARS);
     this.store = store;
-    this.pieces = new Pieces(store);
+    this.segments = new Segments(store);
   }
 
   paint(ctx, frame) {
     ctx.fillStyle = frame.c.panel;
     ctx.beginPath();
     for (const each of frame.views)
-      if (each.how === 'bars' && each.row.kind === 'server' && each.lanePx >= 3) this.#row(ctx, frame, each);
+      if (each.how === 'bars' && each.row.kind === 'server' && each.subRowPx >= 3) this.#row(ctx, frame, each);
     ctx.fill();
   }
 
   #row(ctx, frame, each) {
     const { role } = this.store.bars;
-    frame.eachBar(each, (bar, lane, x, right) => {
-      const rect = frame.rectOf(each, lane, x, right);
+    frame.eachBar(each, (bar, subRow, x, right) => {
+      const rect = frame.rectOf(each, subRow, x, right);
       if (role[bar] !== WORKER || rect[2] <= 3) return;
-      const [suspended, resumed] = this.pieces.ends(bar, frame.p);
+      const [suspended, resumed] = this.segments.ends(bar, frame.p);
       if (suspended) notch(ctx, rect[0] + rect[2], -1, rect);
       if (resumed) notch(ctx, rect[0], 1, rect);
     });
@@ -115,7 +115,7 @@ export class SuspensionMarks extends Layer {
     if (!point || point.how === 'owned' || point.how === 'none') return null;
     const cut = [];
     for (const bar of frame.barsAt(point).slice(0, MAX_LINES)) {
-      const [suspended, resumed] = this.store.bars.role[bar] === PS ? [] : this.pieces.ends(bar, frame.p);
+      const [suspended, resumed] = this.store.bars.role[bar] === PS ? [] : this.segments.ends(bar, frame.p);
       if (suspended || resumed) cut.push([bar, resumed, suspended]);
     }
     return cut.length ? { cut } : null;
@@ -136,8 +136,4 @@ function notch(ctx, x, into, [, top, width, height]) {
   ctx.lineTo(x + into * size, top);
   ctx.lineTo(x, top + height);
   ctx.closePath();
-}
-
-function key(bars, bar) {
-  return bars.job[bar] * (GANG + 1) + (bars.chunk[bar] < 0 ? GANG : bars.chunk[bar]);
 }

@@ -8,11 +8,10 @@ import { PagePart } from '../../ui/failures/page-part.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, plural } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
-import { CLOUD, NEVER, WORKER } from '../../core/bars.js';
+import { CLOUD, NEVER, WORKER, chunkKey } from '../../core/columns/bars.js';
 import { LEVEL, Layer } from './layer.js';
 import { addStrip, fillAll } from './strips.js';
 
-const GANG = 0xfffff; // chunk of a bar without one
 const MAX_LINES = 4;
 
 export class Uploads extends Layer {
@@ -65,38 +64,38 @@ export class Uploads extends Layer {
   }
 
   /**
-   * Mark on rows of bars: thin, hatched, at the foot of the sub-lane where the chunk will run; else at the foot of the
+   * Mark on rows of bars: thin, hatched, at the foot of the sub-row where the chunk will run; else at the foot of the
    * row.
    */
   paint(ctx, frame) {
     const strips = new Map();
     for (const each of frame.views) {
-      if (each.how === 'bars' && each.lanePx >= 2) this.#onLanes(ctx, frame, each, strips);
+      if (each.how === 'bars' && each.subRowPx >= 2) this.#onSubRows(ctx, frame, each, strips);
       else if (each.how === 'shade' && frame.rowPx >= 8) this.#under(ctx, frame, each);
     }
     fillAll(ctx, strips);
   }
 
-  #onLanes(ctx, frame, each, strips) {
+  #onSubRows(ctx, frame, each, strips) {
     const { bars } = this.store;
     const { area, view, selected, c } = frame;
     let last = '';
     for (const i of this.of(each.row, view.from, view.to, frame.p)) {
       const bar = this.bar[i];
       const job = bars.job[bar];
-      const lane = each.row.kind === 'job' ? 0 : frame.rows.lanes[bar];
-      if (lane >= each.lanes || frame.rows.copiesOf(bar) === 0) continue;
+      const subRow = each.row.kind === 'job' ? 0 : frame.rows.subRows.at(bar);
+      if (subRow >= each.subRows || frame.rows.subRows.copiesOf(bar) === 0) continue;
       const x = Math.max(area.left - 2, frame.xOf(this.from[i]));
       const right = Math.min(area.right + 2, frame.xOf(this.until[i]));
-      const same = `${job}/${lane}/${x}/${right}`; // chunks of a job that share a sub-lane travel together
+      const same = `${job}/${subRow}/${x}/${right}`; // chunks of a job that share a sub-row travel together
       if (same === last) continue;
       last = same;
       const color = selected !== null && selected !== job ? c.muted : frame.paint(job, c)[0];
       addStrip(ctx, strips, {
         x,
         width: right - x,
-        foot: each.y + (lane + 1) * each.lanePx,
-        lanePx: each.lanePx,
+        foot: each.y + (subRow + 1) * each.subRowPx,
+        subRowPx: each.subRowPx,
         color,
       });
     }
@@ -168,9 +167,8 @@ export class Uploads extends Layer {
     const { bars } = this.store;
     if (this.generation !== this.store.generation) this.#forget();
     for (let bar = this.seen; bar < bars.length; bar++) {
-      const chunk = bars.chunk[bar];
-      if (bars.role[bar] !== WORKER || (chunk < 0 && bars.server[bar] !== CLOUD)) continue;
-      const key = bars.job[bar] * (GANG + 1) + (chunk < 0 ? GANG : chunk);
+      if (bars.role[bar] !== WORKER || (bars.chunk[bar] < 0 && bars.server[bar] !== CLOUD)) continue;
+      const key = chunkKey(bars, bar);
       if (this.known.has(key)) continue;
       this.known.add(key);
       this.#add(bar);

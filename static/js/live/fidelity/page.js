@@ -4,14 +4,15 @@ import { get, post } from '../../core/api.js';
 import { table } from '../../ui/data-table.js';
 import { $, $$, errorLine, fill, h, setText } from '../../ui/dom.js';
 import { connectionBadge } from '../../ui/connection-badge.js';
-import { duration, number, percent, plural } from '../../util/format.js';
+import { duration, number, percent, plural, wallOfUnix } from '../../util/format.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { Poll } from '../../util/poll.js';
+import { BackgroundWork } from '../../ui/background-work.js';
 import { STATES, calibrationText } from '../forecasts.js';
 import { progressText, replaySection } from './replay.js';
 
 const AGAIN_MS = 10_000;
-const BUSY_MS = 1000; // while a replay is computed
+const BUSY_MS = 1000; // while something is computed
 const LEADS = {
   under_1_min: 'less than 1 min',
   '1_to_10_min': '1 to 10 min',
@@ -30,32 +31,32 @@ export function biasText(ms) {
 
 const errorColumns = (first) => [
   first,
-  { title: 'Forecasts', number: true, cell: ({ figures }) => number(figures.count, 0) },
-  { title: 'Mean error', number: true, cell: ({ figures }) => duration(figures.mean_ms) },
-  { title: 'Median', number: true, cell: ({ figures }) => duration(figures.median_ms) },
+  { title: 'Forecasts', number: true, cell: ({ errors }) => number(errors.count, 0) },
+  { title: 'Mean error', number: true, cell: ({ errors }) => duration(errors.mean_ms) },
+  { title: 'Median', number: true, cell: ({ errors }) => duration(errors.median_ms) },
   {
     title: '90th percentile',
     number: true,
     hint: 'Nine of ten errors are smaller',
-    cell: ({ figures }) => duration(figures.p90_ms),
+    cell: ({ errors }) => duration(errors.p90_ms),
   },
   ...['1 min', '10 min', '1 h'].map((text, place) => ({
     title: `Within ${text}`,
     number: true,
-    cell: ({ figures }) => (figures.count ? percent(figures.within[place]) : '–'),
+    cell: ({ errors }) => (errors.count ? percent(errors.within[place]) : '–'),
   })),
   {
     title: 'Bias',
     number: true,
     hint: 'How much earlier or later than the actual start the forecasts are on average',
-    cell: ({ figures }) => biasText(figures.count ? figures.bias_ms : null),
+    cell: ({ errors }) => biasText(errors.count ? errors.bias_ms : null),
   },
 ];
 
 function rivals({ starts, best }) {
   const rows = starts
     .filter(({ total }) => total.count)
-    .map((one) => ({ ...one, figures: one.total, title: one.method === best ? `${one.title} (in use)` : one.title }));
+    .map((one) => ({ ...one, errors: one.total, title: one.method === best ? `${one.title} (in use)` : one.title }));
   const columns = [
     ...errorColumns({ title: 'Method', cell: ({ title }) => title }),
     {
@@ -70,7 +71,7 @@ function rivals({ starts, best }) {
 
 function leads({ starts }) {
   const twin = starts.find(({ method }) => method === 'twin');
-  const rows = (twin?.leads ?? []).map((one) => ({ title: LEADS[one.lead], figures: one }));
+  const rows = (twin?.leads ?? []).map((one) => ({ title: LEADS[one.lead], errors: one }));
   return table(errorColumns({ title: 'Lead', cell: ({ title }) => title }), rows);
 }
 
@@ -101,9 +102,9 @@ function runTimes({ run_times: rows, best }) {
   );
 }
 
-function summary({ calibration, figures }) {
+function summary({ calibration, figures: errors }) {
   const { hint } = calibrationText(calibration);
-  const twin = figures.starts.find(({ method }) => method === 'twin').total;
+  const twin = errors.starts.find(({ method }) => method === 'twin').total;
   const tile = (term, value, note) =>
     h('div', {}, h('dt', {}, term), h('dd', {}, value), h('dd', { class: 'muted small' }, note));
   const { count, share, low, high } = calibration;
@@ -120,26 +121,24 @@ function summary({ calibration, figures }) {
     tile(
       'Mean error of starts',
       duration(twin.mean_ms),
-      `${plural(twin.count, 'forecast')} in ${plural(figures.days, 'day')}`,
+      `${plural(twin.count, 'forecast')} in ${plural(errors.days, 'day')}`,
     ),
     tile('Bias', biasText(twin.bias_ms), 'average of all forecasts'),
-    tile('Mean error of ends', duration(figures.finishes.mean_ms), plural(figures.finishes.count, 'forecast')),
+    tile('Mean error of ends', duration(errors.finishes.mean_ms), plural(errors.finishes.count, 'forecast')),
   ];
 }
 
 function audit({ checked_at: at, compared, count, error, accounted }) {
   if (error) return `The drift audit failed: ${error}`;
   if (!at) return 'The log is first compared with the cluster two minutes after the start of a run.';
-  const time = new Date(at * 1000).toISOString().slice(0, 16).replace('T', ' ');
   const found = plural(count, 'difference');
-  const without = accounted ? '' : ', which keeps no accounting,';
-  return `${found} between the log and the cluster${without} in ${number(compared, 0)} jobs and nodes, ${time} UTC.`;
+  const cluster = `the cluster${accounted ? '' : ', which keeps no accounting,'}`;
+  return `${found} between the log and ${cluster} in ${number(compared, 0)} jobs and nodes, ${wallOfUnix(at)}.`;
 }
 
 let painted = '';
 
 function paintReplay(replay) {
-  poll.ms = replay.progress ? BUSY_MS : AGAIN_MS;
   $('#progress-box').hidden = !replay.progress;
   setText($('#going'), progressText(replay.progress));
   $('#failed').hidden = !replay.failed;
@@ -164,22 +163,38 @@ function act(path, body) {
 
 async function load() {
   const answer = await get(`/api/live/${name}/fidelity/`);
-  const { figures } = answer;
+  const { figures: errors } = answer;
   $('#drift').textContent = audit(answer.drift);
+  poll.ms = answer.replay.progress || Object.values(answer.work).includes('computing') ? BUSY_MS : AGAIN_MS;
+  work.audit.paint(answer.work.audit);
+  work.forecast.paint(answer.work.forecast);
   paintReplay(answer.replay);
-  $('#nothing').hidden = Boolean(figures.starts);
-  for (const part of $$('[data-part]')) part.hidden = !figures.starts;
-  if (!figures.starts) return true;
+  $('#nothing').hidden = Boolean(errors.starts);
+  for (const part of $$('[data-part]')) part.hidden = !errors.starts;
+  if (!errors.starts) return true;
   fill($('#summary'), summary(answer));
-  fill($('#rivals'), rivals(figures));
-  fill($('#leads'), leads(figures));
-  fill($('#run-times'), runTimes(figures));
+  fill($('#rivals'), rivals(errors));
+  fill($('#leads'), leads(errors));
+  fill($('#run-times'), runTimes(errors));
   return true;
 }
 
 const part = new PagePart('fidelity of the twin');
 const say = errorLine($('#error'));
 const poll = new Poll(load, AGAIN_MS, (error) => part.turn(error));
+const changed = () => poll.now();
+const work = {
+  audit: new BackgroundWork($('#audit-work'), {
+    address: `/api/live/${name}/audit/`,
+    name: 'the drift audit',
+    changed,
+  }),
+  forecast: new BackgroundWork($('#forecast-work'), {
+    address: `/api/live/${name}/forecast/work/`,
+    name: 'the forecast',
+    changed,
+  }),
+};
 connectionBadge($('#connection'), poll, 'change');
 $('#start')?.addEventListener('click', () => act(`/api/live/${name}/replay/`, { hours: Number($('#hours').value) }));
 $('#cancel')?.addEventListener('click', () => act(`/api/live/${name}/replay/cancel/`));

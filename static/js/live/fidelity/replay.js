@@ -1,8 +1,9 @@
-// Replay of a live cluster by the model of its own policy: figures of the newest one beside what happened.
+// Replay of a live cluster by the model of its own policy: metrics of the newest one beside what happened.
 
 import { table } from '../../ui/data-table.js';
 import { h, wholeDates } from '../../ui/dom.js';
-import { clock, duration, fixed, number, percent, plural, wall } from '../../util/format.js';
+import { duration, fixed, number, percent, plural, wall } from '../../util/format.js';
+import { runTime } from '../../util/wall-clock.js';
 
 /** '+1.2 %': how much longer the simulated makespan is. */
 export function differenceText(share) {
@@ -15,7 +16,7 @@ export function differenceText(share) {
 export function progressText(progress) {
   if (!progress) return '';
   if (progress.status === 'queued') return 'Waiting for a worker';
-  return progress.cut ? 'Simulating the window' : 'Preparing the window';
+  return progress.cut ? 'Simulating the replayed window' : 'Preparing the replayed window';
 }
 
 /** Content of the section: the newest replay, and the ones before it. */
@@ -47,9 +48,9 @@ export function replaySection({ newest, before }) {
   ];
 }
 
-function windowText({ from_ms: from, until_ms: until, run, jobs, at }) {
+function windowText({ from_ms: from, until_ms: until, began_at: beganAt, run, jobs, at }) {
   return [
-    `From ${clock(from)} to ${clock(until)} of `,
+    `From ${runTime(from, beganAt)} to ${runTime(until, beganAt)} of `,
     run ? h('a', { href: `/runs/${run}/` }, `run ${run}`) : 'a run that was deleted',
     wholeDates(`, ${plural(jobs, 'job')} that completed in both, computed ${wall(at)}.`),
   ];
@@ -77,11 +78,11 @@ function tiles(one) {
   ];
 }
 
-function divergence({ first, run, replay, within_ms: within, jobs }) {
+function divergence({ first, began_at: beganAt, run, replay, within_ms: within, jobs }) {
   const link = run && replay ? h('a', { href: `/compare/?runs=${run},${replay}` }, 'Compare the runs') : null;
   const text = first
-    ? `First divergence: job ${first.job} starts at ${clock(first.simulated_ms)} in the simulation, ` +
-      `and started at ${clock(first.real_ms)}. `
+    ? `First divergence: job ${first.job} starts at ${runTime(first.simulated_ms, beganAt)} in the simulation, ` +
+      `and started at ${runTime(first.real_ms, beganAt)}. `
     : jobs
       ? `No start differs by more than ${duration(within)}. `
       : 'No job completed both on the cluster and in the replay, so no starts are compared. ';
@@ -92,7 +93,7 @@ function earlier(rows) {
   return table(
     [
       { title: 'Computed', cell: ({ at }) => wall(at) },
-      { title: 'Window', number: true, cell: (row) => duration(row.until_ms - row.from_ms) },
+      { title: 'Replayed window', number: true, cell: (row) => duration(row.until_ms - row.from_ms) },
       { title: 'Jobs', number: true, cell: ({ jobs }) => number(jobs, 0) },
       { title: 'Difference of makespan', number: true, cell: (row) => differenceText(row.makespan_error) },
       { title: 'Simulated mean wait', number: true, cell: ({ wait_ms: ms }) => duration(ms) },

@@ -1,7 +1,6 @@
 // The bars of a job as a table.
 
-import { OPEN } from '../../core/bars.js';
-import { roleName } from '../../gantt/roles.js';
+import { OPEN, roleName } from '../../core/columns/bars.js';
 import { shown, table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
 import { clock, number } from '../../util/format.js';

@@ -4,7 +4,7 @@ import { h } from '../../ui/dom.js';
 import { plural } from '../../util/format.js';
 
 const [FIRST, LAST] = [2, 3]; // shown of many
-const MANY = 8;
+const MAX_DECISIONS = 8;
 
 /**
  * @param {any[]} decisions
@@ -13,7 +13,7 @@ const MANY = 8;
  * @param {() => void} onAll
  */
 export function decisionList(decisions, draw, all, onAll) {
-  if (all || decisions.length <= MANY) return decisions.map(draw);
+  if (all || decisions.length <= MAX_DECISIONS) return decisions.map(draw);
   const between = plural(decisions.length - FIRST - LAST, 'more decision');
   return [
     ...decisions.slice(0, FIRST).map(draw),

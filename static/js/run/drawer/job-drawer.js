@@ -17,11 +17,11 @@ import { finder } from '../../ui/focus.js';
 import { stateMark } from '../../ui/labels/state-mark.js';
 import { membership } from './memberships.js';
 import { payoffParts } from './payoff.js';
-import { askedText, endOf, moment, notRunText, ranText, whereItRan } from './story.js';
+import { askedText, endOf, isOpen, moment, notRunText, ranText, whereItRan } from './story.js';
 import { terms } from './dispatch-cost.js';
 import { utilityCurve } from '../../charts/utility-curve.js';
 import { stateWord } from '../../models/index.js';
-import { phaseAt } from '../../models/phases.js';
+import { phaseAt } from '../../core/phases.js';
 
 const AT_THE_DECISION =
   'Each line states the effect of changing one property of the job; earlier decisions stay as they are. For ' +
@@ -176,7 +176,7 @@ export class Drawer {
         'Decided',
         null,
         first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
-        this.then() === null ? this.ahead(this.job) : null,
+        this.#forecast(),
         decisionList(
           decisions,
           (decision) => this.#reason(decision, story),
@@ -216,6 +216,11 @@ export class Drawer {
     );
   }
 
+  /** Forecast of the job, at the newest time. */
+  #forecast() {
+    return this.then() === null ? this.ahead(this.job) : null;
+  }
+
   #asked(story) {
     const known = Number.isFinite(story.arrived_ms);
     const text = askedText(story.fields ?? []);
@@ -246,7 +251,9 @@ export class Drawer {
   }
 
   #ended(story) {
-    if (!Number.isFinite(story.arrived_ms)) return null;
+    if (!Number.isFinite(story.arrived_ms) || story.state === null) return null;
+    // “No finish is planned” would contradict the forecast, or repeat it
+    if (isOpen(story) && this.#forecast()) return null;
     const [title, text, ms] = endOf(story, stateWord(this.info, 'completed'));
     return step(title, ms === null ? null : this.#moment(ms, story), h('p', {}, text));
   }

@@ -2,15 +2,40 @@
 
 import { table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
-import { amount, clock, fixed, number, significant } from '../../util/format.js';
+import { MIN_TWO_DECIMALS, clock, fixed, number, significant } from '../../util/format.js';
 import { costly } from './found-schedule.js';
+
+const MAX_DIGITS = 6;
+
+/**
+ * Utility, cost and payoff as the sentence of the decision writes them (scheduling/slotted/reasons.py): with as many
+ * decimals as it takes for the rounded ones to add up; one that would be 0 has three significant digits.
+ *
+ * @param {number} utility
+ * @param {number} cost
+ * @param {number} payoff
+ */
+export function addingUp(utility, cost, payoff) {
+  /** @param {number} value */
+  const rounded = (value) => Number(value.toFixed(digits));
+  let digits = decimalsOf(payoff);
+  while (digits < MAX_DIGITS && rounded(rounded(utility) - rounded(cost)) !== rounded(payoff)) digits++;
+  return [utility, cost, payoff].map((value) => (rounded(value) || !value ? fixed(value, digits) : significant(value)));
+}
+
+/** Decimals that distinguish a payoff from 0: two, or up to MAX_DIGITS. @param {number} payoff */
+function decimalsOf(payoff) {
+  const size = Math.abs(payoff);
+  return payoff === 0 || size >= MIN_TWO_DECIMALS / 2 ? 2 : Math.min(MAX_DIGITS, 1 - Math.floor(Math.log10(size)));
+}
 
 /** values: of the decision; paid: whether the job was admitted at this cost; serverOf(index): a link to a server. */
 export function payoffParts(values, info, paid, serverOf) {
   const { utility, cost, payoff, cost_by_resource: parts, cells } = values;
   const { names, units } = info;
-  const box = (title, value, negative) =>
-    h('div', { class: negative ? 'negative' : null }, h('span', {}, title), h('b', {}, amount(value)));
+  const box = (title, text, negative) =>
+    h('div', { class: negative ? 'negative' : null }, h('span', {}, title), h('b', {}, text));
+  const [utilityText, costText, payoffText] = addingUp(utility, cost, payoff);
   const total = (parts ?? []).reduce((sum, part) => sum + part, 0);
   const resources = (parts ?? []).map((part, r) => [r, part]);
   const shownParts = costly(resources, ([, part]) => part);
@@ -19,9 +44,9 @@ export function payoffParts(values, info, paid, serverOf) {
     h(
       'div',
       { class: 'sum' },
-      box('Utility', utility),
-      box(paid ? 'Cost paid' : 'Cost at current prices', cost),
-      box('Payoff = utility − cost', payoff, payoff <= 0),
+      box('Utility', utilityText), // of the best schedule at the decision, not the metric of a completed job
+      box(paid ? 'Cost paid' : 'Cost at current prices', costText),
+      box('Payoff = utility − cost', payoffText, payoff <= 0),
     ),
     shownParts.length
       ? h(
@@ -47,8 +72,8 @@ export function payoffParts(values, info, paid, serverOf) {
       ? h(
           'section',
           {},
-          h('h3', {}, 'Most expensive cells'),
-          h('p', { class: 'muted small' }, 'The servers, resources and slots with the largest part of the cost.'),
+          h('h3', {}, 'Most expensive servers, resources and slots'),
+          h('p', { class: 'muted small' }, 'Those with the largest parts of the cost.'),
           h(
             'div',
             { class: 'scroll' },

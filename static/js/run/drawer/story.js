@@ -1,8 +1,9 @@
 // The story of a job in words: what it asked for, where it ran, how it ended.
 
-import { OPEN, WORKER } from '../../core/bars.js';
-import { wallOf, wallText } from '../../core/wall-clock.js';
-import { h } from '../../ui/dom.js';
+import { OPEN, WORKER } from '../../core/columns/bars.js';
+import { joined } from '../../util/interval-sums.js';
+import { wallOf, wallText } from '../../util/wall-clock.js';
+import { h, wholeDates } from '../../ui/dom.js';
 import { amount, capital, duration, exactClock, number, plural } from '../../util/format.js';
 
 const AMOUNTS = [
@@ -26,7 +27,7 @@ export function moment(ms, arrived, runClock) {
   const wall = wallOf(runClock, ms);
   const after = isNumber(arrived) && ms !== arrived ? sinceText(ms - Number(arrived)) : '';
   const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
-  return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, ` (${words})`) : null);
+  return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, wholeDates(` (${words})`)) : null);
 }
 
 const sinceText = (/** @type {number} */ ms) =>
@@ -77,11 +78,8 @@ export function whereItRan(bars, fields, p) {
     .filter((bar) => bar[at.role] === WORKER && bar[at.died_ms] < 0 && bar[at.start_ms] <= p)
     .sort((a, b) => a[at.start_ms] - b[at.start_ms]);
   if (!begun.length) return null;
-  let [until, pauses] = [begun[0][at.start_ms], 0];
-  for (const bar of begun) {
-    if (bar[at.start_ms] > until) pauses++;
-    until = Math.max(until, bar[at.end_ms]);
-  }
+  const spans = joined(begun.map((bar) => [bar[at.start_ms], bar[at.end_ms]]));
+  const [, until] = spans[spans.length - 1];
   const together = begun.map((bar) => workersAt(begun, at, bar[at.start_ms]));
   const servers = [...new Set(begun.map((bar) => bar[at.server]))].sort((a, b) => a - b);
   return {
@@ -89,7 +87,7 @@ export function whereItRan(bars, fields, p) {
     begin: begun[0][at.start_ms],
     end: until < OPEN && until <= p ? until : null,
     workers: Math.max(...together),
-    pauses,
+    pauses: spans.length - 1,
   };
 }
 
@@ -121,8 +119,18 @@ export function ranText({ servers, workers, pauses }, nameOf) {
  *
  * @param {{state: string}} story
  */
-export const notRunText = ({ state }) =>
-  ['completed', 'rejected', 'unfinished'].includes(state) ? 'It did not run.' : 'It has not run yet.';
+export function notRunText({ state }) {
+  if (state === null) return 'Its cluster had not been observed yet.';
+  return ['completed', 'rejected', 'unfinished'].includes(state) ? 'It did not run.' : 'It has not run yet.';
+}
+
+/**
+ * True if the job has neither ended nor a planned finish.
+ *
+ * @param {any} story from the API
+ */
+export const isOpen = ({ state, completed_ms: completed, finish_ms: planned }) =>
+  !isNumber(completed) && !isNumber(planned) && state !== 'rejected' && state !== 'unfinished';
 
 /**
  * End of the job, past or planned: [title, sentence, ms or null].

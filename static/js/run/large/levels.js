@@ -1,7 +1,7 @@
 // Levels of detail of a large run: those of the window shown, and newer ones as the run grows.
 
 import * as http from '../../core/api.js';
-import { browser } from '../../core/browser.js';
+import { browser } from '../../core/sockets/browser.js';
 import { ENDED } from '../../core/sockets/run-end.js';
 import { plural } from '../../util/format.js';
 

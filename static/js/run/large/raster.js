@@ -1,7 +1,7 @@
 // The raster of a large run: allocation by group of servers and interval, with a time axis and the arrivals below.
 
 import { colors, onTheme } from '../../util/colors.js';
-import { scaleTitle } from '../../charts/server-map.js';
+import { scaleTitle } from '../../charts/servers/server-map.js';
 import { clock, lowered, plural, timeTicks } from '../../util/format.js';
 
 const NONE = 255; // of a group without capacity

@@ -1,13 +1,14 @@
-// The certificate of a run: a sentence, and the prices of the relaxation that prove it as curves.
+// The certificate of a run: its result, the sentences that state its proof, and the prices of the relaxation as curves.
 
-import { Curves } from '../../charts/line-panel.js';
+import { Curves } from '../../charts/parts/line-panel.js';
 import { ENDED } from '../../core/sockets/run-end.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
-import { h, setText } from '../../ui/dom.js';
+import { fill, h, setText } from '../../ui/dom.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { capital, clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
+import { registerPanel } from './registry.js';
 
 export const BOUND_TYPES = {
   trivial: 'the sum of the utilities of the jobs if each ended as early as it would alone, even after the horizon',
@@ -109,6 +110,15 @@ export function sentence(certificate) {
   );
 }
 
+/** [figure, what it is of] of a certificate with a result, for the first line of the panel; null for others. */
+export function result(/** @type {any} */ certificate) {
+  const { kind, achieved, bound, ratio } = certificate ?? {};
+  if (!kind || kind === 'none' || !achieved || !(bound > 0)) return null;
+  if (!(kind in TIMES)) return ratio === null ? null : [`≥ ${provedShare(ratio)}`, 'of the optimal utility'];
+  const [what] = TIMES[kind];
+  return [`≤ ${factorOf(achieved, bound)} ×`, `the optimal ${what}`];
+}
+
 /** [{key, name, ...}] for Curves from the prices of the API. */
 export function priceCurves(prices, info, slotMs) {
   return (prices?.curves ?? []).map(({ pool, resource, price }) => {
@@ -132,11 +142,11 @@ const CANCEL_AFTER_MS = 2_000;
 const AGAIN_MS = 5_000; // after a failure
 const QUEUED = 'The certificate is queued; certificates are computed one at a time.';
 
-export const certificatePanel = {
+registerPanel({
   id: 'certificate',
   title: 'Optimality',
   make: (page, section) => new CertificatePanel(page, section),
-};
+});
 
 class CertificatePanel {
   constructor({ runId, info, view, playhead }, { element, canvas, legend, note }) {
@@ -144,6 +154,8 @@ class CertificatePanel {
     this.runId = runId;
     this.note = note;
     this.prices = null;
+    this.state = ''; // what is still to come
+    this.folded = false; // whether the proof is folded, unless the user unfolds it
     this.seq = -1;
     // only a bound on utility has prices; space is reserved for their curves, so that the layout does not shift later
     this.#offerCurves(info.worth);
@@ -163,7 +175,12 @@ class CertificatePanel {
     this.cancel = h('button', { type: 'button', hidden: true, onclick: () => this.#cancel() }, 'Cancel computation');
     this.request = h('button', { type: 'button', hidden: true, onclick: () => this.#request() }, 'Compute certificate');
     this.failure = h('p', { class: 'error', role: 'alert', hidden: true });
-    note.after(this.cancel, this.request, this.failure);
+    this.lead = h('p', { class: 'note lead', id: 'certificate-result' });
+    this.proof = h('details', { open: true }, h('summary', {}, 'Proof and limits'));
+    note.replaceWith(this.proof);
+    this.proof.append(note);
+    this.proof.after(this.cancel, this.request, this.failure);
+    element.querySelector('.plot').before(this.lead);
   }
 
   #cancel() {
@@ -199,16 +216,19 @@ class CertificatePanel {
   status(newest) {
     this.newest = newest;
     const { certificate, certifying: computing = false, certificate_queued: queued = false } = newest;
-    const known = [sentence(certificate), searchSentence(certificate?.search), due(newest)].filter(Boolean);
+    const proof = [sentence(certificate), searchSentence(certificate?.search)].filter(Boolean);
     const operator = document.body.dataset.role === 'operator';
     const idle = !computing && !queued && ENDED.includes(newest.status);
     this.request.hidden = !(operator && certificate?.given_up && idle);
-    const coming = !known.length || certificate?.given_up ? 'The certificate is being computed …' : '';
-    const text = [...known, computing ? coming : queued ? QUEUED : ''].filter(Boolean).join('\n');
+    const coming = !proof.length || certificate?.given_up ? 'The certificate is being computed …' : '';
+    this.state = [due(newest), computing ? coming : queued ? QUEUED : ''].filter(Boolean).join(' ');
+    const text = proof.join('\n');
     this.#offerCancel(computing || queued);
-    this.panel.hidden = !text;
-    this.#say(text);
-    if (!text || certificate?.seq === this.seq) return;
+    this.panel.hidden = !text && !this.state;
+    this.#lead();
+    this.proof.hidden = !text;
+    setText(this.note, text);
+    if (this.panel.hidden || certificate?.seq === this.seq) return;
     this.seq = certificate?.seq;
     get(`/api/runs/${this.runId}/certificate/`)
       .then(({ prices }) => {
@@ -216,7 +236,7 @@ class CertificatePanel {
         this.#offerCurves(prices?.curves.length);
         this.part.loaded();
         this.chart.update();
-        this.#say(text);
+        this.#lead();
       })
       .catch((error) => {
         this.part.failed(error);
@@ -244,10 +264,20 @@ class CertificatePanel {
     if (!computing) this.cancel.hidden = true;
   }
 
-  #say(text) {
-    setText(
-      this.note,
-      this.prices?.curves.length ? `${text} The curves are the prices of the bound, per unit and slot.` : text,
+  /** The first line: the result, what the curves are, and what is still to come. Proofs of a result are folded. */
+  #lead() {
+    const { certificate = null } = this.newest;
+    const found = result(certificate);
+    const [figure, of] = found ?? [];
+    const line = (text) => (text ? h('span', {}, text) : null);
+    fill(
+      this.lead,
+      found ? h('span', {}, h('b', {}, figure), ` ${of}`) : null,
+      line(this.prices?.curves.length ? 'Curves: prices of the bound, per unit and slot.' : ''),
+      line(this.state),
     );
+    if (Boolean(found) === this.folded) return;
+    this.folded = Boolean(found);
+    this.proof.open = !this.folded;
   }
 }

@@ -1,8 +1,10 @@
 // The charts of the run page, from top to bottom: a chart is a file in this folder and a line in this list.
 
-import { certificatePanel } from './certificate.js';
-import { jobCountsPanel } from './job-counts.js';
-import { pricesPanel } from './prices.js';
-import { utilizationPanel } from './utilization.js';
+import { PANELS } from './registry.js';
 
-export const PANELS = [pricesPanel, certificatePanel, utilizationPanel, jobCountsPanel];
+import './prices.js';
+import './certificate.js';
+import './utilization.js';
+import './job-counts.js';
+
+export { PANELS };

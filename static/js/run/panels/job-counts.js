@@ -1,12 +1,15 @@
 // Number of jobs in each state over time.
 
 import { queueChart } from '../../charts/job-counts.js';
+import { stateWord, statesOf } from '../../models/index.js';
+import { registerPanel } from './registry.js';
 
-export const jobCountsPanel = {
+registerPanel({
   id: 'queue',
   title: 'Jobs over time',
   make({ store, info, view, playhead }, { legend, canvas }) {
-    const chart = queueChart(canvas, { store, info, view, playhead, legend });
+    const states = statesOf(info).map((key) => ({ key, name: stateWord(info, key) }));
+    const chart = queueChart(canvas, { store, states, view, playhead, legend });
     return { chart, update: () => chart.update() };
   },
-};
+});

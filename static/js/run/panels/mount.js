@@ -1,8 +1,4 @@
-// The charts of the run page. Each panel of the list has its own section and fails alone.
-//
-// A panel: {id, title, make(page, section)}. `make` gives {chart, update(), refresh(), moved(), status(detail)}, of
-// which only the chart is needed: update after new data, refresh now and then, moved when another moment is shown,
-// status with the run's status message. `chart` has `table(time)` for the table of its numbers.
+// The charts of the run page. Each panel of the list has its own section and fails alone (registry.js).
 
 import { inPanel } from '../../ui/failures/panel-isolation.js';
 import { numbersButton } from '../../ui/table-toggle.js';

@@ -2,7 +2,7 @@
 // the others.
 
 import { get } from '../../core/api.js';
-import { hasPrices, priceSource } from '../../core/ranges/slot-prices.js';
+import { hasPrices, priceSource } from '../../core/slot-prices.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { Later } from '../../util/throttle.js';
 
@@ -22,7 +22,7 @@ export class PastPrices {
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => this.#moved());
   }
 
-  /** Source of the prices (core/ranges/slot-prices.js) at the time shown. */
+  /** Source of the prices (core/slot-prices.js) at the time shown. */
   get source() {
     return this.past ?? this.store;
   }

@@ -2,11 +2,12 @@
 // shows which jobs hold the resource at that time.
 
 import { pricesChart } from '../../charts/prices.js';
-import { hasPrices } from '../../core/ranges/slot-prices.js';
+import { hasPrices } from '../../core/slot-prices.js';
 import { url } from '../../ui/address/query.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { PastPrices } from './price-history.js';
 import { ServerPrices } from './server-price-picker.js';
+import { registerPanel } from './registry.js';
 
 const HOLDERS = 'to see the jobs that hold a resource at that time.';
 const CLICK = `Click a time in the chart, or press Enter on the chart, ${HOLDERS}`;
@@ -20,7 +21,7 @@ export const layouts = (info) => [
   ['heat', 'Heat map', { heat: true }],
 ];
 
-export const pricesPanel = {
+registerPanel({
   id: 'prices',
   title: 'Prices',
   make({ runId, store, info, view, playhead, transport, pick }, { element, legend, actions, canvas, note }) {
@@ -70,7 +71,7 @@ export const pricesPanel = {
       },
     };
   },
-};
+});
 
 /** The box of "Why this price", made when it is first opened: show(act) calls act(it); made: it, null before. */
 function later(note, options) {

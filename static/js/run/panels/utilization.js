@@ -1,16 +1,18 @@
 // Utilization over time.
 
-import { utilizationChart } from '../../charts/utilization.js';
+import { utilizationChart } from '../../charts/use/utilization.js';
 import { modelsOf } from '../../models/index.js';
 import { setText } from '../../ui/dom.js';
+import { registerPanel } from './registry.js';
 
-export const utilizationPanel = {
+registerPanel({
   id: 'utilization',
   title: 'Utilization',
   make({ store, info, metrics, view, playhead }, { heading, legend, canvas, note }) {
     const models = modelsOf(info);
     const only = models.length === 1 ? models[0] : null;
-    const chart = utilizationChart(canvas, { store, info, view, playhead, legend });
+    const sources = models.map(({ name, utilization }) => ({ name, ...utilization(store, info) }));
+    const chart = utilizationChart(canvas, { phases: info.phases, sources, view, playhead, legend });
     const refresh = () => {
       if (only) setText(heading, only.inUse(metrics, store));
       setText(note, chart.note(playhead.ms));
@@ -18,4 +20,4 @@ export const utilizationPanel = {
     refresh();
     return { chart, update: () => chart.update(), refresh };
   },
-};
+});

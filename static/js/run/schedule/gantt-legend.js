@@ -3,16 +3,23 @@
 import { modelsOf } from '../../models/index.js';
 import { $, fill, h } from '../../ui/dom.js';
 
-/** Marks of rows of jobs under every model (gantt/layers/job-marks.js). */
+/** @typedef {{mark: string, text: string, rows?: string, role?: number}} Mark rows, role: only with such rows, bars */
+
+/**
+ * Marks of rows of jobs under every model (gantt/layers/job-marks.js).
+ *
+ * @type {Mark[]}
+ */
 export const OF_JOBS = [
   { mark: 'thin', text: 'queued or planned', rows: 'jobs' },
   { mark: 'crossed', text: 'rejected', rows: 'jobs' },
 ];
 
-/** The marks for an order of rows, each once: [{mark, text}]. */
-export function marksOf(info, order) {
+/** The marks for an order of rows and the bars of a run, each once: [{mark, text}]. */
+export function marksOf(info, order, { bars }) {
   const marks = [...modelsOf(info).flatMap(({ legend }) => legend), ...OF_JOBS];
-  return once(marks.filter(({ rows }) => !rows || rows === order));
+  const hasBars = (role) => role === undefined || bars.role.includes(role);
+  return once(marks.filter(({ rows, role }) => (!rows || rows === order) && hasBars(role)));
 }
 
 const once = (marks) => marks.filter(({ text }, i) => marks.findIndex((other) => other.text === text) === i);
@@ -27,9 +34,14 @@ export function paintMarks(box, marks) {
   );
 }
 
-/** Renders the legend, and again when the order of rows changes. */
-export function ganttLegend(gantt, info) {
-  const paint = () => paintMarks($('#gantt-marks'), marksOf(info, gantt.rows.order));
-  $('#gantt-rows').addEventListener('click', paint);
-  paint();
+/** () renders the legend, if its marks have changed: with the order of rows, or with new bars. */
+export function ganttLegend(gantt, info, store) {
+  let painted = '';
+  return () => {
+    const marks = marksOf(info, gantt.rows.order, store);
+    const texts = marks.map(({ text }) => text).join();
+    if (texts === painted) return;
+    paintMarks($('#gantt-marks'), marks);
+    painted = texts;
+  };
 }

@@ -4,6 +4,7 @@ import { rowsInView } from '../../gantt/rows-in-view.js';
 import { plural } from '../../util/format.js';
 
 const ALLOCATED = 'allocated share of the most allocated resource of each row';
+const MACHINES = 'shaded by the higher utilization of CPU and network of each machine; zoom in for single groups.';
 const WORKERS = 'number of workers relative to its maximum in the row';
 
 /** Measure that the shaded rows of a schedule are shaded by. @param {any} gantt */
@@ -30,6 +31,9 @@ function detailNote(gantt) {
   const { frame } = gantt;
   if (gantt.layer('site-use')?.inRows(frame))
     return { text: 'CPU above, network below: used share of the machines of the site.', scale: true };
+  const shaded = gantt.layer('group-bands')?.shaded;
+  if (shaded)
+    return { text: `${plural(shaded, 'group')} in view, too narrow to show singly: ${MACHINES}`, scale: true };
   const taller = frame.tallest ? '' : '; press + for taller rows';
   if (frame.detail === 'shade') {
     const count = frame.inView;

@@ -3,11 +3,12 @@
 import { get } from '../../core/api.js';
 import { deleteRun } from '../../run/delete-run.js';
 import { empty, table } from '../../ui/data-table.js';
+import { statusMark } from '../../ui/labels/state-mark.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { wall } from '../../util/format.js';
 import { Later } from '../../util/throttle.js';
+import { ACTIVE } from '../../core/active-runs.js';
 
-const ACTIVE = ['queued', 'running', 'paused'];
 const FOLLOW_MS = 1000; // at most one request for the list in this time
 
 /** The list of the runs of a scenario: its states follow the messages about runs, and new runs are listed. */
@@ -66,9 +67,9 @@ async function paintRuns(box, scenario, operator, fail) {
         scenario.parent ? [' · ', comparison(run)] : null,
       ],
     },
-    { title: 'State', cell: (run) => h('span', { class: 'state', 'data-state': run.status }, run.status) },
+    { title: 'State', cell: statusMark },
     { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
-    { title: '', cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
+    { title: '', number: true, cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
   ];
   const page = await get(`/api/runs/?scenario=${scenario.id}&size=50`);
   fill(

@@ -1,6 +1,6 @@
 // The element that the address names after #: it stays at its place while the page above it grows.
 
-const PATIENCE_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const TAKEN_OVER = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
 
 /**
@@ -16,7 +16,7 @@ export function hold(target) {
     for (const name of TAKEN_OVER) removeEventListener(name, end);
   };
   for (const name of TAKEN_OVER) addEventListener(name, end, { passive: true });
-  setTimeout(end, PATIENCE_MS);
+  setTimeout(end, MAX_WAIT_MS);
   observer.observe(document.body);
   show();
 }

@@ -7,9 +7,10 @@ const broken = new WeakMap(); // panel -> Map of the actions that failed last ti
 
 /**
  * `action` of the panel that holds the element, as a function that never throws: it gives null where the action fails.
+ * The panel is the next section or element with data-panel around the element, or the element itself.
  */
 export function inPanel(element, action) {
-  const panel = element.closest('section') ?? element;
+  const panel = element.closest('[data-panel], section') ?? element;
   const failed = (error) => {
     logError(error);
     failuresOf(panel).set(action, error.message);

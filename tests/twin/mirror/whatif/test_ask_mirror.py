@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from scheduling.model.values import ModelError
@@ -39,6 +41,9 @@ def test_a_job_waits_for_what_the_real_cluster_holds():
     assert answer["at_ms"] == run.sim_ms
     assert answer["displaced"]["rows"] == []
     assert answer["notes"][0] == "Answered by FIFO."
+    assert re.fullmatch(
+        r"FIFO would start it \d+m( \d+s)? after its arrival with at most 2 workers\.", answer["sentence"]
+    )
     assert any("1 running job, 0 waiting jobs" in note for note in answer["notes"])
     run.refresh_from_db()
     assert (run.last_seq, EventBatch.objects.count(), Scenario.objects.count(), Trace.objects.count()) == before
@@ -58,6 +63,7 @@ def test_another_scheduler_answers_and_whom_the_job_delays():
     answer = ask_mirror.ask(run, "3", {"run_ms": 1 * S}, "srtf")
     assert answer["notes"][0] == "Answered by SRTF."
     assert answer["verdict"] == "started"
+    assert answer["sentence"].startswith("SRTF would start it without waiting with at most ")
     assert answer["start_ms"] == run.sim_ms + 1, "the shortest job goes first"
 
 

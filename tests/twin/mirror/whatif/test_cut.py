@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model.values import MAX_INT, ModelError
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import ModelError
 from tests.cases import cases
 from tests.twin.mirror.builders import NODES, Log, S, ended, job, polled, running, suspended
 from tests.twin.mirror.builders_moves import MOVES, polls_of

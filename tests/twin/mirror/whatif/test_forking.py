@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import MAX_INT, ModelError
+from scheduling.model.bars import SERVER
+from scheduling.model.limits import MAX_INT
+from scheduling.model.values import ModelError
 from tests.twin.builders import from_scratch, played_out
 from tests.twin.mirror.builders import NODES, S, job, polled, running
 from tests.twin.mirror.builders_stored import following
@@ -16,9 +21,11 @@ from twin.infra.errors import Refused
 from twin.mirror.whatif import moments
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import ClusterSpec, Connection, Run, Scenario, Trace
+from twin.moments import moment_utc
 from twin.runs import commands
 from twin.scenarios import store
 
+UTC = r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -77,7 +84,9 @@ def test_what_is_down_then_is_not_available(mirrored):
     assert [server.site for server in store.of_run(run)[0].servers] == ["edge", "cloud"]
     assert ": 2 nodes, 1 of them unavailable from then on; " in run.scenario.trace.report["notes"][0]
     played_out(run)
-    bars = {bar[2] for batch in event_log.after(run.pk, 0) for event in batch for bar in event.data.get("bars", ())}
+    bars = {
+        bar[SERVER] for batch in event_log.after(run.pk, 0) for event in batch for bar in event.data.get("bars", ())
+    }
     assert bars == {0}
 
 
@@ -91,13 +100,14 @@ def test_a_held_job_is_left_out_while_it_is_held_and_said_to_be(mirrored):
 
 def test_the_notes_say_what_is_believed(mirrored):
     scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 660), "", [], False, options={"arrivals": True})
-    moment_ = moments.moment(at(mirrored, 660))
+    moment_ = moment_utc(mirrored.epoch_ms + at(mirrored, 660))
+    assert moment_.endswith(" UTC")
     assert scenario.trace.report["notes"] == [
         f"Cut from run {mirrored.pk} at {moment_}: 2 nodes; 2 running jobs, 1 waiting job, 1 job that arrived later.",
         f"Jobs that ran at {moment_} arrive first, with their remaining work, and are placed again on any node.",
         "Durations: actual for 1 job, from the time limit for 3 jobs.",
-        "Sampled, because the cluster does not state them: epochs, global batch size, mini-batches per chunk, model, "
-        "utility, workers per parameter server.",
+        "Sampled, because the cluster does not state them: training epochs, global batch size, mini-batches per chunk, "
+        "model, utility, workers per parameter server.",
     ]
     assert scenario.trace.report["provenance"]["minibatch_ms"] == {"actual": 1, "limit": 3}
 
@@ -124,6 +134,46 @@ def test_a_fork_of_a_fork_goes_on_from_it(mirrored):
     assert list(event_log.canonical(second.pk)) == from_scratch(second)
 
 
+def test_cuts_and_their_forks_and_copies_have_the_times_of_the_real_cluster(mirrored):
+    eleven = at(mirrored, 660)
+    utc = moment_utc(mirrored.epoch_ms + eleven)
+    scenario, run = commands.fork_and_start(mirrored.pk, eleven, "", [], True)
+    assert scenario.name == f"{mirrored.scenario.name}, cut of run {mirrored.pk} at {utc}"
+    assert (scenario.trace.name, scenario.cluster.source) == (
+        f"{mirrored.scenario.name} at {utc}", f"run {mirrored.pk} at {utc}",
+    )  # fmt: skip
+    played_out(run)
+    later = eleven + 5 * MINUTE
+    fork, second = commands.fork_and_start(run.pk, later, "", [], True)
+    assert fork.name == f"{scenario.name}, fork of run {run.pk} at {moment_utc(mirrored.epoch_ms + later)}"
+    copy = commands.start_run(Scenario.objects.create(
+        name="copy", cluster=scenario.cluster, trace=scenario.trace, scheduler="fifo",
+    ))  # fmt: skip
+    for one in (run, second, copy):
+        again = Run.objects.get(pk=one.pk)
+        assert (again.began_at, again.epoch_ms) == (mirrored.began_at, mirrored.epoch_ms)
+        assert again.moment(eleven) == utc
+
+
+def test_the_times_of_a_cut_are_known_without_its_run_and_without_its_jobs(mirrored, django_assert_num_queries):
+    scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 660), "", [], False)
+    Scenario.objects.filter(pk=scenario.pk).update(parent=None)
+    run = Run.objects.select_related("scenario").get(pk=commands.start_run(Scenario.objects.get(pk=scenario.pk)).pk)
+    with django_assert_num_queries(1) as asked:
+        assert (run.began_at, run.epoch_ms) == (mirrored.began_at, mirrored.epoch_ms)
+    assert '"jobs"' not in asked[0]["sql"]
+    with django_assert_num_queries(1):
+        assert Run.objects.select_related("scenario__trace").get(pk=run.pk).epoch_ms == mirrored.epoch_ms
+
+
+def test_cuts_that_were_made_before_are_dated(mirrored):
+    scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 660), "", [], False)
+    Trace.objects.update(began_at=None)
+    import_module("twin.migrations.0038_times_of_cuts").dated(apps, None)
+    assert Trace.objects.get(pk=scenario.trace_id).began_at == mirrored.began_at
+    assert Trace.objects.exclude(pk=scenario.trace_id).get().began_at is None
+
+
 def test_the_same_cut_is_stored_once_and_goes_with_its_last_fork(mirrored):
     runs = [commands.fork_and_start(mirrored.pk, at(mirrored, 660), "", [], True)[1] for _ in range(2)]
     assert Trace.objects.filter(format=FORMAT).count() == 1
@@ -137,9 +187,9 @@ def test_the_same_cut_is_stored_once_and_goes_with_its_last_fork(mirrored):
 
 
 def test_moments_at_which_the_cluster_is_not_known_are_refused(mirrored):
-    with pytest.raises(Refused, match=r"has reached .*; choose a time up to that"):
+    with pytest.raises(Refused, match=rf"has reached {UTC}, not {UTC}; choose a time up to that"):
         commands.fork_and_start(mirrored.pk, mirrored.sim_ms + 1, "", [], False)
-    with pytest.raises(Refused, match=r"shows the cluster from .* on, so it cannot be forked at"):
+    with pytest.raises(Refused, match=rf"shows the cluster from {UTC} on, so no cut can be made at {UTC};"):
         commands.fork_and_start(mirrored.pk, at(mirrored, 0) - 1, "", [], False)
     assert commands.fork_and_start(mirrored.pk, None, "", [], False)[0].fork_ms == mirrored.sim_ms
 

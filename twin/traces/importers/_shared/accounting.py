@@ -11,13 +11,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twin.infra.counts import counted
+from twin.moments import date_time
 from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import Reading
@@ -25,7 +25,7 @@ from twin.traces.uploads.lines import chunks
 
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
 COMPONENT = re.compile(r"\+\d+$")  # of a heterogeneous job
-LATEST_MS = 2**53
+LATEST_MS = 253_402_300_800_000  # the year 10000, which no date can state
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
 MAX_WORKERS = 1_000_000
 MAX_NUMBER = 2.0**50
@@ -152,9 +152,9 @@ class Accounts:
             skipped,
             drafts,
             notes=[
-                f"{self.reading.clock_note()}; the first is {_moment(zero)}{self.reading.utc_mark()}."
+                f"{self.reading.first_note(zero)}."
                 if self.local
-                else f"Times are in UTC; the first is {_moment(zero)}.",
+                else f"Times are in UTC; the first is {date_time(zero)}.",
                 *notes,
                 *self._notes(gangs, chosen, without, kept, again),
             ],
@@ -182,10 +182,11 @@ class Accounts:
             notes.append("One worker has 1 GPU and its share of the job's CPUs and memory.")
         if without.any() and not without.all():
             share = f"Jobs without GPUs: {int(without.sum()):,} of {len(without):,}"
+            option = "“Jobs without GPUs” (--cpu-jobs)"
             notes.append(
-                f"{share}, imported with workers of 1 CPU; the option for such jobs can skip them."
+                f"{share}, imported with workers of 1 CPU; {option} can skip them."
                 if kept
-                else f"{share}, not imported because other jobs have GPUs; the option for such jobs can keep them."
+                else f"{share}, not imported because other jobs have GPUs; {option} can keep them."
             )
         components = int(gangs.components[chosen].sum())
         if components:
@@ -223,10 +224,6 @@ class _Gangs:
         self.gpus, self.cpus, self.mb = (  # NaN where one is unknown
             np.bincount(job_of, weights=numbers[name][last_of_part]) for name in ("gpus", "cpus", "mb")
         )
-
-
-def _moment(ms: int) -> str:
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def number_of(value: Any) -> float:

@@ -1,6 +1,6 @@
 """Conversion of a machine list to a cluster; missing values follow fixed rules, each listed in a note.
 
-Site: every fourth machine of a kind (with GPUs, without) is at the edge. Storage: 500 GB. Bandwidth: drawn from 20-50
+Site: every fourth machine of a kind (with GPUs, without) is at the edge. Storage: 500 GB. Bandwidth: sampled from 20-50
 Gbps, keyed by the machine's name. CPUs: 8 vCPUs for each GPU, at least 8. Memory: 4 GB for each vCPU, at least 32 GB.
 """
 
@@ -45,9 +45,9 @@ def is_server_name(name: str) -> bool:
 def to_cluster(name: str, machines: Sequence[Machine], options: ReadOptions, source: str) -> tuple[Cluster, list[str]]:
     """The cluster and the notes on what was filled. source: the file that a refusal names."""
     if not machines:
-        raise ImportRefused(f"{source}: the list has no machines")
+        raise ImportRefused(f"{source}: the list has no servers")
     if len(machines) > MAX_SERVERS:
-        raise ImportRefused(f"{source}: {len(machines):,} machines; a cluster has at most {MAX_SERVERS:,}")
+        raise ImportRefused(f"{source}: {len(machines):,} servers; a cluster has at most {MAX_SERVERS:,}")
     separate = {machine.gpu > 0 for machine in machines} == {True, False}
     widths = uniform(options.seed, "bandwidth", [machine.name for machine in machines], *BANDWIDTH).astype(int).tolist()
     servers, counts = [], {True: 0, False: 0}
@@ -67,16 +67,16 @@ def to_cluster(name: str, machines: Sequence[Machine], options: ReadOptions, sou
 
 
 def _notes(machines: Sequence[Machine], separate: bool) -> list[str]:
-    """Notes on the roles of nodes and the fields that the list lacks."""
+    """Notes on the roles of servers and the fields that the list lacks."""
     notes = [
-        "Nodes with GPUs host workers; those without GPUs host parameter servers."
+        "Servers with GPUs host workers; those without GPUs host parameter servers."
         if separate
-        else "Every node hosts workers and parameter servers."
+        else "Every server hosts workers and parameter servers."
     ]
     rules = {
-        "sites": ("site", "every fourth node of a kind is at the edge"),
-        "CPUs": ("cpu", f"a node has {CPU_PER_GPU} vCPUs per GPU and at least {MIN_CPU // 1000}"),
-        "memory": ("memory", f"a node has {MEMORY_PER_CPU} GB per vCPU and at least {MIN_MEMORY // 1000}"),
+        "sites": ("site", "every fourth server of a kind is at the edge"),
+        "CPUs": ("cpu", f"a server has {CPU_PER_GPU} vCPUs per GPU and at least {MIN_CPU // 1000}"),
+        "memory": ("memory", f"a server has {MEMORY_PER_CPU} GB per vCPU and at least {MIN_MEMORY // 1000}"),
         "storage": ("storage", f"storage is {STORAGE // 1000} GB"),
         "network": ("bandwidth", "bandwidth is sampled from 20-50 Gbps"),
     }
@@ -92,4 +92,4 @@ def _of(machines: Sequence[Machine], lacking: dict[str, str], rules: dict[str, t
     """Note on the number of machines that lack a field, where not all do."""
     fields = [rules[word][0] for word in lacking]
     count = sum(any(getattr(machine, field) is None for field in fields) for machine in machines)
-    return "" if count == len(machines) else f" for {count:,} of {counted(len(machines), 'machine')}"
+    return "" if count == len(machines) else f" for {count:,} of {counted(len(machines), 'server')}"

@@ -1,4 +1,4 @@
-"""Jobs of Alibaba PAI v2020, folded from the job, task, instance and group tag tables."""
+"""Jobs of Alibaba PAI (v2020), folded from the job, task, instance and group tag tables."""
 
 from __future__ import annotations
 

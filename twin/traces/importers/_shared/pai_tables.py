@@ -1,4 +1,4 @@
-"""Tables of Alibaba PAI v2020: their columns, and recognition by a header line or by the cells of the first lines."""
+"""Tables of Alibaba PAI (v2020): their columns, and recognition by a header line or by the cells of the first lines."""
 
 from __future__ import annotations
 

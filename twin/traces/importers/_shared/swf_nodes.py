@@ -18,7 +18,7 @@ NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells between tabs
 SHORT_NODE = ("name", "nodes", "cpus", "memory")  # the first cells between semicolons
 KB_PER_CPU = (2**14, 2**32)  # plausible memory: 16 MB to 4 TB
 KB_TO_MB = 1.024e-3
-CPU = 1000  # thousandths
+ONE_CPU = 1000  # thousandths
 
 
 def is_comment(line: bytes) -> bool:
@@ -79,14 +79,14 @@ def read_nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions)
                     or cpus is None
                     or memory is None
                     or many != int(many)
-                    or max(cpus, memory) * CPU >= MAX_NUMBER
+                    or max(cpus, memory) * ONE_CPU >= MAX_NUMBER
                 ):
                     skipped.add(number, "unreadable_cell", ",".join(cells[2:6]))
                 elif many == 0 or many + len(machines) > MAX_SERVERS:
                     skipped.add(number, "no_nodes" if many == 0 else "too_many_nodes", cells[2])
                 else:
                     seen.add(name)
-                    cpu = round(cpus * CPU) if cpus > 0 else None
+                    cpu = round(cpus * ONE_CPU) if cpus > 0 else None
                     size = round(memory * KB_TO_MB) if memory > 0 else None
                     names = [name] if many == 1 else [f"{name}-{n + 1}" for n in range(int(many))]
                     machines += [Machine(node, 0, cpu, size) for node in names]

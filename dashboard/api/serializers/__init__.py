@@ -1,0 +1,1 @@
+"""Serializers of the API, by what they state."""

@@ -1,0 +1,44 @@
+// The grid of a sweep as a heat map, and as curves over its first axis.
+
+import { bands } from '../charts/confidence-bands.js';
+import { heatmap } from '../charts/heatmap.js';
+
+const MAX_COMPARED = 6; // runs of a cell that its link compares
+
+export function paintMap(box, { unranked }, { metric, axes: [across, down], cell, text }) {
+  heatmap(box, {
+    columns: across,
+    rows: down ?? null,
+    cell,
+    text,
+    better: unranked ? null : metric.direction,
+    onPick: ({ points }) => location.assign(addressOf(points)),
+  });
+}
+
+export function paintCurves(box, { seeds, finished, total }, { metric, axes: [across, down], cell, text, numeric }) {
+  box.hidden = !numeric;
+  if (!numeric) return;
+  const curves = (down?.values ?? [null]).map((value, j) => ({
+    title: down ? `${down.title}: ${down.text(value)}` : '',
+    points: across.values
+      .map((x, i) => ({ x, ...cell(i, j) }))
+      .filter(({ mean }) => mean !== null && mean !== undefined),
+  }));
+  bands(box, {
+    title: metric.title,
+    unit: metric.unit,
+    xTitle: across.title,
+    xText: across.text,
+    curves,
+    text,
+    seeds: seeds.length,
+    complete: finished === total,
+  });
+}
+
+/** The run of a cell, or the comparison of its runs. */
+function addressOf(points) {
+  const runs = points.slice(0, MAX_COMPARED).map(({ run }) => run);
+  return points.length > 1 ? `/compare/?runs=${runs.join(',')}` : `/runs/${runs[0]}/`;
+}

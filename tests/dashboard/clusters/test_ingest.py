@@ -1,0 +1,385 @@
+"""Events as machines post them: what is accepted, what is refused and how, and what the connector makes of it."""
+
+import base64
+from copy import deepcopy
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as quick
+from hypothesis import strategies as st
+
+from dashboard.auth import tokens
+from dashboard.http import throttles
+from dashboard.ingest.first_event import with_token
+from dashboard.models import ApiToken
+from tests.cases import cases
+from tests.twin.push.builders import T0, cloud_event
+from twin.config import body_limit
+from twin.connectors import base
+from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
+from twin.models import PushedEvent, PushSource
+from twin.push.vocabulary import EVENT_TYPES
+
+BATCH, SINGLE = "application/cloudevents-batch+json", "application/cloudevents+json"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "push"
+NODE = cloud_event("node.changed", "gpu1", T0, gpus=4, cpus=64)
+SUBMITTED = cloud_event("job.submitted", "54_1", T0, gpus=2, queue="edge")
+STARTED = cloud_event("job.started", "54_1", T0 + 500, shares=[{"node": "gpu1", "gpus": 2, "gpu_ids": [0, 3]}])
+ENDED = cloud_event("job.ended", "54_1", T0 + 9_000, outcome="completed")
+
+
+@pytest.fixture(autouse=True)
+def fresh_allowances(monkeypatch):
+    monkeypatch.setattr(throttles, "requests", throttles.Allowance(10_000))
+    monkeypatch.setattr(throttles, "events", throttles.Allowance(throttles.MAX_EVENTS))
+
+
+class Sender:
+    """A machine with a token."""
+
+    def __init__(self, value: str, source: str = "lab") -> None:
+        self.client, self.path = Client(enforce_csrf_checks=True), f"/api/ingest/{source}/"
+        self.headers = {"authorization": f"Bearer {value}"}
+
+    def post(self, body, media_type=BATCH, to="events"):
+        data = body if isinstance(body, bytes) else orjson.dumps(body)
+        return self.client.post(self.path + to, data, content_type=media_type, headers=self.headers)
+
+    def summary(self, body, media_type=BATCH):
+        return self.post(body, media_type).json()
+
+    def step(self, **body):
+        return self.post(body, "application/json", "snapshot")
+
+
+@pytest.fixture
+def sender(operator) -> Sender:
+    return Sender(tokens.create("feed", ["ingest:lab"], 30, operator.user)[1])
+
+
+@pytest.fixture
+def connector(db):
+    return base.build("push", {"source": "lab"})
+
+
+def seen(connector) -> tuple[list[JobFact], list[NodeFact]]:
+    snapshot = connector.snapshot()
+    return sorted(snapshot.jobs, key=lambda job: job.key), sorted(snapshot.nodes, key=lambda node: node.name)
+
+
+def test_a_batch_becomes_facts(sender, connector):
+    assert sender.summary([NODE, SUBMITTED, STARTED]) == {
+        "accepted": 3, "duplicate": 0, "rejected": [], "ignored": 0, "cursor": 3,
+    }  # fmt: skip
+    job = JobFact(
+        "54_1", T0, "running", gpus=2, queue="edge", complete_history=True, suspensions=(),
+        attempts=(Attempt(T0 + 500, None, (Share("gpu1", 2, gpu_ids=(0, 3)),)),),
+    )  # fmt: skip
+    assert seen(connector) == ([job], [NodeFact("gpu1", gpus=4, cpus=64)])
+
+
+def test_an_event_that_comes_again_is_a_duplicate(sender, connector):
+    sender.post([SUBMITTED])
+    again = sender.summary([SUBMITTED, STARTED, STARTED])
+    assert (again["accepted"], again["duplicate"], again["rejected"]) == (1, 2, [])
+    assert PushedEvent.objects.count() == 2
+    assert sender.client.get(sender.path + "cursor", headers=sender.headers).json() == {
+        "source": "lab",
+        "cursor": again["cursor"],
+    }
+
+
+def test_a_single_event_and_plain_json(sender):
+    assert sender.summary(NODE, SINGLE)["accepted"] == 1
+    assert sender.summary([SUBMITTED], "application/json; charset=utf-8")["accepted"] == 1
+
+
+def test_changes_follow_the_first_look(sender, connector):
+    sender.post([NODE, SUBMITTED])
+    connector.snapshot()
+    stream = connector.changes()
+    sender.post([STARTED])
+    change = next(stream)
+    assert (change.partial, change.nodes, [job.state for job in change.jobs]) == (True, None, ["running"])
+    sender.post([ENDED, cloud_event("node.changed", "gpu2", T0)])
+    change = next(stream)
+    assert [job.outcome for job in change.jobs] == ["completed"]
+    assert [node.name for node in change.nodes] == ["gpu1", "gpu2"], "all nodes: one that is not there is gone"
+    stream.close()
+
+
+def test_the_stream_gives_a_sign_of_life(sender, connector, monkeypatch):
+    monkeypatch.setattr("twin.connectors.push.ALIVE_S", 0.0)
+    sender.post([NODE])
+    connector.snapshot()
+    sign = next(connector.changes())
+    assert (sign.jobs, sign.nodes, sign.partial) == ((), None, True)
+
+
+def test_a_late_event_restates_a_job_that_was_let_go(sender, connector):
+    sender.post([NODE, SUBMITTED, ENDED])
+    connector.snapshot()
+    connector.mirror.forget_ended(2**50)
+    assert "j54_1" not in connector.mirror.events
+    sender.post([STARTED])
+    (job,) = next(connector.changes()).jobs
+    assert (job.state, job.attempts[0].started_ms, job.attempts[0].ended_ms) == ("ended", T0 + 500, T0 + 9_000)
+
+
+def test_a_snapshot_makes_the_state_complete(sender, connector):
+    at = T0 + 60_000
+    sender.post(
+        [NODE, SUBMITTED, STARTED, cloud_event("job.submitted", "kept", T0), cloud_event("node.changed", "old", T0)]
+    )
+    connector.snapshot()
+    stream = connector.changes()
+    time = datetime.fromtimestamp(at / 1_000, UTC).isoformat()
+    assert sender.step(step="begin", id="s1", time=time).json()["ended"] is False
+    kept = {"key": "kept", "submitted_ms": T0, "state": "held"}
+    part = {"step": "part", "id": "s1", "part": 0, "jobs": [kept], "nodes": [{"name": "gpu1", "gpus": 8}]}
+    assert sender.step(**part).json()["jobs"] == 1
+    assert next(stream).partial
+    assert sender.step(**part).json() == sender.step(**part).json(), "a step may be repeated"
+    refused = sender.step(step="end", id="s1", jobs=2, nodes=1)
+    assert refused.status_code == 400
+    assert refused.json()["detail"] == (
+        "snapshot 's1' ends with 2 jobs and 1 node, but its parts hold 1 and 1; send the missing parts, then end it"
+    )
+    assert sender.step(step="end", id="s1", jobs=1, nodes=1).json()["ended"] is True
+    assert sender.step(step="end", id="s1", jobs=1, nodes=1).status_code == 200
+    change = next(stream)
+    jobs = {job.key: (job.state, job.outcome, job.ended_ms) for job in change.jobs}
+    assert jobs == {"54_1": ("ended", "lost", at), "kept": ("held", "", None)}
+    assert ([node.name for node in change.nodes], change.nodes[0].gpus, change.partial) == (["gpu1"], 8, False)
+    assert sender.step(**part).json()["detail"] == "snapshot 's1' has ended; begin another one"
+
+
+def test_a_snapshot_of_nodes_leaves_jobs_alone(sender, connector):
+    sender.post([NODE, SUBMITTED])
+    time = datetime.fromtimestamp((T0 + 1_000) / 1_000, UTC).isoformat()
+    sender.step(step="begin", id="n", time=time, covers=["nodes"])
+    wrong = sender.step(step="part", id="n", part=0, jobs=[{"key": "x", "submitted_ms": 1, "state": "waiting"}])
+    assert wrong.json()["detail"] == "snapshot 'n' covers nodes, but part 0 has jobs"
+    sender.step(step="end", id="n")
+    jobs, nodes = seen(connector)
+    assert (jobs[0].state, nodes) == ("waiting", [])
+
+
+def test_history_has_what_ended_in_the_interval(sender, connector):
+    other = [cloud_event("job.submitted", "9", T0), cloud_event("job.ended", "9", T0 + 50_000, outcome="failed")]
+    sender.post([NODE, SUBMITTED, STARTED, ENDED, *other])
+    assert [(job.key, job.outcome) for job in connector.history(T0, T0 + 50_000)] == [("54_1", "completed")]
+    assert [job.key for job in connector.history(T0, T0 + 50_001)] == ["54_1", "9"]
+
+
+def test_the_test_of_the_connection(sender, connector):
+    empty = connector.check()
+    assert not empty.well
+    assert empty.findings[0].message == "the source lab has posted no event yet"
+    assert empty.findings[0].remedy.startswith("Create a token with `manage.py token create --name lab --scope ingest:")
+    sender.post([NODE, SUBMITTED, cloud_event("job.started", "55", T0)])
+    found = connector.check()
+    assert found.well
+    assert [finding.message for finding in found.findings[1:]] == [
+        "1 node", "1 job, open or ended in the last hour", "1 job not shown: no event gives the time of submission",
+    ]  # fmt: skip
+
+
+def test_a_source_with_a_token_is_not_told_to_create_one(sender, operator):
+    remedy = "Create a token with"
+    found = {"findings": [{"subject": "events", "well": False, "remedy": remedy}]}
+
+    def remedy_for(source: str) -> str:
+        return with_token("push", {"source": source}, deepcopy(found))["findings"][0]["remedy"]
+
+    token = ApiToken.objects.get(scopes=["ingest:lab"])
+    assert remedy_for("lab").startswith(f"The token {token.name} can post events of lab: post one")
+    assert remedy_for("other") == remedy
+    tokens.revoke(token, token.created_by)
+    assert remedy_for("lab") == remedy
+
+
+def test_who_may_post(sender, operator):
+    answer = Client().post("/api/ingest/lab/events", b"[]", content_type=BATCH)
+    assert (answer.status_code, answer.json()["detail"]) == (
+        401, "Events are posted with a token of the scope ingest:lab: Authorization: Bearer TOKEN.",
+    )  # fmt: skip
+    assert operator.post("/api/ingest/lab/events", b"[]", content_type=BATCH).status_code == 401, (
+        "a session is no token"
+    )
+    foreign = Sender(sender.headers["authorization"].split()[1], "prod").post([NODE])
+    assert (foreign.status_code, foreign.json()["detail"]) == (
+        403, "The token 'feed' is limited to ingest:lab; this source needs ingest:prod.",
+    )  # fmt: skip
+    assert not PushSource.objects.exists()
+    operator.user.groups.clear()
+    assert sender.post([NODE]).status_code == 403
+
+
+def test_a_sender_that_has_only_an_address_gives_the_token_as_password(sender):
+    value = sender.headers["authorization"].split()[1]
+    sender.headers = {"authorization": "Basic " + base64.b64encode(f"slurm:{value}".encode()).decode()}
+    assert sender.post([NODE]).status_code == 200
+    sender.headers = {"authorization": "Basic !"}
+    assert sender.post([NODE]).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"type": "job.start"}, "unknown event type 'job.start'; known: job.submitted, job.changed, "),
+        ({"data": {"gpu": 2}},
+         "data of job.submitted: Object contains unknown field `gpu`; known: submitted_ms, reason, "),
+        ({"data": {"gpus": "2"}}, "data of job.submitted: Expected `int`, got `str` - at `$.gpus`"),
+        ({"data": {"gpus": -1}}, "data of job.submitted: Expected `int` >= 0 - at `$.gpus`"),
+        ({"data": {"user": "a\nb"}}, "data of job.submitted: Expected `str` matching regex"),
+        ({"data": []}, "data of job.submitted: Expected `object`, got `array`"),
+        ({"time": "2026-05-28"},
+         "time must be an RFC 3339 time with a zone, such as 2026-05-04T10:00:00.250Z; got '2026-05-28'"),
+        ({"time": None}, "time must be an RFC 3339 time with a zone, such as 2026-05-04T10:00:00.250Z; it is missing"),
+        ({"time": "2126-01-01T00:00:00Z"},
+         "min ahead of this server's clock; at most 10 are accepted, so set the sender's clock"),
+        ({"time": "1969-01-01T00:00:00Z"}, "time must be 1970 or later"),
+        ({"specversion": "0.3"}, "specversion must be \"1.0\", got '0.3'"),
+        ({"id": 7}, "id must be a text of 1 to 200 characters; got '7'"),
+        ({"subject": ""}, "subject must be a text of 1 to 200 characters; got ''"),
+        ({"subject": "a\x1fb"}, "subject must name the job or node in 1 to 200 printable characters, got 'a\\x1fb'"),
+        ({"sequence": [1]}, "sequence must be a number or up to 50 letters and digits, got '[1]'"),
+        ({"data_base64": "AA=="}, "data_base64 is not read; send data as JSON"),
+    ],
+)  # fmt: skip
+def test_an_event_that_does_not_fit_is_rejected_alone(sender, change, message):
+    answer = sender.summary([NODE, SUBMITTED | change, STARTED])
+    assert (answer["accepted"], [row["index"] for row in answer["rejected"]]) == (2, [1])
+    assert message in answer["rejected"][0]["error"]
+    assert "\n" not in answer["rejected"][0]["error"]
+
+
+def test_bodies_that_cannot_be_read_as_a_whole(sender):
+    def refused(body, media_type=BATCH):
+        answer = sender.post(body, media_type)
+        return answer.status_code, answer.json()["detail"]
+
+    assert refused(b"{")[0] == 400
+    assert "the body is not JSON" in refused(b"{")[1]
+    assert refused([NODE] * 1_001) == (413, "The request has 1,001 events; send at most 1,000 in one request.")
+    assert refused(b" " * 10_000_000) == (
+        413, "The request is larger than the limit of 1 MiB; send fewer events in one request.",
+    )  # fmt: skip
+    assert refused([NODE], "text/plain")[0] == 415
+    assert refused([NODE], "text/plain")[1].startswith("Content-Type must be one of application/cloudevents-batch+json")
+    assert sender.summary([7, {"a": 1}], "application/json")["rejected"] == [
+        {"index": 0, "error": "an event must be a JSON object, got int"},
+        {"index": 1, "error": "the fields a fit no known event format; known: CloudEvents 1.0, "
+                              "Ray event export, Slurm jobcomp/elasticsearch"},
+    ]  # fmt: skip
+    assert not PushedEvent.objects.exists()
+    answer = Sender(sender.headers["authorization"].split()[1], "Lab!").post([NODE])
+    assert answer.status_code == 403
+
+
+def test_five_thousand_events_a_second(sender, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(throttles, "events", throttles.Allowance(5, now=lambda: clock[0]))
+    assert sender.post([NODE, SUBMITTED, STARTED]).status_code == 200
+    answer = sender.post([ENDED, NODE, SUBMITTED])
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
+    assert PushedEvent.objects.count() == 3, "nothing is half done"
+    clock[0] = 0.2
+    assert sender.summary([ENDED, NODE, SUBMITTED])["accepted"] == 1
+
+
+def test_documents_of_slurms_jobcomp(sender, connector):
+    """As Slurm 22.05 posted them: an array, a heterogeneous job, a cancelled and a timed-out one.
+
+    Nothing private is stored.
+    """
+    documents = [orjson.loads(line) for line in (FIXTURES / "slurm-22.05-jobcomp.jsonl").read_bytes().splitlines()]
+    answers = [sender.summary(document, "application/json") for document in documents]
+    assert [answer["accepted"] for answer in answers] == [1] * len(documents)
+    assert sender.summary(documents, "application/json")["duplicate"] == len(documents), (
+        "it sends again what it is unsure of"
+    )
+    jobs = {job.key: job for job in connector.snapshot().jobs}
+    outcomes = {key: job.outcome for key, job in jobs.items()}
+    assert outcomes == {
+        "1": "completed", "2": "failed", "3_0": "completed", "3_1": "completed", "4": "cancelled",
+        "5+0": "completed", "5+1": "completed", "7": "timeout",
+    }  # fmt: skip
+    two, submitted = jobs["2"], int(datetime(2026, 11, 22, 9, 16, 58, tzinfo=UTC).timestamp() * 1_000)
+    assert (two.submitted_ms, two.nodes, two.cpus, two.memory_mb, two.limit_ms) == (submitted, 2, 2, 4_000, None)
+    shares = (Share("edge1", 0, 1, 2_000), Share("edge2", 0, 1, 2_000))
+    assert two.attempts == (Attempt(submitted + 3_000, submitted + 4_000, shares, "failed"),)
+    assert (jobs["1"].limit_ms, jobs["1"].user, jobs["1"].queue) == (300_000, "root", "edge")
+    assert (jobs["4"].attempts, jobs["4"].ended_ms) == ((), submitted)
+    assert (jobs["5+1"].gang, jobs["5+0"].gang) == ("5+0", "5+0")
+    stored = b"".join(bytes(payload) for payload in PushedEvent.objects.values_list("payload", flat=True))
+    for secret in (b"secret", b"#!/bin/sh", b"/home", b"sleep"):
+        assert secret not in stored
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+FIELDS = ["specversion", "id", "source", "type", "subject", "time", "data", "sequence", "eventType",
+          "taskLifecycleEvent", "timestamp", "jobid", "state", "@submit", "@end", "@start", "nodes", "tres_alloc",
+          "time_limit", "array_task_id", "het_job_id"]  # fmt: skip
+strange = st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=6)
+nearly = st.builds(
+    lambda base, changes: base | changes,
+    st.sampled_from([
+        SUBMITTED, NODE, ENDED,
+        {"jobid": 1, "state": "FAILED", "@submit": "2026-01-01T00:00:00", "@start": "2026-01-01T00:00:00",
+         "@end": "2026-01-01T00:00:01", "nodes": "a[1-2]"},
+        {"eventId": "x", "eventType": "TASK_LIFECYCLE_EVENT", "timestamp": "2026-01-01T00:00:00Z",
+         "taskLifecycleEvent": {"taskId": "ab"}},
+        {"eventId": "x", "eventType": "NODE_LIFECYCLE_EVENT", "timestamp": "2026-01-01T00:00:00Z",
+         "nodeLifecycleEvent": {"nodeId": "ab", "stateTransitions": []}},
+    ]),
+    strange,
+)  # fmt: skip
+
+
+@quick(max_examples=cases(25, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(strange | nearly, max_size=20), st.sampled_from([BATCH, "application/json"]))
+@example([SUBMITTED | {"data": {"\n": None}}], BATCH)
+def test_any_json_is_answered_event_by_event(sender, items, media_type):
+    answer = sender.post(items, media_type)
+    assert answer.status_code == 200, answer.content
+    summary = answer.json()
+    rejected = {row["index"] for row in summary["rejected"]}
+    assert all("\n" not in row["error"] and row["error"] for row in summary["rejected"])
+    assert rejected <= set(range(len(items)))
+    base.build("push", {"source": "lab"}).snapshot()
+
+
+@quick(max_examples=cases(25, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(min_size=1, max_size=40) | json_values.map(orjson.dumps), st.sampled_from(["events", "snapshot"]))
+def test_any_bytes_are_answered(sender, body, to):
+    answer = sender.post(body, "application/json", to)
+    assert answer.status_code in (200, 400)
+    assert answer.status_code == 200 or answer.json()["detail"]
+
+
+def test_the_limit_stands_before_the_body_is_received(settings):
+    assert body_limit.limit_of("/api/ingest/lab/events") == 2**20
+    assert body_limit.limit_of("/api/clusters/") == settings.BODY_LIMIT_BYTES
+
+
+def test_openapi_has_a_schema_for_every_event_type(operator):
+    schema = orjson.loads(operator.get("/api/schema/?format=json").content)
+    named = {one["title"]: one for one in schema["components"]["schemas"]["PushedEvent"]["oneOf"]}
+    assert set(named) == set(EVENT_TYPES)
+    reference = named["job.ended"]["properties"]["data"]["$ref"].rpartition("/")[2]
+    assert schema["components"]["schemas"][reference]["required"] == ["outcome"]
+    assert "/api/ingest/{source}/events" in schema["paths"]

@@ -1,0 +1,387 @@
+"""A run handed from one family of schedulers to another: pages, API and downloads show both."""
+
+from dataclasses import replace
+from itertools import pairwise, permutations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.readmodels import counterfactuals
+from scheduling.kernel.registry import scheduler_class
+from scheduling.model.bars import WORKER_SLOT
+from scheduling.model.values import RESOURCES, SITES
+from scheduling.slotted.counterfactuals import unit_of
+from tests.dashboard.builders import downloaded, post
+from tests.twin.runtime.conftest import work
+from twin.analysis.situation import load
+from twin.eventlog import event_log, remaining_work
+from twin.eventlog.stored_states import at
+from twin.models import Run, Scenario
+from twin.runs import runner, scheduler_history
+from twin.scenarios import store
+
+H = 3_600_000
+EDIT_MS = 9 * H
+FAMILIES = {"slotted": "fifo", "priced": "oasis", "typed workers": "srtf", "chunks": "a_online", "groups": "harmony"}
+PAIRS = [(FAMILIES[a], FAMILIES[b]) for a, b in permutations(FAMILIES, 2)]
+
+
+def change(scheduler: str, at_ms: int = 3 * H, **more) -> dict:
+    return {"verb": "change_scheduler", "scheduler": scheduler, "at_ms": at_ms, **more}
+
+
+def handed(make_scenario, first: str, *edits: dict, jobs: int = 12) -> Run:
+    """A finished run with these edits."""
+    run = Run.objects.create(scenario=make_scenario(scheduler=first, jobs=jobs), edits=list(edits))
+    runner.enqueue(run.pk)
+    work()
+    run.refresh_from_db()
+    assert run.status == Run.FINISHED, run.message
+    return run
+
+
+@pytest.mark.parametrize(("first", "then"), PAIRS)
+def test_the_page_receives_what_every_model_of_the_run_needs(viewer, make_scenario, first, then):
+    run = handed(make_scenario, first, change(then))
+    static = viewer.get(f"/api/runs/{run.pk}/static/").json()
+    assert [(phase["from_ms"], phase["name"]) for phase in static["phases"]] == [(0, first), (3 * H, then)]
+    models = [scheduler_class(name).model.name for name in (first, then)]
+    assert [phase["model"] for phase in static["phases"]] == models
+    assert static["scheduler"]["model"] == models[-1]
+    assert static["scheduler"]["quotes"] == any(phase["quotes"] for phase in static["phases"])
+    assert ("typed_workers" in static) == ("typed_workers" in models), "what the charts of typed workers are drawn from"
+    assert viewer.get(f"/api/runs/{run.pk}/snapshot/").status_code == 200
+    slotted = {"fifo", "oasis"} & {first, then}
+    assert static["limits"] == (list(RESOURCES) if slotted else []), "what is drawn while slots are in charge"
+
+
+def test_a_picture_across_a_hand_over_has_what_every_phase_in_it_packs(make_scenario):
+    """PD-ORS does not limit bandwidth; typed workers hold no resources."""
+    run = handed(make_scenario, "pd_ors", change("oasis", EDIT_MS))
+    assert "bandwidth" not in store.packed(run, 0)
+    assert "bandwidth" not in store.packed_since(run, EDIT_MS - 1, 20 * H)
+    assert store.packed_since(run, EDIT_MS, 20 * H) == list(RESOURCES)
+    run = handed(make_scenario, "srtf", change("fifo", EDIT_MS))
+    state, (cluster, jobs) = at(run.pk), store.of_run(run)
+    found = load.held(run, state, cluster, jobs, run.sim_ms, 0)
+    typed = found.bars[:, WORKER_SLOT] >= 0
+    assert 0 < typed.sum() < len(typed)
+    assert not found.amounts[typed].any()
+    assert found.amounts[~typed].any(axis=1).all()
+
+
+def test_schedulers_in_charge_are_those_of_the_edited_scenario_states(make_scenario):
+    edits = [change("srtf", 5 * H), change("drf", 2 * H), change("oasis", 7 * H, off=True), change("harmony", 5 * H),
+             change("harmony", 6 * H, parameters="profiling=online")]  # fmt: skip
+    scenario = make_scenario(scheduler="fifo")
+    found = scheduler_history.in_order(scenario.scheduler, edits)
+    assert [(one.from_ms, one.name) for one in found] == [(0, "fifo"), (2 * H, "drf"), (5 * H, "harmony")]
+    stages_of = [(stage.at_ms, stage.state.scheduler) for stage in store.stages_of(scenario, edits)]
+    assert stages_of == [*((one.from_ms, one.name) for one in found), (6 * H, "harmony")]
+    assert scheduler_history.words(found) == "FIFO → DRF at 02:00:00 → Harmony at 05:00:00"
+
+
+def test_every_answer_about_a_run_names_who_is_and_who_was_in_charge(viewer, make_scenario):
+    run, other = handed(make_scenario, "fifo", change("srtf", 26 * H)), handed(make_scenario, "fifo")
+    schedulers = [{"from_ms": 0, "name": "fifo", "title": "FIFO"}, {"from_ms": 26 * H, "name": "srtf", "title": "SRTF"}]
+    row = viewer.get(f"/api/runs/{run.pk}/").json()
+    assert (row["scheduler"], row["schedulers"]) == ("srtf", schedulers)
+    assert viewer.get("/api/runs/").json()["results"][1]["schedulers"] == schedulers
+    compared = viewer.get("/api/compare/", {"runs": f"{run.pk},{other.pk}"}).json()["runs"]
+    assert [(one["scheduler"], one["title"]) for one in compared] == [
+        ("srtf", "FIFO → SRTF at 1d 02:00:00"),
+        ("fifo", "FIFO"),
+    ]
+    head = downloaded(viewer.get("/api/compare/metrics.csv", {"runs": f"{run.pk},{other.pk}"})).decode().splitlines()[0]
+    assert f"run {run.pk} fifo → srtf at 1d 02:00:00" in head
+    assert f"run {other.pk} fifo," in head
+    summary = viewer.get(f"/api/runs/{run.pk}/summary.json").json()
+    assert (summary["scheduler"], summary["schedulers"]) == ("fifo", schedulers), "what it began with, and who followed"
+    assert "schedulers" not in viewer.get(f"/api/runs/{other.pk}/summary.json").json()
+
+
+def test_parameters_are_those_of_the_scheduler_that_they_stand_beside(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+    Scenario.objects.filter(pk=scenario.pk).update(parameters={"backfill": True})
+    edits = [change("oasis", 3 * H, parameters="floor_scale=2"), change("oasis", 5 * H, parameters="floor_scale=4")]
+    run, other = (Run.objects.create(scenario=scenario, edits=given, status=Run.RUNNING) for given in (edits, []))
+    for sim_ms, name, parameters in (
+        (2 * H, "fifo", {"backfill": True}),
+        (3 * H, "oasis", {"floor_scale": "2"}),
+        (5 * H, "oasis", {"floor_scale": "4"}),
+    ):
+        Run.objects.update(sim_ms=sim_ms)
+        compared = viewer.get("/api/compare/", {"runs": f"{run.pk},{other.pk}"}).json()["runs"][0]
+        static = viewer.get(f"/api/runs/{run.pk}/static/").json()
+        assert (compared["scheduler"], compared["parameters"]) == (name, parameters)
+        assert (static["scheduler"]["name"], static["run"]["parameters"]) == (name, parameters)
+
+
+def test_runs_are_found_by_each_of_their_schedulers(viewer, make_scenario):
+    handed_over, plain = handed(make_scenario, "fifo", change("srtf", 26 * H)), handed(make_scenario, "fifo")
+    switched_off = handed(make_scenario, "fifo", change("tiresias_l", 26 * H, off=True))
+    for asked, found in (
+        ("srt", [handed_over]), ("SRTF", [handed_over]), ("fifo", [switched_off, plain, handed_over]), ("tiresias", []),
+    ):  # fmt: skip
+        rows = viewer.get("/api/runs/", {"q": asked}).json()["results"]
+        assert [row["id"] for row in rows] == [run.pk for run in found], asked
+    Run.objects.filter(pk=handed_over.pk).update(status=Run.CANCELLED, sim_ms=25 * H)
+    assert viewer.get("/api/runs/", {"q": "srtf"}).json()["results"] == [], "its turn never came"
+
+
+def test_a_scheduler_is_found_by_its_title(viewer, make_scenario):
+    run = handed(make_scenario, "fifo", change("tiresias_l", 26 * H))
+    assert [row["id"] for row in viewer.get("/api/runs/", {"q": "Tiresias-L"}).json()["results"]] == [run.pk]
+
+
+def test_scenarios_and_races_name_all_schedulers(operator, make_scenario, layer):
+    scenario = make_scenario(scheduler="fifo")
+    Scenario.objects.filter(pk=scenario.pk).update(edits=[change("drf", 26 * H)])
+    row = operator.get(f"/api/scenarios/{scenario.pk}/").json()
+    assert [(one["from_ms"], one["name"]) for one in row["schedulers"]] == [(0, "fifo"), (26 * H, "drf")]
+    assert operator.get("/api/scenarios/").json()["results"][0]["schedulers"] == row["schedulers"]
+    runs = post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["fifo", "rrh"]}).json()["runs"]
+    raced = operator.get(f"/api/runs/{runs[1]['id']}/").json()
+    assert raced["scenario_name"] == f"{row['trace_name']}, RRH → DRF at 1d 02:00:00"
+    assert [one["name"] for one in raced["schedulers"]] == ["rrh", "drf"]
+
+
+def test_a_scheduler_whose_turn_has_not_come_is_not_the_present_one(make_scenario):
+    run = Run(
+        scenario=make_scenario(), edits=[change("srtf", 26 * H)], status=Run.RUNNING, mode=Run.LIVE, sim_ms=25 * H
+    )
+    assert (scheduler_history.present(run).name, len(scheduler_history.of_run(run))) == ("fifo", 2)
+    run.sim_ms = 26 * H
+    assert scheduler_history.present(run).name == "srtf"
+    run.sim_ms, run.status = 25 * H, Run.CANCELLED
+    assert [one.name for one in scheduler_history.of_run(run)] == ["fifo"], "it never will be"
+
+
+def test_a_resource_that_one_of_the_schedulers_does_not_pack_is_not_drawn(viewer, make_scenario):
+    """PD-ORS does not count bandwidth: a share of it would mean nothing while it is in scheduler_history."""
+    run = handed(make_scenario, "oasis", change("pd_ors"), change("srtf", 9 * H))
+    assert viewer.get(f"/api/runs/{run.pk}/static/").json()["limits"] == list(RESOURCES[:4])
+
+
+def test_prices_are_those_of_the_scheduler_that_is_in_charge_in_each_slot(viewer, make_scenario):
+    run = handed(make_scenario, "oasis", change("fifo", EDIT_MS))
+    of_sites, of_server = f"/api/runs/{run.pk}/prices/", f"/api/runs/{run.pk}/prices/0/"
+    then, after = (viewer.get(of_sites, asked).json() for asked in ({"at_ms": EDIT_MS - 1}, {}))
+    assert (then["earlier_prices"], then["default_prices"] is None) == ([], False)
+    assert (after["earlier_prices"], after["default_prices"]) == ([[EDIT_MS // H, then["default_prices"]]], None)
+    assert after["prices"] == [row for row in then["prices"] if row[0] < EDIT_MS // H]
+    before = viewer.get(of_server, {"at_ms": EDIT_MS - 1}).json()["prices"]["gpu"]
+    assert any(before)
+    assert viewer.get(of_server).json()["prices"]["gpu"] == before[: EDIT_MS // H], "FIFO has none"
+    back = handed(make_scenario, "srtf", change("oasis", EDIT_MS))
+    priced = viewer.get(f"/api/runs/{back.pk}/prices/0/").json()["prices"]["gpu"]
+    assert set(priced[: EDIT_MS // H]) == {None}
+    assert all(price is not None for price in priced[EDIT_MS // H :])
+    assert viewer.get(f"/api/runs/{back.pk}/prices/0/", {"at_ms": 2 * H}).json()["detail"] == "SRTF has no prices"
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [change("oasis", EDIT_MS, parameters="floor_scale=2"), change("oasis", 20 * H)],
+        [change("pd_ors", EDIT_MS), change("oasis", 20 * H)],
+        [change("fifo", EDIT_MS)],
+        [{"verb": "fail_servers", "servers": "*0", "at_ms": EDIT_MS, "for_ms": 3 * H}],
+        [{"verb": "remove_servers", "servers": "*1", "at_ms": EDIT_MS + 1},
+         {"verb": "resize_servers", "servers": "*2", "resource": "cpu", "amount": 100, "at_ms": 15 * H}],
+        [change("fifo", EDIT_MS), change("oasis", 15 * H), change("drf", 18 * H), change("pd_ors", 24 * H)],
+    ],
+    ids=["bounds", "pd-ors", "no prices", "failed", "removed and resized", "resubmitted"],
+)  # fmt: skip
+def test_the_prices_of_a_server_are_within_those_of_its_site_in_every_slot(viewer, make_scenario, edits):
+    """The run page and the page of a server read different sources: the log, and the schedulers built again."""
+    run = handed(make_scenario, "oasis", *edits)
+    sites = viewer.get(f"/api/runs/{run.pk}/prices/").json()
+    assert [slot for slot, _ in sites["earlier_prices"]] == sorted(edit["at_ms"] // H for edit in edits)
+    stated = {slot: columns for slot, *columns in sites["prices"]}
+    cluster = store.of_run(run)[0]
+    by_slot: dict[tuple[int, int], list[float]] = {}
+    for index, server in enumerate(cluster.servers):
+        answer = viewer.get(f"/api/runs/{run.pk}/prices/{index}/").json()["prices"]
+        for r, resource in enumerate(RESOURCES):
+            for slot, price in enumerate(answer[resource]):
+                if price is not None:
+                    by_slot.setdefault((slot, SITES.index(server.site) * len(RESOURCES) + r), []).append(price)
+    assert by_slot
+    for (slot, cell), prices in by_slot.items():
+        columns = stated.get(slot) or next(
+            (kept for until, kept in sites["earlier_prices"] if slot < until), sites["default_prices"]
+        )
+        assert [min(prices), max(prices)] == pytest.approx([columns[0][cell], columns[2][cell]], rel=1e-5), slot
+
+
+def test_the_schedulers_built_again_know_the_remaining_work_as_the_run_did(make_scenario):
+    edits = [change("drf", EDIT_MS), change("fifo", 15 * H), change("drf", 18 * H), change("oasis", 24 * H)]
+    run = handed(make_scenario, "oasis", *edits)
+    sim = store.simulation(run)
+    stated = [stage.state.jobs for stage in store.stages_of(run.scenario, run.edits)]
+    found = remaining_work.of_phases(run.pk, stated)
+    for phase, edit in enumerate(edits, start=1):
+        sim.run_until(edit["at_ms"], max_events=10**6)
+        assert sim.phase == phase
+        assert list(found[phase]) == list(sim.jobs)
+    for earlier, later in pairwise(found[1:]):
+        assert later != earlier, "each of these edits resubmits a job that is partly done"
+    assert remaining_work.of_phases(run.pk, stated, 20 * H) == [*found[:4], stated[4]], "not known by then"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("first", "edits"),
+    [
+        ("pd_ors", [change("oasis", EDIT_MS)]),
+        ("oasis", [change("drf", 3 * H), change("oasis", EDIT_MS + 1_200_000)]),
+        ("oasis", [{"verb": "remove_servers", "servers": "*1", "at_ms": EDIT_MS + 1_200_000}]),
+    ],
+    ids=["to oasis", "back to oasis within a slot", "other servers within a slot"],
+)
+def test_the_least_priority_after_an_edit_is_admitted_and_one_below_it_is_not(make_scenario, first, edits):
+    """The run is simulated again with each priority."""
+    run = handed(make_scenario, first, *edits, jobs=24)
+    stages = store.stages_of(run.scenario, run.edits)
+    jobs = store.of_run(run)[1]
+    reversed_ = 0
+    for index, job in enumerate(jobs):
+        if job.arrival_ms <= edits[-1]["at_ms"]:
+            continue
+        answer = counterfactuals.of_job(run, index, seconds=30)
+        if answer is None:
+            continue
+        row = next((row for row in answer["rows"] if row["what"] == "priority" and row["value"]), None)
+        if row is None:
+            continue
+        for less, admitted in ((0.0, True), (1.001 * unit_of(row["value"]), False)):
+            verdict = verdict_with(stages, run.scenario.seed, index, row["value"] - less)
+            assert (verdict == "admitted") == admitted, (job.id, less, row)
+            reversed_ += (verdict == "admitted") != answer["admitted"]
+    assert reversed_
+
+
+def test_a_job_that_is_decided_at_an_edit_says_so(viewer, make_scenario):
+    """It waited under FIFO; OASiS, which takes over, decides about it."""
+    run = handed(make_scenario, "fifo", change("oasis", EDIT_MS), jobs=60)
+    decided = list(event_log.lines_of(run.pk, ("decided",)))
+    before = {data["job"] for _, at_ms, _, data in decided if at_ms < EDIT_MS}
+    job = next(data["job"] for _, at_ms, _, data in decided if at_ms == EDIT_MS and data["job"] not in before)
+    answer = viewer.get(f"/api/runs/{run.pk}/jobs/{job}/counterfactuals/")
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(
+        "the job was decided at an edit, together with the other resubmitted jobs;"
+    )
+
+
+def verdict_with(stages, seed: int, index: int, priority: float) -> str:
+    """The first decision about a job with another priority from the start."""
+
+    def changed(stage):
+        jobs = list(stage.state.jobs)
+        jobs[index] = replace(jobs[index], utility=replace(jobs[index].utility, priority=priority))
+        return stage._replace(state=stage.state.with_jobs(jobs))
+
+    events = store.played([changed(stage) for stage in stages], seed).events()
+    return next(event.data["kind"] for event in events if event.kind == "decided" and event.data["job"] == index)
+
+
+def test_jobs_that_the_second_scheduler_turns_away_are_rejected_and_none_is_left_open(viewer, make_scenario):
+    run = handed(make_scenario, "srtf", change("fifo", 20 * H))
+    rows = viewer.get(f"/api/runs/{run.pk}/jobs/", {"size": 100}).json()["rows"]
+    turned_away = [row for row in rows if row["verdict"] == "rejected"]
+    assert any(row["start_ms"] is not None for row in turned_away), "some had run"
+    assert {row["state"] for row in turned_away} == {"rejected"}
+    assert {row["state"] for row in rows} <= {"completed", "rejected", "unfinished"}
+    now = viewer.get(f"/api/runs/{run.pk}/now/").json()["jobs"]
+    assert sum(now.values()) == len(rows) == 12
+    then = viewer.get(f"/api/runs/{run.pk}/jobs/", {"size": 100, "at_ms": 20 * H - 1}).json()["rows"]
+    assert "rejected" not in {row["state"] for row in then}, "not known before it was decided"
+
+
+def test_a_share_of_resources_is_reported_only_while_bars_hold_amounts_of_them(viewer, make_scenario):
+    for first, then, reported in (("srtf", "fifo", True), ("fifo", "srtf", False), ("fifo", "harmony", False)):
+        run = handed(make_scenario, first, change(then))
+        allocated = [bool(site["allocated"]) for site in viewer.get(f"/api/runs/{run.pk}/now/").json()["sites"]]
+        assert set(allocated) == {reported}, (first, then)
+
+
+@pytest.mark.parametrize("then", ["harmony", "drf", "srtf"])
+def test_the_table_of_jobs_at_a_past_time_has_the_reasons_of_that_time(viewer, make_scenario, then):
+    run = handed(make_scenario, "oasis", change(then))
+    events = [event for batch in event_log.after(run.pk, 0) for event in batch]
+    decided = [(event.at_ms, event.data) for event in events if event.kind == "decided"]
+    differ = 0
+    for moment in sorted({max(0, at_ms - 1) for at_ms, _ in decided}):
+        answer = viewer.get(f"/api/runs/{run.pk}/jobs/", {"at_ms": moment, "size": 500}).json()
+        for row in answer["rows"]:
+            own = [(data["kind"], data["code"]) for at_ms, data in decided if data["job"] == row["index"]]
+            by_then = [(d["kind"], d["code"]) for at_ms, d in decided if d["job"] == row["index"] and at_ms <= moment]
+            assert (row["verdict"], row["code"]) == (by_then[-1] if by_then else (None, None)), (moment, row["id"])
+            differ += bool(by_then) and by_then[-1] != own[-1]
+    assert differ, "some were decided about again later"
+
+
+def listed(viewer, **query) -> tuple[list[int], dict[str, int], dict[str, int]]:
+    """Numbers of the listed runs, number of runs by status, and by scheduler."""
+    page = viewer.get("/api/runs/", {"size": 500, **query}).json()
+    assert page["count"] == len(page["results"])
+    assert page["scheduler_titles"].keys() == page["by_scheduler"].keys()
+    by_status = {status: count for status, count in page["by_status"].items() if count}
+    return sorted(run["id"] for run in page["results"]), by_status, page["by_scheduler"]
+
+
+def test_a_run_is_found_under_each_scheduler_that_has_been_in_charge_of_it(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+    edits = {
+        "plain": [{"verb": "fail_servers", "servers": ["a"], "at_ms": 0}],
+        "handed": [change("srtf", 3 * H), change("drf", 9 * H), change("oasis", 4 * H, off=True)],
+        "back": [change("srtf", 3 * H), change("fifo", 4 * H)],
+        "at once": [change("srtf", 0)],
+        "ahead": [change("srtf", 6 * H)],
+    }
+    of = {
+        name: Run.objects.create(scenario=scenario, edits=given, status=Run.FINISHED, sim_ms=5 * H).pk
+        for name, given in edits.items()
+    }
+    Run.objects.filter(pk=of["ahead"]).update(status=Run.RUNNING)
+    fifo = [of[name] for name in ("plain", "handed", "back", "ahead")]
+    srtf = [of[name] for name in ("handed", "back", "at once")]
+    counts = {"fifo": 4, "srtf": 3}
+    assert listed(viewer) == (sorted(of.values()), {"finished": 4, "running": 1}, counts)
+    assert listed(viewer, scheduler="fifo") == (fifo, {"finished": 3, "running": 1}, counts)
+    assert listed(viewer, scheduler="srtf") == (srtf, {"finished": 3}, counts)
+    assert listed(viewer, scheduler="drf") == ([], {}, counts), "these runs ended before, or it is turned off"
+    assert listed(viewer, scheduler="fifo", status="running") == (
+        [of["ahead"]],
+        {"finished": 3, "running": 1},
+        {"fifo": 1},
+    )
+
+
+def test_a_list_of_runs_takes_as_many_queries_for_many_runs_as_for_few(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+
+    def queries(runs: int) -> list[str]:
+        made = [
+            Run(scenario=scenario, edits=[change("srtf")] * (n % 2), status=Run.FINISHED, sim_ms=5 * H, last_seq=9)
+            for n in range(runs)
+        ]
+        Run.objects.bulk_create(made)
+        with CaptureQueriesContext(connection) as found:
+            assert viewer.get("/api/runs/", {"size": 500, "scheduler": "srtf"}).status_code == 200
+        return [query["sql"] for query in found]
+
+    few, many = queries(10), queries(490)
+    assert len(few) == len(many)
+    assert not any("twin_event" in sql for sql in many), "no log is read"
+
+
+def test_a_search_names_all_schedulers_of_a_scenario(viewer, make_scenario):
+    scenario = make_scenario(scheduler="fifo")
+    scenario.name, scenario.edits = "night shift", [change("srtf"), change("drf", 4 * H, off=True)]
+    scenario.save()
+    (group,) = viewer.get("/api/search/?q=night").json()
+    assert [hit["detail"] for hit in group["hits"]] == ["FIFO → SRTF at 03:00:00"]

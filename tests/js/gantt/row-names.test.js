@@ -1,0 +1,40 @@
+// The headings of the rows of the schedule: whole where there is room, else without their unit.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { inLines, sharedDomain, shortHeading } from '../../../static/js/gantt/row-names.js';
+
+const ctx = { measureText: (text) => ({ width: text.length * 6 }) };
+const inRoom = (text, characters) => shortHeading(ctx, text, characters * 6);
+
+test('a heading that has no room loses the unit of its count, not the count', () => {
+  assert.equal(inRoom('▾ edge · 40 servers', 19), '▾ edge · 40 servers');
+  assert.equal(inRoom('▾ edge · 40 servers', 18), '▾ edge: 40');
+  assert.equal(inRoom('▸ cloud · 1,200 servers', 14), '▸ cloud: 1,200');
+});
+
+test('a count is whole or left out', () => {
+  assert.equal(inRoom('▾ edge · 304 servers', 9), '▾ edge');
+  assert.equal(inRoom('▸ cloud · 1,200 servers', 12), '▸ cloud');
+});
+
+test('a heading that is too long even so is truncated at its end', () => {
+  assert.equal(inRoom('▾ production-queue · 12 jobs', 10), '▾ product…');
+  assert.equal(inRoom('unlimited cloud', 10), 'unlimited…');
+});
+
+test('a name that is too long for a line takes two where its row is high enough', () => {
+  assert.deepEqual(inLines(ctx, 'unlimited cloud', 60, 40), ['unlimited', 'cloud']);
+  assert.deepEqual(inLines(ctx, 'unlimited cloud', 60, 20), ['unlimited cloud']);
+  assert.deepEqual(inLines(ctx, 'unlimited cloud', 90, 40), ['unlimited cloud']);
+  assert.deepEqual(inLines(ctx, 'production-queue', 60, 40), ['production-queue']);
+});
+
+test('the domain that all servers have in common is the longest one, and no whole name', () => {
+  assert.equal(sharedDomain(['gpu1.rack0.example.org', 'gpu2.rack0.example.org']), '.rack0.example.org');
+  assert.equal(sharedDomain(['gpu1.rack0.example.org', 'gpu1.rack1.example.org']), '.example.org');
+  assert.equal(sharedDomain(['gpu1.example.org', 'gpu2']), '');
+  assert.equal(sharedDomain(['gpu1.example.org']), '');
+  assert.equal(sharedDomain(['.example.org', 'gpu1.example.org']), '.org');
+});

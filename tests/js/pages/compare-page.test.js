@@ -1,0 +1,126 @@
+// The page of a comparison on recorded answers of the API, and what it has in common with that of a sweep.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { RUNS, needsPage, recorded, sockets, until } from '../dom.js';
+import { $, $$, change, text, visit } from '../visit.js';
+
+test('two runs compared: metrics, differences by kind, and the schedules below each other', needsPage, async () => {
+  const both = `${RUNS.slotted},${RUNS.other}`;
+  const { window } = await visit('compare', `/compare/?runs=${both}`, {});
+  await until(
+    () => $$('#metrics tbody tr').length > 3 && $('#differences table, #differences .empty'),
+    'metrics and differences are shown',
+  );
+  assert.match(text('#differences-count'), /^1 job differs between run/);
+  const bases = $$('#metrics tr').map((row) => [...row.children].map((cell) => cell.classList.contains('base')));
+  assert.ok(
+    bases.every((row) => row.join() === 'false,false,true,false'),
+    'the baseline is pinned on a narrow page',
+  );
+  assert.deepEqual(speeds(), Array(6).fill(null), 'both runs have the same jobs');
+  await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
+  const counts = () => text('#gantts');
+  await until(() => /jobs?, \d+ bars?/.test(counts()), 'rows and bars are counted');
+  $('#by-servers').click();
+  assert.match(counts(), /servers?, \d+ bars?/);
+  $('#by-jobs').click();
+  change(window, '#row-filter', 'none such', 'input');
+  await until(() => /No row matches “none such”(?!,)/.test(counts()), 'no row matches, and no bars are counted');
+  assert.equal(text('#breakdown thead th'), 'Model');
+  $('[data-by="site"]').click();
+  assert.equal(text('#breakdown thead th'), 'Site', 'the first column is named after what the rows are');
+  const row = $('#differences tbody tr');
+  row.click();
+  assert.equal($('#differences tbody tr').getAttribute('aria-selected'), 'true');
+  const kind = $$('#kinds button').find((button) => button.dataset.kind && !button.disabled);
+  kind.click();
+  assert.match(location.search, new RegExp(`kind=${kind.dataset.kind}`));
+  change(window, '#differences-q', 'none such', 'input');
+});
+
+test('a comparison with a run that goes on is read again while news of it keeps coming', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  answer.runs[1].status = 'running';
+  const { asked } = await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => !$('#compared').hidden && $('#metrics table') && $('#kinds'), 'the comparison is shown');
+  const looks = () => asked.filter(([, path]) => path.startsWith('/api/compare/?runs=')).length;
+  const line = await until(() => sockets.findLast((socket) => socket.address.includes('overview')), 'it listens');
+  const before = looks();
+  const news = () => line.hear({ type: 'status', id: RUNS.other, status: 'running', sim_ms: 1 });
+  await until(() => (news(), looks() > before), 'it is read again although news keep coming');
+});
+
+test('an open comparison asks again and again that its runs are kept', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const [real, repeated] = [globalThis.setInterval, []];
+  globalThis.setInterval = (act, ms) => (ms === 600_000 ? repeated.push(act) : real(act, ms));
+  const { asked } = await visit('compare', `/compare/?runs=${pair}`, {});
+  await until(() => repeated.length, 'the comparison is shown');
+  globalThis.setInterval = real;
+  assert.equal(repeated.length, 1);
+  for (let i = 0; i < 2; i++) await repeated[0]();
+  const kept = asked.filter(([, path]) => path === `/api/compare/open/?runs=${pair}`);
+  assert.equal(kept.length, 2);
+});
+
+test('a comparison before any run has started says so in place of empty charts', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  for (const run of answer.runs) Object.assign(run, { status: 'running', begun: false });
+  const answers = { now: answer };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [
+    [`/api/compare/?runs=${pair}`, () => Response.json(answers.now)],
+  ]);
+  await until(() => !$('#compared').hidden && $('#gantts canvas'), 'the comparison is shown');
+  assert.ok($('#compared').hasAttribute('data-unbegun'));
+  assert.ok(!$('#unbegun').hidden);
+  answers.now = { ...answer, runs: answer.runs.map((run, i) => ({ ...run, begun: i === 0 })) };
+  const line = sockets.findLast((socket) => socket.address.includes('overview'));
+  const news = () => line.hear({ type: 'status', id: RUNS.other, status: 'running', sim_ms: 1 });
+  await until(() => (news(), $('#unbegun').hidden), 'the first one has started');
+  assert.ok(!$('#compared').hasAttribute('data-unbegun'));
+});
+
+test('panels of a comparison that fail say so in their places, and the others are shown', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = { ...(await recorded(`/api/compare/?runs=${pair}`).json()), distributions: null };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => $('#panel-spread > .broken'), 'the panel says that it failed');
+  assert.match(text('#panel-spread > .broken'), /^This panel failed \(.*\)\. The other panels still work/);
+  await until(() => $$('#metrics tbody tr').length > 3 && $('#differences table, #differences .empty'), 'others work');
+  const failed = $$('.broken').map((note) => note.closest('section').id);
+  assert.deepEqual(failed, ['panel-ranking', 'panel-spread'], 'those that show distributions');
+});
+
+const SPEEDS = 'The speeds of the jobs are derived from different models: a in run 1; b in run 2.';
+const speeds = () => $$('.speeds').map((note) => (note.hidden ? null : note.textContent));
+
+test('a comparison states speeds of different origins beside each chart and table', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = { ...(await recorded(`/api/compare/?runs=${pair}`).json()), speeds: SPEEDS };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => !$('#compared').hidden && $('#metrics table'), 'the comparison is shown');
+  assert.deepEqual(speeds(), Array(6).fill(SPEEDS));
+});
+
+test('a sweep states speeds of different origins beside its chart and its table', needsPage, async () => {
+  const path = `/api/sweeps/${RUNS.sweep}/points/`;
+  const names = { 'sweep.pk': String(RUNS.sweep), sweep: String(RUNS.sweep) };
+  const answer = { ...(await recorded(path).json()), speeds: SPEEDS };
+  await visit('sweep', `/sweeps/${RUNS.sweep}/`, names, [[path, answer]]);
+  await until(() => $$('#points tbody tr').length === 4, 'its points are listed');
+  assert.deepEqual(speeds(), [SPEEDS, SPEEDS]);
+});
+
+test('without two runs the compare page lets one choose', needsPage, async () => {
+  const { window } = await visit('compare', '/compare/', {});
+  await until(() => $$('#choose-list tbody tr').length >= 5, 'runs are listed');
+  for (const box of $$('#choose-list input').slice(0, 2)) {
+    box.checked = true;
+    box.dispatchEvent(new window.Event('change'));
+  }
+  assert.match(text('#chosen'), /Compare 2 runs/);
+});

@@ -1,0 +1,68 @@
+"""What is claimed of a run that was edited on the way: bounds of the cluster at its largest, or nothing."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from scheduling.kernel.execution_model import Outcome
+from scheduling.model.bars import END
+from scheduling.model.values import ModelError
+from scheduling.reporting.metrics import summarize
+from tests.cases import cases
+from tests.twin.scenarios.builders_phases import last_event_ms, scenario_state, some_edits, staged
+from twin.analysis.bounding_cluster import bounding
+from twin.management.commands.simulate import Played
+from twin.scenarios.store import played
+
+H = 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("profile", "name"), [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("a-online", "srtf")]
+)
+@pytest.mark.thorough
+def test_no_edited_run_ever_beats_its_bound(profile, name):
+    """certify rechecks what it proves, and raises where the schedule is better than the bound."""
+    claimed = 0
+    for seed in range(cases(8, 3)):
+        draw = random.Random(f"bounding {profile} {name} {seed}")
+        base = scenario_state(profile, name, seed)
+        try:
+            stages = staged(base, some_edits(draw, base, last_event_ms(base)))
+        except ModelError:
+            continue
+        found = bounding(stages)
+        assert not isinstance(found, str), found
+        scheduler, cluster = found
+        jobs, seen = stages[-1].state.jobs, Played()
+        metrics = summarize(seen.passing(played(stages, 5).events()), cluster, jobs)
+        bars = seen.futures.matrix()
+        horizon = max(1, -(-int(bars[:, END].max(initial=0)) // cluster.slot_ms))
+        outcome = Outcome(range(len(jobs)), seen.completions, metrics["total_utility"] or 0.0, bars, horizon)
+        made = scheduler.model.proof(scheduler, cluster, jobs, outcome)
+        if made is not None and seen.completions:
+            claimed += 1
+            low, high = sorted((made[0].achieved, made[0].bound))
+            assert (made[0].achieved, made[0].bound) == ((low, high) if profile != "a-online" else (high, low))
+    assert claimed > cases(1, 0)
+
+
+def test_what_no_single_cluster_can_stand_for_is_said():
+    base = scenario_state("oasis", "fifo", 1)
+    server = base.cluster.servers[0].name
+    for edit, sentence in (
+        ({"verb": "change_bandwidth", "servers": server, "factor": 2}, None),
+        ({"verb": "switch_cloud", "on": True}, "an edit switched the cloud"),
+        ({"verb": "change_scheduler", "scheduler": "harmony"}, "changed the execution model"),
+        ({"verb": "change_scheduler", "scheduler": "oasis"}, None),
+    ):
+        found = bounding(staged(base, [edit | {"at_ms": 5 * H}]))
+        assert (found if isinstance(found, str) else None) == sentence or (sentence and sentence in str(found)), edit
+    before = bounding(staged(base, []))
+    resized = {"verb": "resize_servers", "servers": server, "resource": "gpu"}
+    larger = bounding(staged(base, [resized | {"amount": 99, "at_ms": H}, resized | {"amount": 1, "at_ms": 2 * H}]))
+    assert not isinstance(before, str)
+    assert not isinstance(larger, str)
+    assert (before[1].servers[0].capacity[0] < 99_000, larger[1].servers[0].capacity[0]) == (True, 99_000)
