@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { tableOf, valueOf, valueText } from '../../../static/js/core/metric-table.js';
-import { metricCells, untilText } from '../../../static/js/run/metrics/metrics-panel.js';
+import { metricCells, paintMetrics, untilText } from '../../../static/js/run/metrics/metrics-panel.js';
+import { needsPage, open } from '../dom.js';
 
 const BETTER = 'lower';
 const row = (key, title, unit, scope = 'run') => ({
@@ -80,4 +81,18 @@ test('a value reads as the server says it does: it ranks by what is read', () =>
 test('metrics of a run that ended before its end say up to when they go', () => {
   assert.equal(untilText({ status: 'cancelled', sim_ms: 18_000_000 }), 'until cancelled at 05:00:00');
   assert.equal(untilText({ status: 'finished', sim_ms: 18_000_000 }), '');
+});
+
+test('metrics that did not change keep their elements, so that a reader keeps the focus', needsPage, () => {
+  open('/', '<section><span class="muted"></span><dl></dl></section>');
+  const panel = document.querySelector('section');
+  const names = () => [...panel.querySelectorAll('button.term')];
+  paintMetrics(panel, TABLE, METRICS, null, true);
+  const [first] = names();
+  first.focus();
+  paintMetrics(panel, TABLE, structuredClone(METRICS), null, true);
+  assert.equal(document.activeElement, first);
+  assert.equal(names()[0], first);
+  paintMetrics(panel, TABLE, { ...METRICS, jobs: 3 }, null, true);
+  assert.notEqual(names()[0], first);
 });

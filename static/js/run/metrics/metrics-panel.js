@@ -43,15 +43,22 @@ export function untilText({ status, sim_ms: simMs }) {
 /** True if a run has stored metrics: only finished ones have. */
 export const hasMetrics = ({ metrics }) => Object.keys(metrics ?? {}).length > 0;
 
+const drawn = new WeakMap(); // the cells of each list
+
 /**
  * panel: hidden without metrics. until: as 'until cancelled at 05:00:00', for a run that did not complete.
+ * Cells that are drawn already stay, with the focus and the open definition of a reader.
  */
 export function paintMetrics(panel, table, metrics, decisions, worth, until = '') {
   const cells = metrics ? metricCells(table, metrics, decisions, worth) : [];
   panel.hidden = !cells.length;
   if (panel.hidden) return;
   setText(panel.querySelector('.muted'), `${until || 'whole run'}: ${plural(cells.length, 'metric')}`);
+  const list = panel.querySelector('dl');
+  const key = JSON.stringify(cells);
+  if (drawn.get(list) === key) return;
+  drawn.set(list, key);
   const name = ({ title, help, better }) => term(title, { definition: help, direction: better });
   const box = (cell) => h('div', {}, h('dt', {}, name(cell)), h('dd', {}, cell.text));
-  fill(panel.querySelector('dl'), cells.map(box));
+  fill(list, cells.map(box));
 }
