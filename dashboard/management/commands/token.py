@@ -14,6 +14,7 @@ from scheduling.model.values import ModelError
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []  # they would import every page of the dashboard
     help = "Creates, lists and revokes tokens with which scripts and clusters use the API."
 
     def add_arguments(self, parser: CommandParser) -> None:

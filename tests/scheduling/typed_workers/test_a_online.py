@@ -39,8 +39,8 @@ def compare(cluster, jobs, cloud, **parameters):
 
 @pytest.mark.parametrize("block", range(8))
 def test_it_equals_the_straightforward_form_to_the_last_ms(block):
-    """3,200 tiny instances: with and without the cloud, with servers that leave, limited storage and more speed."""
-    for seed in range(400 * block, 400 * block + cases(400, 60)):
+    """1,600 tiny instances: with and without the cloud, with servers that leave, limited storage and more speed."""
+    for seed in range(200 * block, 200 * block + cases(200, 60)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
         cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=away)
         parameters = [{}, {}, {"speed_augmentation": 0.5}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 5]
@@ -49,7 +49,7 @@ def test_it_equals_the_straightforward_form_to_the_last_ms(block):
 
 @pytest.mark.parametrize("block", range(4))
 def test_whatever_it_does_the_verifier_accepts(block):
-    for seed in range(150 * block, 150 * block + cases(150, 25)):
+    for seed in range(75 * block, 75 * block + cases(75, 25)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
         cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=away)
         parameters = [{}, {}, {"speed_augmentation": 0.5}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 5]
@@ -178,7 +178,7 @@ def test_bad_jobs_are_refused_with_a_sentence():
         run(cluster, [job("a", 0, 5, upload=(1, 2))], "a_online_edge")
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(12))
 def test_a_run_continues_to_the_byte_from_every_step(seed):
     """With cloud, absences and storage: saved as bytes, restored after each step, the rest of the run is the same."""
     cloud = seed % 2 == 0

@@ -46,8 +46,8 @@ def instance(seed: int):
 
 @pytest.mark.parametrize("block", range(25))
 def test_every_bound_is_at_least_the_optimum(block):
-    """500 tiny instances against the MILP; the schedule itself is checked on the way."""
-    for seed in range(block * 20, block * 20 + cases(20, 3)):
+    """250 tiny instances against the MILP; the schedule itself is checked on the way."""
+    for seed in range(block * 10, block * 10 + cases(10, 3)):
         cluster, jobs = instance(seed)
         best = oracle.optimum(cluster, jobs)
         simulation, achieved = run(cluster, jobs)
@@ -70,8 +70,8 @@ SCHEDULERS = {
 
 @pytest.mark.parametrize("block", range(25))
 def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
-    """500 tiny instances of PD-ORS against the MILP."""
-    for seed in range(block * 20, block * 20 + cases(20, 3)):
+    """250 tiny instances of PD-ORS against the MILP."""
+    for seed in range(block * 10, block * 10 + cases(10, 3)):
         cluster, jobs = builders_pd_ors.shared_instance(seed)
         best = optimum(cluster, jobs, "pd-ors").value
         simulation, achieved = run(cluster, jobs, "pd_ors")

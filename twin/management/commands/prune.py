@@ -12,6 +12,7 @@ from twin.processes import exclusive
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []  # they would import every page of the dashboard
     help = "Removes what is older or larger than the settings KEEP_... allow; the twin does the same once an hour."
 
     def add_arguments(self, parser: CommandParser) -> None:
