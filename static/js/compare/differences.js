@@ -25,7 +25,7 @@ const PAGE_SIZE = rowsOfPage(25);
 const SORTS = ['index', 'start', 'finish', 'jct', 'utility'].flatMap((key) => [key, `-${key}`]);
 const TITLES = {
   shifted: 'Shifted',
-  moved: 'Other servers',
+  moved: 'Moved',
   not_rejected: 'Not rejected',
   rejected: 'Rejected',
   preempted: 'Preempted',

@@ -45,17 +45,17 @@ function paint(experiments) {
 
 const of = (paper, experiments) => experiments.filter((row) => row.paper === paper);
 
-/** Number of experiments of a paper that hold. */
+/** Number of experiments of a paper that hold, or that none is run yet. */
 function tile(title, rows) {
   const run = rows.filter(({ verdict }) => verdict !== 'not run');
   const hold = run.filter(({ verdict }) => verdict === 'holds').length;
   const left = rows.length - run.length;
-  const value = run.length ? [number(hold, 0), h('small', {}, ` of ${number(run.length, 0)} hold`)] : ['–'];
+  const share = (count, total, word) => [number(count, 0), h('small', {}, ` of ${number(total, 0)} ${word}`)];
   return h(
     'div',
     { class: 'tile' },
-    h('dt', {}, `${title}${left ? ` (${number(left, 0)} of ${number(rows.length, 0)} not run)` : ''}`),
-    h('dd', {}, value),
+    h('dt', {}, `${title}${left && run.length ? ` (${number(left, 0)} more not run)` : ''}`),
+    h('dd', {}, run.length ? share(hold, run.length, 'hold') : share(0, rows.length, 'run')),
   );
 }
 
