@@ -162,10 +162,22 @@ function compared() {
   return Number(url.choice('against', others.map(String), String(others[0]), instead));
 }
 
-/** The name that all runs share, or the number of different names. */
-function oneOr(many, nameOf) {
-  const names = new Set(answer.runs.map(nameOf));
-  return names.size === 1 ? [...names][0] : `${names.size} ${many}`;
+/** The name of the trace or cluster that all runs share, or the number of different ones: names may repeat. */
+function oneOr(kind) {
+  const own = new Set(answer.runs.map((run) => run[`${kind}_id`]));
+  return own.size === 1 ? answer.runs[0][kind] : plural(own.size, kind);
+}
+
+const MAX_NOTES = 2; // that are shown without a click
+
+/** What limits the comparison: each note in a box of its own, or a list that opens. */
+function paintNotes(notes) {
+  const list = $('#notes');
+  const shown = notes.slice(0, MAX_NOTES).map((note) => h('li', { class: 'notice' }, note));
+  const rest = notes.slice(MAX_NOTES).map((note) => h('li', {}, note));
+  const open = Boolean(list.querySelector('details')?.open);
+  const more = h('details', { open }, h('summary', {}, plural(rest.length, 'more note')), h('ul', {}, rest));
+  fill(list, shown, rest.length ? h('li', { class: 'notice' }, more) : null);
 }
 
 function paint() {
@@ -174,15 +186,11 @@ function paint() {
   const common = plural(jobs, sameTrace ? 'common job' : 'common job id');
   setText(
     $('#subtitle'),
-    [
-      `${plural(answer.runs.length, 'run')} of ${oneOr('traces', (run) => run.trace)}`,
-      `on ${oneOr('clusters', (run) => run.cluster)}, ${common}, ${end}`,
-    ].join(' '),
+    [`${plural(answer.runs.length, 'run')} of ${oneOr('trace')}`, `on ${oneOr('cluster')}, ${common}, ${end}`].join(
+      ' ',
+    ),
   );
-  fill(
-    $('#notes'),
-    answer.notes.map((note) => h('li', { class: 'notice' }, note)),
-  );
+  paintNotes(answer.notes);
   paintSpeeds(answer.speeds);
   const begun = answer.runs.some((run) => run.begun);
   $('#unbegun').hidden = begun;
