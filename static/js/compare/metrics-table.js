@@ -25,10 +25,10 @@ export function runMark(position) {
  * Content of the cell of a value, with its difference from the base below it.
  * cell: {value, delta, relative, verdict, best, ranked, about, why};
  * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank. best: the mark of the best
- * value; '' marks none.
+ * value; '' marks none. silent: whether the head of the column says that its values are not ranked.
  */
-export function comparedCell(cell, unit, { isBase, best }) {
-  const text = isBase ? '' : changeText(cell, unit);
+export function comparedCell(cell, unit, { isBase, best, silent = false }) {
+  const text = isBase || (silent && cell.ranked === false) ? '' : changeText(cell, unit);
   const first = Boolean(best) && cell.best;
   const value = cell.about ? provedShare(cell.value) : valueText(cell.value, unit);
   return [
@@ -40,10 +40,19 @@ export function comparedCell(cell, unit, { isBase, best }) {
   ];
 }
 
+/** For each run: whether most of its values are not ranked, so that the head of its column states it once. */
+function unranked(runs, rows, cellOf) {
+  return runs.map((_, i) => {
+    const given = rows.map((row) => cellOf(row, i)).filter(({ value }) => value !== null);
+    return i > 0 && given.filter(({ ranked }) => ranked === false).length > given.length / 2;
+  });
+}
+
 /**
  * A column for each run. cellOf(row, i): of the API; unit(row); tools: whether the head has links that change the runs.
  */
-function runColumns(answer, { cellOf, unit, tools = false }) {
+function runColumns(answer, rows, { cellOf, unit, tools = false }) {
+  const silent = unranked(answer.runs, rows, cellOf);
   const best = answer.runs.length > 2 ? 'best' : '';
   return answer.runs.map((run, i) => ({
     title: runLabel(run),
@@ -55,11 +64,12 @@ function runColumns(answer, { cellOf, unit, tools = false }) {
         h('a', { href: `/runs/${run.id}/`, title: `${run.name}, on ${run.cluster}, seed ${run.seed}` }, runLabel(run)),
       ),
       tools ? runTools(answer, i) : null,
+      silent[i] ? h('span', { class: 'why small' }, 'not ranked') : null,
     ],
     number: true,
     headClass: i === 0 ? 'run-head base' : 'run-head',
     class: i === 0 ? 'base' : null,
-    cell: (row) => comparedCell(cellOf(row, i), unit(row), { isBase: i === 0, best }),
+    cell: (row) => comparedCell(cellOf(row, i), unit(row), { isBase: i === 0, best, silent: silent[i] }),
   }));
 }
 
@@ -100,7 +110,7 @@ export function paintMetricsTable(element, answer, { explained = false, onlyDiff
       class: 'muted nowrap way',
       cell: ({ direction }) => WORDS[direction] ?? '–',
     },
-    ...runColumns(answer, { cellOf: ({ values }, i) => values[i], unit: ({ unit }) => unit, tools: true }),
+    ...runColumns(answer, rows, { cellOf: ({ values }, i) => values[i], unit: ({ unit }) => unit, tools: true }),
   ];
   const made = table(columns, rows, {
     className: answer.runs.length > MAX_COLUMNS ? 'metrics wrapped' : 'metrics',
@@ -175,12 +185,12 @@ export class Breakdown {
     for (const button of this.panel.querySelectorAll('[data-by]'))
       button.setAttribute('aria-pressed', String(button.dataset.by === this.by));
     const full = { ...answer, runs: answer.runs.slice(0, answer.in_full.length) };
+    const rows = answer.groups[this.by];
     const columns = [
       { title: TITLES[this.by], rowHead: true, cell: (row) => row.name },
       { title: 'Jobs', number: true, hint: JOBS_HINT, cell: (row) => jobs(row.jobs) },
-      ...runColumns(full, { cellOf: (row, i) => row[key][i], unit: () => unit }),
+      ...runColumns(full, rows, { cellOf: (row, i) => row[key][i], unit: () => unit }),
     ];
-    const rows = answer.groups[this.by];
     fill(
       this.panel.querySelector('#breakdown'),
       rows.length

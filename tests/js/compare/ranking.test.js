@@ -138,3 +138,20 @@ test('metrics with equal values are hidden until they are wanted', needsPage, ()
   assert.equal(paintMetricsTable(box, ANSWER), 0);
   assert.ok(keys().includes('jobs'));
 });
+
+test('a run that is mostly not ranked says so once, in the head of its column', needsPage, () => {
+  open('/', '<div id="metrics"></div>');
+  const box = document.querySelector('#metrics');
+  const times = () => box.textContent.split('not ranked').length - 1;
+  const metrics = ANSWER.metrics.map((row) => ({
+    ...row,
+    values: row.values.map((cell, i) => (i === 1 && cell.value !== null ? { ...cell, ranked: false } : cell)),
+  }));
+  assert.ok(metrics.length > 1);
+  paintMetricsTable(box, { ...ANSWER, metrics });
+  assert.equal(times(), 1);
+  assert.ok(box.querySelectorAll('thead th')[3].textContent.endsWith('not ranked'));
+  paintMetricsTable(box, { ...ANSWER, metrics: [metrics[0], ...ANSWER.metrics.slice(1)] });
+  assert.equal(times(), 1, 'a single value says it in its cell');
+  assert.ok(!box.querySelector('thead').textContent.includes('not ranked'));
+});
