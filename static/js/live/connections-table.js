@@ -54,10 +54,10 @@ export function columns(elapsed, act = null) {
       value: (row) => row.condition.lag.p50_ms ?? null,
       hint: 'Time from a submission, start or end to its record: median and 99th percentile of the newest 1,000',
       cell: ({ condition: { lag } }) =>
-        lag.p50_ms === undefined ? '–' : `${duration(lag.p50_ms)} / ${duration(lag.p99_ms)}`,
+        lag.p50_ms === undefined ? '–' : `${duration(lag.p50_ms)}, 99 %: ${duration(lag.p99_ms)}`,
     },
     {
-      title: 'Cost',
+      title: 'Controller load',
       number: true,
       value: (row) => row.condition.cost.calls_per_minute ?? null,
       hint: 'Load that following puts on the controller of the cluster',

@@ -23,7 +23,16 @@ export function shadowTable({ rows }, { metrics, table: known, real, week, mirro
     if (row === REAL) return valueText(real[key], unit);
     const found = { ...NOTHING, ...row.cells[key] };
     const compared = ranked ? found : { ...found, verdict: null };
-    return comparedCell(compared, unit, { isBase: false, best: ranked ? 'best shadow' : '' });
+    const marked = ranked && singled(key, row.training_title);
+    return comparedCell(compared, unit, {
+      isBase: false,
+      best: marked ? `best, ${row.training_title.toLowerCase()}` : '',
+    });
+  };
+  /** True if at most half of the shadows of an execution model have its best value: a mark on most rows tells nothing. */
+  const singled = (key, title) => {
+    const own = rows.filter((row) => row.training_title === title && row.cells[key]?.value !== undefined);
+    return own.length < 2 || own.filter((row) => row.cells[key].best).length <= own.length / 2;
   };
   const columns = [
     { title: 'Scheduler', rowHead: true, cell: (row) => headOf(row, mirrored) },
@@ -31,12 +40,13 @@ export function shadowTable({ rows }, { metrics, table: known, real, week, mirro
       const { title, unit, definition } = known.get(key);
       return { title, number: true, hint: definition, spanned: true, cell: (row) => value(row, key, unit) };
     }),
-    {
-      title: 'Last week',
-      hint: 'Difference of the mean wait from the real one in the last week; below the line: shorter waits',
-      cell: (row) => (row === REAL ? '–' : sparkline(week[row.scheduler] ?? [], row.title)),
-    },
   ];
+  const lastWeek = {
+    title: 'Last week',
+    hint: 'Difference of the mean wait from the real one in the last week; below the line: shorter waits',
+    cell: (row) => (row === REAL ? '–' : sparkline(week[row.scheduler] ?? [], row.title)),
+  };
+  if (rows.some((row) => (week[row.scheduler] ?? []).length > 1)) columns.push(lastWeek);
   return table(columns, [REAL, ...byTraining(rows).flatMap(([, own]) => own)], {
     className: 'shadows',
     groupOf: (row) => (row === REAL ? null : row.training_title),

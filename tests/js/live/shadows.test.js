@@ -48,7 +48,7 @@ test('rows are grouped by their execution model, with differences and reasons', 
   assert.doesNotMatch(text, /vCPU/, 'only where the cluster has no GPUs');
   const best = [row('fifo', 'Slotted', { cells: { mean_wait_ms: { ...cell(250_000, 4000, 'worse'), best: true } } })];
   const marked = (ranked) => shadowTable({ rows: best }, { ...given, ranked }).textContent;
-  assert.match(marked(true), /best shadow4m 10s\+4 s worse/, 'the best of the shadows, and worse than the cluster');
+  assert.match(marked(true), /best, slotted4m 10s\+4 s worse/, 'the best of the shadows, and worse than the cluster');
   assert.doesNotMatch(marked(false), /best|worse/, 'not in a short window');
   assert.equal(sparkline([[1, 5]], 'FIFO').textContent, '–');
   const line = sparkline(
@@ -59,4 +59,24 @@ test('rows are grouped by their execution model, with differences and reasons', 
     'FIFO',
   );
   assert.equal(line.getAttribute('aria-label'), 'FIFO: difference of the mean wait from −6 s to +12 s in 2 sets');
+});
+
+test('a best value of most shadows is not marked, and a week without values has no column', needsPage, async () => {
+  open('/');
+  const { shadowTable } = await import('../../../static/js/live/shadow-table.js');
+  const given = { metrics: ['mean_wait_ms'], table: TABLE, real: { mean_wait_ms: 1 }, mirrored: 3, ranked: true };
+  const rows = (...best) =>
+    best.map((is, i) => row(`s${i}`, 'Slotted', { cells: { mean_wait_ms: { ...cell(1000, 0, 'same'), best: is } } }));
+  const marks = (...best) =>
+    shadowTable({ rows: rows(...best) }, { ...given, week: {} }).textContent.split('best, slotted').length - 1;
+  assert.equal(marks(true, false, false), 1);
+  assert.equal(marks(true, true, false, false), 2);
+  assert.equal(marks(true, true, false), 0);
+  const heads = (week) => shadowTable({ rows: rows(true) }, { ...given, week }).querySelector('thead').textContent;
+  assert.doesNotMatch(heads({ s0: [[1, 5]] }), /Last week/, 'a line needs two values');
+  const values = [
+    [1, 5],
+    [2, 6],
+  ];
+  assert.match(heads({ s0: values }), /Last week/);
 });
