@@ -1,16 +1,18 @@
 """The performance table: one row a file. A row defines TITLE and `run() -> list[Figure]`; the folder is the table.
 
-Files whose name begins with _ are helpers. A row that cannot run here raises Skip with the reason.
+Files whose name begins with _ are helpers. A row that cannot run here raises Skip with the reason; so does one whose
+file cannot be used, which disables no other row. A file is imported when its row is needed, and not before: what it
+imports could change what another row measures.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
 import platform
+import sys
 from types import ModuleType
 
+from scheduling.kernel.menus import imported, lacks, modules
 from scheduling.reporting.figure import Figure, plain
 
 __all__ = ["Figure", "Skip", "machine", "names", "plain", "row"]
@@ -21,16 +23,19 @@ class Skip(RuntimeError):
 
 
 def names() -> list[str]:
-    """Every row in this folder, in alphabetical order."""
-    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    """Every row in this folder, in alphabetical order, including those that cannot be used."""
+    return list(modules(sys.modules[__name__]))
 
 
 def row(name: str) -> ModuleType:
-    """The row of that name; Skip where a package is missing that it measures."""
-    try:
-        return importlib.import_module(f"{__name__}.{name}")
-    except ModuleNotFoundError as error:
-        raise Skip(f"{error}: pip install -r requirements.txt installs it") from error
+    """The row of that name; Skip gives the reason why its file cannot be used."""
+    package = sys.modules[__name__]
+    module = imported(package, name, modules(package)[name])
+    if isinstance(module, str):
+        raise Skip(module)
+    if missing := lacks(module, ("TITLE", "run")):
+        raise Skip(missing)
+    return module
 
 
 def machine() -> dict[str, str | int]:

@@ -40,17 +40,17 @@ def run(options: Options) -> Steps:
     }
     values = yield parts_of(runs, options.seeds_or(SEEDS))
     found = outcomes_of(values, runs)
-    rows, spread = [], []
+    makespan, completion, spread = [], [], []
     for name in points:
         isolated, own = found[f"{name}, Isolated"], found[f"{name}, Harmony"]
-        rows.append((name, ratio(isolated, own, "makespan"), ratio(isolated, own, "completion")))
+        makespan.append(ratio(isolated, own, "makespan"))
+        completion.append(ratio(isolated, own, "completion"))
         spread.append((None, ratio_range(isolated, own, "makespan"), ratio_range(isolated, own, "completion")))
-    first, last, bursts = (float(rows[place][1]) for place in (0, len(MINUTES) - 1, -1))
+    last = len(MINUTES) - 1  # bursts are behind it
     checks = (
-        Figure("makespan gain at 8 minutes / gain at 0", last / first, "share", 0.9, at_least=True),
-        Figure("makespan gain with bursts", bursts, "x", 1.4, at_least=True),
-        Figure(
-            "completion-time gain at 8 minutes (paper 2.01)", float(rows[len(MINUTES) - 1][2]), "x", 1.4, at_least=True
-        ),
+        Figure("makespan gain at 8 minutes / gain at 0", makespan[last] / makespan[0], "share", 0.9, at_least=True),
+        Figure("makespan gain with bursts", makespan[-1], "x", 1.4, at_least=True),
+        Figure("completion-time gain at 8 minutes (paper 2.01)", completion[last], "x", 1.4, at_least=True),
     )
-    return Table(("arrivals", "makespan, ×", "completion, ×"), tuple(rows), checks, tuple(spread))
+    rows = tuple(zip(points, makespan, completion, strict=True))
+    return Table(("arrivals", "makespan, ×", "completion, ×"), rows, checks, tuple(spread))

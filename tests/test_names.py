@@ -1,4 +1,4 @@
-"""Names: a bound is MAX_ or MIN_ and what it bounds, a column has a name, and some words have been replaced."""
+"""Names: a bound is MAX_ or MIN_ and what it bounds, columns and parts of tuples have names, some words have others."""
 
 import re
 import subprocess
@@ -63,6 +63,15 @@ FIRST_BAR = {  # of a list of bars
     "benchmarks/compare.py", "scheduling/colocation/verification/group_replay.py",
 }  # fmt: skip
 NUMBERED = AXES | FIRST_BAR
+# a part of a tuple by its number, behind an index: ends[job][0]
+TUPLE_PART = re.compile(r"\w\[[\w.]*[A-Za-z_][\w.]*\]\[-?\d\]")
+# what has a number there is a true position
+POSITIONS = {
+    "benchmarks/a_online.py": "the first of the measured runs of a size",
+    "benchmarks/follower_cycle.py": "the time of the present cycle, the last of a list",
+    "scheduling/algorithms/fifo.py": "the head of a line of the queue",
+    "scheduling/algorithms/quota_queues.py": "the head of a heap",
+}  # fmt: skip
 PRODUCT = ("scheduling/", "twin/", "dashboard/", "benchmarks/", "experiments/", "static/js/")
 # replaced words -> what is said
 WORDS_REPLACED = {
@@ -80,6 +89,10 @@ STORED = re.compile(
 def columns_by_number(source: str) -> list[str]:
     code = (re.sub(r"\s+(?:#|//) .*", "", line) for line in source.splitlines())
     return [match[0] for line in code for match in COLUMN.finditer(line) if '"""' not in line]
+
+
+def tuple_parts(source: str) -> list[str]:
+    return [match[0] for line in source.splitlines() for match in TUPLE_PART.finditer(line)]
 
 
 def replaced_words(source: str) -> list[str]:
@@ -104,6 +117,15 @@ def test_a_column_by_its_number_is_found(line, found):
 
 
 @pytest.mark.parametrize(("line", "found"), [
+    ("if ends[job][0] <= at_ms:", ["s[job][0]"]), ("steps[i][1] > 0", ["s[i][1]"]), ("was[step][-1]", ["s[step][-1]"]),
+    ("LEVELS[rule.level][0]", ["S[rule.level][0]"]), ("ends[job].end_ms", []), ("grid[1][2]", []),
+    ("_, end = x[i]", []),
+])  # fmt: skip
+def test_a_part_of_a_tuple_is_found(line, found):
+    assert tuple_parts(line) == found
+
+
+@pytest.mark.parametrize(("line", "found"), [
     ("lane = bar.worker_slot", ["lane"]), ("for lanes in typed:", ["lanes"]), ("lane_of = 1", ["lane_of"]),
     ("class Drf(GangScheduler)", ["GangScheduler"]), ("PIECE_BYTES = 1", ["PIECE_BYTES"]), ("manner", ["manner"]),
     ('"worker_lanes": 1', []), ('columns["lane"]', []), ("metrics.get('lanes.busy')", []), ("plane", []),
@@ -115,6 +137,10 @@ def test_a_replaced_word_is_found(line, found):
 def test_columns_have_names():
     found = {name for name in product() if columns_by_number((ROOT / name).read_text())}
     assert found == NUMBERED
+
+
+def test_parts_of_tuples_have_names():
+    assert {name for name in product() if tuple_parts((ROOT / name).read_text())} == set(POSITIONS)
 
 
 def test_replaced_words_do_not_come_back():

@@ -160,8 +160,8 @@ class AOnline(BaseScheduler):
         future = self._slots(row.worker_type).shard.future(now_ms, np.array([job]))
         left_ms = int((future.end_ms - future.start_ms).sum())
         if cloud:
-            ends_ms = self.assignment.cloud_spans[job][1] if edge else self.assignment.planned[job][1]
-            left_ms += cloud * min(each_ms, max(0, ends_ms - now_ms))
+            _, end_ms = self.assignment.cloud_spans[job] if edge else self.assignment.planned[job]
+            left_ms += cloud * min(each_ms, max(0, end_ms - now_ms))
         return min(1.0, left_ms / (edge * times.remote + cloud * each_ms))
 
     def release_plans(self, now_ms: int) -> Decision:

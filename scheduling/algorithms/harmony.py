@@ -46,6 +46,14 @@ class Found(NamedTuple):
     groups: Callable[[], Groups]
 
 
+class Tried(NamedTuple):
+    """Score of a set of groups with the waiting jobs, and what was found for them."""
+
+    score: float
+    jobs: list[int]
+    found: Found | None
+
+
 class Harmony(GroupedScheduler):
     """Harmony: groups, estimated times, and the rules of regrouping."""
 
@@ -307,8 +315,7 @@ class Harmony(GroupedScheduler):
             return
         total, machines, gain = self._total(pool), len(pool.present), 1 + self.parameters.regroup_gain
         idle, waiting = len(pool.idle), self._ready(pool)
-        # place in `sets` -> (score, jobs, what was found)
-        tried: dict[int, tuple[float, list[int], Found | None]] = {}
+        tried: dict[int, Tried] = {}  # by the place in `sets`
         sets = [[*own, *chosen] for chosen in self._sets(others)]
         counts = [sum(len(pool.groups[g].servers) for g in chosen) + idle for chosen in sets]
         rests = [total - sum(self._worth(pool.groups[g]) for g in chosen) / machines for chosen in sets]
@@ -320,8 +327,8 @@ class Harmony(GroupedScheduler):
                 jobs = pool.running(pool.groups[g] for g in sets[place]) + waiting
                 found = self._search(pool, jobs, counts[place])
                 score = rests[place] + (found.score * counts[place] / machines if found is not None else 0.0)
-                tried[place] = score, jobs, found
-            return tried[place][0]
+                tried[place] = Tried(score, jobs, found)
+            return tried[place].score
 
         least = 0.0 if forced else total * gain
         able = [place for place in range(len(sets)) if most[place] >= least]
@@ -333,8 +340,7 @@ class Harmony(GroupedScheduler):
         if any(score_of(place) > score_of(first) * gain for place in rivals):  # then the first is not enough
             best = max(score_of(place) for place in able)
             first = next(place for place in able if score_of(place) >= least and score_of(place) * gain >= best)
-        _, jobs, found = tried[first]
-        self._apply(pool, change, sets[first], jobs, found)
+        self._apply(pool, change, sets[first], tried[first].jobs, tried[first].found)
 
     def _sets(self, others: list[Side]) -> list[list[int]]:
         """The sets of other groups that may take part."""

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from scheduling.colocation.selection.grouping import Groups
 from scheduling.colocation.site_pool import Change, Pool
+
+
+class Inherited(NamedTuple):
+    """Jobs and machines of an old group."""
+
+    jobs: set[int]
+    servers: list[int]
 
 
 def hand_over(
@@ -17,7 +25,7 @@ def hand_over(
     Machines that are left over, those with the highest numbers, go where some are missing, lowest first.
     """
     free = set(pool.idle)
-    inherited = {id_: (set(pool.groups[id_].jobs), list(pool.groups[id_].servers)) for id_ in old}
+    inherited = {id_: Inherited(set(pool.groups[id_].jobs), list(pool.groups[id_].servers)) for id_ in old}
     parts = (
         [([jobs[p] for p in own], m) for own, m in zip(groups.lists(), groups.machines.tolist(), strict=True)]
         if groups
@@ -26,11 +34,11 @@ def hand_over(
     parts.sort(key=lambda part: (-part[1], part[0]))
     takes: list[tuple[int, list[int], int, list[int]]] = []
     for own, count in parts:
-        id_ = max(inherited, key=lambda g: (len(inherited[g][0] & set(own)), -g), default=None)
-        if id_ is None or not inherited[id_][0] & set(own):
+        id_ = max(inherited, key=lambda g: (len(inherited[g].jobs & set(own)), -g), default=None)
+        if id_ is None or not inherited[id_].jobs & set(own):
             id_, servers = new_id(), []
         else:
-            servers = inherited.pop(id_)[1]
+            servers = inherited.pop(id_).servers
         takes.append((id_, own, count, servers[:count]))
         free.update(servers[count:])
     for _, servers in inherited.values():

@@ -86,7 +86,7 @@ def of_group(
     if data["iteration_ms"] is None:
         return []
     stretch = [pace / data["iteration_ms"] for pace in data["pace_ms"]]
-    times = [(c * s, n * s) for c, n, s in zip(data["comp_ms"], data["comm_ms"], stretch, strict=True)]
+    comp_ms, comm_ms = ([ms * s for ms, s in zip(data[key], stretch, strict=True)] for key in ("comp_ms", "comm_ms"))
     ready = [max(grouped_ms, ms) for ms in data["ready_ms"]]
     begins = sorted(set(ready))
     out: list[Subtask] = []
@@ -94,7 +94,7 @@ def of_group(
         if end <= from_ms or begin >= to_ms:
             continue
         there = [place for place, ms in enumerate(ready) if ms <= begin]
-        comp, comm = [times[place][0] for place in there], [times[place][1] for place in there]
+        comp, comm = [comp_ms[place] for place in there], [comm_ms[place] for place in there]
         for bar in window(comp, comm, begin, max(from_ms, begin), min(to_ms, end), most=most - len(out)):
             out.append(bar._replace(job=there[bar.job], end_ms=min(bar.end_ms, end)))
     return out

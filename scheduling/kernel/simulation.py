@@ -208,7 +208,8 @@ class Simulation:
         self.agenda.clear(Priority.OUTAGE)
         place = bisect_right(self.outages, after)
         if place < len(self.outages):
-            self.schedule(self.outages[place][0], Priority.OUTAGE, self.outages[place][1])
+            at_ms, server = self.outages[place]
+            self.schedule(at_ms, Priority.OUTAGE, server)
 
     def expect_phase(self) -> None:
         """Agenda entry of the next phase."""

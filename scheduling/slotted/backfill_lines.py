@@ -99,7 +99,11 @@ class Walk:
     def _move_on(self, number: int) -> None:
         keys, longest, place = self.lines[number].keys, self.longest.get(number), self.place + 1
         if longest is not None:
-            while place < len(keys) and self.estimates[keys[place][1]] > longest:
+            estimates = self.estimates
+            while place < len(keys):
+                _, job = keys[place]
+                if estimates[job] <= longest:
+                    break
                 place += 1
         if place < len(keys):
             heapq.heappush(self.heads, (self.rank, keys[place], number, place))

@@ -56,8 +56,10 @@ def fill(pool: Pool, gangs: Mapping[int, Gang], ahead: int) -> Walk:
     running, room = pool.running, pool.spare
     for size, keys in pool.waiting.items():
         first, at, rank = room, len(running) - 1, moved_by(keys[0], ahead)
-        while at >= 0 and rank < running[at][0] and first < size:
-            first += gangs[running[at][1]].size
+        for its_rank, job in reversed(running):
+            if rank >= its_rank or first >= size:
+                break
+            first += gangs[job].size
             at -= 1
         if (first >= size and at < len(running) - 1) or (size <= room and running and rank < running[-1][0]):
             return walk(pool, gangs, running, ahead)

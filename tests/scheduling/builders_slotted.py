@@ -25,3 +25,11 @@ def job(name: str, arrival_ms: int = 0, *, workers: int = 1, slots: int = 1, **c
         "worker": WORKER, "ps": PS, "requested_workers": workers, "utility": Utility(10.0, 0.0, 1.0),
     }  # fmt: skip
     return Job(name, arrival_ms, **(fields | changes))
+
+
+# a worker and a parameter server of this job each fit there by themselves, but not both: there is one vCPU
+ONE_VCPU = cluster(Server("one", "edge", (1_000, 1_000, 8_000, 8_000, 8_000)))
+ONE_SAMPLE = {
+    "num_samples": 1, "global_batch": 1, "workers_per_ps": 1, "sample_ms": 1.0, "internal_gbps": 1.0,
+    "external_gbps": 1.0,
+}  # fmt: skip

@@ -8,6 +8,12 @@ from scheduling.slotted.workload_pd_ors import pd_ors
 from scheduling.workloads import generate
 from tests.scheduling.builders import ROLES, output_of
 
+# changes of a job that then can never run on servers with 2 GPUs, and the reason of its rejection
+REFUSED = [
+    ({"worker": (3_000, 0, 0, 0, 1_000)}, "fits_nowhere"), ({"minibatch_ms": None}, "missing_part"),
+    ({"worker": (0, 0, 0, 0, 3_000)}, "ps_too_slow"),
+]  # fmt: skip
+
 
 def workload(world, num_jobs=40, num_servers=20, seed=0, slots=40):
     if world == "oasis":

@@ -44,9 +44,10 @@ def why_not(proposal: Proposal, rule: ActingRule) -> str:
     connection = proposal.connection
     needed = level_needed(proposal.kind)
     if rule.level < needed:
+        has, needs = rules.LEVELS[rule.level].name, rules.LEVELS[needed].name
         return (
-            f"the permission level of {connection.name} is {rule.level} ({rules.LEVELS[rule.level][0]}); a plan of the "
-            f"kind {proposal.kind} needs {needed} ({rules.LEVELS[needed][0]})"
+            f"the permission level of {connection.name} is {rule.level} ({has}); a plan of the kind {proposal.kind} "
+            f"needs {needed} ({needs})"
         )
     return (
         rules.why_stopped(rule)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -12,15 +12,24 @@ from django.utils import timezone
 from twin.models import ActingRule, AuditEntry, Connection
 
 OBSERVE, PROPOSE, ORDER, PLACE = ActingRule.OBSERVE, ActingRule.PROPOSE, ActingRule.ORDER, ActingRule.PLACE
-LEVELS = (  # name, meaning
-    ("observe", "The twin only observes; there are no plans."),
-    ("propose", "Plans are shown as changes and commands; nothing is sent."),
-    ("order", "An approved plan may change the order of waiting jobs through their nice values."),
-    ("place", "An approved plan may also set begin times, which expire, and required nodes."),
-)
 MAX_JOBS = 1_000
 MAX_NAMES = 200  # queues or accounts of an allow list
 ACTOR_SILENT_S = 10.0  # an acting process without a sign of life for this long does not run
+
+
+class Level(NamedTuple):
+    """A level of permission."""
+
+    name: str
+    about: str
+
+
+LEVELS = (
+    Level("observe", "The twin only observes; there are no plans."),
+    Level("propose", "Plans are shown as changes and commands; nothing is sent."),
+    Level("order", "An approved plan may change the order of waiting jobs through their nice values."),
+    Level("place", "An approved plan may also set begin times, which expire, and required nodes."),
+)
 
 
 def of(connection: Connection) -> ActingRule:
@@ -75,7 +84,7 @@ def actor_running(rule: ActingRule) -> bool:
 
 def _why_not(name: str, value: Any) -> str:
     if name == "level":
-        names = ", ".join(f"{number} ({level})" for number, (level, _) in enumerate(LEVELS))
+        names = ", ".join(f"{number} ({level.name})" for number, level in enumerate(LEVELS))
         return "" if value in range(len(LEVELS)) else f"level must be one of {names}, got {value!r}"
     if name == "max_jobs":
         fine = isinstance(value, int) and 1 <= value <= MAX_JOBS

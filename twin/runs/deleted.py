@@ -79,7 +79,8 @@ def _key(noun: str, text: str) -> int | str | None:
     """Number or name in this text; None if no object with a page can have it."""
     if noun not in OBJECTS:
         return None
-    if OBJECTS[noun][1] == "name":
+    _, field = OBJECTS[noun]
+    if field == "name":
         return None if " " in text else text
     return int(text) if text.isdecimal() else None
 

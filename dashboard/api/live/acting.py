@@ -91,8 +91,6 @@ def described(connection: Connection, rule: ActingRule) -> dict[str, Any]:
         "stopped": rules.why_stopped(rule),
         "stopped_by": getattr(rule.stopped_by, "username", None),
         "possible": gates.why_no_proposal(connection, rule),
-        "levels": [
-            {"level": number, "name": name, "about": about} for number, (name, about) in enumerate(rules.LEVELS)
-        ],
+        "levels": [{"level": number} | level._asdict() for number, level in enumerate(rules.LEVELS)],
         "actor": {"running": running, **(rule.actor if running else {"host": "", "account": "", "error": ""})},
     }

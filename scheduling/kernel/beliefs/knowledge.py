@@ -71,7 +71,8 @@ class Knowledge:
 
     def cut_short(self, at_ms: int, job: int) -> bool:
         """True if the plan of a job whose work is done goes on, or does not promise its end now."""
-        return self.plans[job][0] != at_ms
+        finish_ms, _ = self.plans[job]
+        return finish_ms != at_ms
 
     def complete(self, job: int) -> None:
         """Removal of a job whose work is done; the beliefs learn from it."""
@@ -95,7 +96,7 @@ class Knowledge:
 
     def state(self) -> dict[str, Any]:
         """State for `restore`."""
-        bars = [bar for job in sorted(self.plans) for bar in self.plans[job][1]]
+        bars = [bar for _, (_, plan) in sorted(self.plans.items()) for bar in plan]
         finishes = [(job, NONE if at is None else at) for job, (at, _) in sorted(self.plans.items())]
         return {
             "submitted": np.array(self.submitted, dtype=np.int64), "believed": sorted(self.believed.items()),

@@ -81,15 +81,15 @@ class Master:
     def allow(self, ranges: list[Range]) -> None:
         """Restriction to plans that complete in the ranges; a task that never may stay out must be complete."""
         count = len(self.task)
-        low, high = (np.array([0, *(within[side] for within in ranges)]) for side in (0, 1))
+        low, high = np.array([(0, 0), *ranges]).T
         owner = np.array(self.task) + 1  # 0: of no task
         at = np.array(self.completion)
         out = (owner > 0) & ((at < low[owner]) | (at >= high[owner]))
         self.solver.changeColsBounds(
             count, np.arange(count, dtype=np.int32), np.zeros(count), np.where(out, 0.0, highspy.kHighsInf)
         )
-        for i, task in enumerate(self.plans.tasks):
-            must = ranges[i][1] <= task.window
+        for i, (task, (_, last)) in enumerate(zip(self.plans.tasks, ranges, strict=True)):
+            must = last <= task.window
             self.solver.changeRowBounds(int(self._row(i)[0]), 1.0 if must else -highspy.kHighsInf, 1.0)
 
     def solve(self) -> Shares | None:

@@ -106,9 +106,10 @@ class Search:
         best, question = 1e-7, None
         for i, all_shares in enumerate(node.shares):
             window, worths = self.plans.tasks[i].window, self.plans.worths[i]
+            _, high = node.ranges[i]
             shares = {k: share for k, share in all_shares.items() if k < window}
             done = sum(shares.values())
-            if WHOLE < done < 1 - WHOLE and node.ranges[i][1] > window:
+            if WHOLE < done < 1 - WHOLE and high > window:
                 value = min(done, 1 - done) * worths[min(shares)]
                 if value > best:
                     best, question = value, (i, window)

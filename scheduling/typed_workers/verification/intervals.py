@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scheduling.model.limits import MAX_INT
+
 Spans = list[tuple[int, int]]
+END = (MAX_INT, MAX_INT)  # after all intervals
 
 
 def united(spans: Iterable[tuple[int, int]]) -> Spans:
@@ -21,18 +24,17 @@ def united(spans: Iterable[tuple[int, int]]) -> Spans:
 def outside(spans: Spans, cover: Spans) -> Spans:
     """Parts of `spans` that `cover` does not cover; both as `united` gives them."""
     out: Spans = []
-    place = 0
+    rest = iter(cover)
+    covered, until = next(rest, END)
     for start, end in spans:
         at = start
-        while place < len(cover) and cover[place][1] <= at:
-            place += 1
-        following = place
-        while at < end:
-            if following == len(cover) or cover[following][0] >= end:
-                out.append((at, end))
+        while covered < end:
+            if covered > at:
+                out.append((at, covered))
+            at = max(at, until)
+            if until > end:  # it may cover more of `spans`
                 break
-            if cover[following][0] > at:
-                out.append((at, cover[following][0]))
-            at = max(at, cover[following][1])
-            following += 1
+            covered, until = next(rest, END)
+        if at < end:
+            out.append((at, end))
     return out

@@ -125,7 +125,7 @@ export function paintMetricsTable(element, answer, { explained = false, onlyDiff
 }
 
 function metricName(row, explained) {
-  const way = row.direction && WORDS[row.direction][0];
+  const [way] = WORDS[row.direction] ?? [];
   return [
     h(
       'span',

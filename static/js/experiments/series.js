@@ -18,9 +18,13 @@ export function seriesOf(table, chart) {
   const drawn = chart.columns.length ? columns.filter((i) => chart.columns.includes(table.columns[i])) : columns;
   const rows = table.rows.map((_, i) => i);
   const suffix = chart.variant ? `, ${chart.variant}` : '';
-  const first = (row) => (suffix ? Number(String(table.rows[row][0]).slice(0, -suffix.length)) : table.rows[row][0]);
+  const first = (row) => {
+    const [name] = table.rows[row];
+    return suffix ? Number(String(name).slice(0, -suffix.length)) : name;
+  };
   const shown = rows.filter((row) => {
-    const label = String(table.rows[row][0]);
+    const [name] = table.rows[row];
+    const label = String(name);
     return suffix ? label.endsWith(suffix) : !chart.rows.length || chart.rows.includes(label);
   });
   const at = (row, column) => ({
@@ -54,7 +58,7 @@ export function seriesOf(table, chart) {
 
 /** Name of a row: its number with the title of the first column. */
 function named({ columns, rows }, row) {
-  const first = rows[row][0];
+  const [first] = rows[row];
   return typeof first === 'number' ? `${first} ${columns[0]}` : String(first);
 }
 

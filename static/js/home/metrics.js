@@ -60,7 +60,8 @@ const reached = ({ title, definition }, value) => ({ title, value, hint: definit
 
 /** Allocated share of the first thing of the scale, over all sites: of the available servers. */
 function allocated({ measure, scale, sites, curve, unavailable_jobs: stranded = 0 }, over) {
-  const [used, capacity] = ['used', 'capacity'].map((key) => sites.reduce((sum, site) => sum + site[key][0], 0));
+  const total = (amounts) => amounts.reduce((sum, [first]) => sum + first, 0);
+  const [used, capacity] = ['used', 'capacity'].map((key) => total(sites.map((site) => site[key])));
   const unit = measure === 'resources' ? THOUSAND : 1;
   const small = capacity ? `${number(used / unit, 0)} of ${number(capacity / unit, 0)}` : '';
   const parts = [small, stranded ? `without ${plural(stranded, 'job')} on unavailable servers` : ''].filter(Boolean);

@@ -123,7 +123,9 @@ export function outagesAt(server, p, looksAhead) {
  */
 function knownAt(was, now, p) {
   const i = was ? was.findIndex(([until]) => p < until) : -1;
-  return was && i >= 0 ? [was[i][1], was.slice(0, i)] : [now, was];
+  if (!was || i < 0) return [now, was];
+  const [, value] = was[i];
+  return [value, was.slice(0, i)];
 }
 
 /**
@@ -135,7 +137,9 @@ function knownAt(was, now, p) {
  */
 export function stepsAt(steps, p) {
   const i = steps.findIndex(([until]) => p < until);
-  return i < 0 ? steps : [...steps.slice(0, i), [Infinity, steps[i][1]]];
+  if (i < 0) return steps;
+  const [, amount] = steps[i];
+  return [...steps.slice(0, i), [Infinity, amount]];
 }
 
 /**
@@ -166,10 +170,11 @@ export function sumOfSteps(all) {
   const changes = new Map();
   let now = 0;
   for (const steps of all) {
-    now += steps[0][1];
-    for (let i = 1; i < steps.length; i++) {
-      const at = steps[i - 1][0];
-      changes.set(at, (changes.get(at) ?? 0) + steps[i][1] - steps[i - 1][1]);
+    let [at, before] = steps[0];
+    now += before;
+    for (const [until, amount] of steps.slice(1)) {
+      changes.set(at, (changes.get(at) ?? 0) + amount - before);
+      [at, before] = [until, amount];
     }
   }
   /** @type {Steps} */

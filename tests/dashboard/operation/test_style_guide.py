@@ -17,7 +17,7 @@ def test_the_style_guide_shows_the_parts_in_both_themes(viewer):
 
 
 def test_every_state_of_the_style_sheet_is_shown():
-    drawn = set(re.findall(r'\.state\[data-state="(\w+)"\]', (ROOT / "static/css/components.css").read_text()))
+    drawn = set(re.findall(r'\.state\[data-state="(\w+)"\]', (ROOT / "static/css/tables.css").read_text()))
     same = {"finished", "applied", "ready", "parsing", "calibrated", "off", "failing", "starting", "refused", "scanned",
             "uploading", "proposed", "paused"}  # fmt: skip
     assert drawn - same == set(parts()["states"])

@@ -133,32 +133,32 @@ test('jobs of a group use machines at their own pace, and none before they are r
   assert.deepEqual([...groupUse(over, info, 100, 0, 20, 2).cpu[0].slice(0, 2)], [0.75, 0.3], 'a group outlasts a job');
 });
 
-test('a worker on a typed worker allocates no resources, before and after a phase that packs them', () => {
+/** {store, servers, info}: a job that arrives at 0 with these bars, on one server of 4 GPUs, 1 GPU a worker. */
+function oneJob(until, bars, server = {}) {
   const store = new Store();
   store.feed(
     frame([
       [1, 0, 'run_started', {}],
       [2, 0, 'job_arrived', { job: 0 }],
-      [3, 0, 'plan_changed', plan(0, 0, 20, [0, 0, 0, 0, 10, 1, 1, -1, -1], [0, 0, 0, 10, 20, 2, -1, -1, -1])],
+      [3, 0, 'plan_changed', plan(0, 0, until, ...bars)],
     ]),
   );
-  const servers = [{ site: 'edge', capacity: [4000, 0, 0, 0, 0] }];
-  const info = { cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] };
+  const servers = [{ site: 'edge', capacity: [4000, 0, 0, 0, 0], ...server }];
+  return { store, servers, info: { cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] } };
+}
+
+test('a worker on a typed worker allocates no resources, before and after a phase that packs them', () => {
+  const bars = [
+    [0, 0, 0, 0, 10, 1, 1, -1, -1],
+    [0, 0, 0, 10, 20, 2, -1, -1, -1],
+  ];
+  const { store, info } = oneJob(20, bars);
   assert.deepEqual([...allocated(store, info, 0, 0, 10, 2)[0].slice(0, 2)], [0, 2000]);
   assert.equal(observed.stacks, slotted.stacks, 'the page of a server counts the same on a real cluster');
 });
 
 test('what a job holds on an unavailable server is not allocated, as its capacity is not offered', () => {
-  const store = new Store();
-  store.feed(
-    frame([
-      [1, 0, 'run_started', {}],
-      [2, 0, 'job_arrived', { job: 0 }],
-      [3, 0, 'plan_changed', plan(0, 0, 40, [0, 0, 0, 0, 40, 2, -1, -1, -1])],
-    ]),
-  );
-  const servers = [{ site: 'edge', capacity: [4000, 0, 0, 0, 0], away: [[10, 25]] }];
-  const info = { cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] };
+  const { store, servers, info } = oneJob(40, [[0, 0, 0, 0, 40, 2, -1, -1, -1]], { away: [[10, 25]] });
   assert.deepEqual([...allocated(store, info, 0, 0, 10, 4)[0].slice(0, 4)], [2000, 0, 1000, 2000]);
   assert.deepEqual([...offered(servers, 0, 0, 10, 4)[0].slice(0, 4)], [4000, 0, 2000, 4000]);
 });

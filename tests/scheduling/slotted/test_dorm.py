@@ -15,7 +15,17 @@ from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
+from tests.scheduling.rivals import (
+    REFUSED,
+    completed,
+    cuts_of,
+    decided,
+    events_of,
+    in_pieces,
+    rows_of,
+    workers,
+    workload,
+)
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
 
@@ -24,6 +34,14 @@ def demands(worker, ps=None, most=9, need=1, give=9, before=0):
     count = len(worker)
     full = [np.broadcast_to(np.array(value), count).astype(np.int64) for value in (most, need, give, before)]
     return Demands(np.array(worker), np.array(ps) if ps is not None else np.zeros_like(np.array(worker)), *full)
+
+
+def drawn_demands(rng, count, least):
+    """Random demands; a worker needs at least so much of each of two resources."""
+    return Demands(
+        rng.integers(least, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count),
+        rng.integers(1, 3, count), rng.integers(2, 5, count), rng.integers(0, 3, count),
+    )  # fmt: skip
 
 
 def pool(jobs, capacity):
@@ -80,10 +98,7 @@ def test_a_narrowed_program_stays_within_the_bounds_and_tells_its_gap(seed):
     """Against the whole program: never better, and no further from it than it says."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(3, 7))
-    jobs = Demands(
-        rng.integers(1, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count),
-        rng.integers(1, 3, count), rng.integers(2, 5, count), rng.integers(0, 3, count),
-    )  # fmt: skip
+    jobs = drawn_demands(rng, count, 1)
     capacity = rng.integers(8, 20, 2)
     machine, changes = [pool(jobs, capacity)], int(rng.integers(0, 3))
     whole, narrowed = (share_out(jobs, machine, 1.0, changes, 0.0, 1_000, 60, narrow) for narrow in (False, True))
@@ -110,10 +125,7 @@ def test_the_program_finds_the_best_of_all_possibilities(seed):
     """One shared server, exact gap: no vector of workers within the bounds uses more."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 4))
-    jobs = Demands(
-        rng.integers(0, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count),
-        rng.integers(1, 3, count), rng.integers(2, 5, count), rng.integers(0, 3, count),
-    )  # fmt: skip
+    jobs = drawn_demands(rng, count, 0)
     capacity = rng.integers(3, 12, 2)
     unfair, changes = float(rng.choice([0.2, 0.6, 2.0])), int(rng.integers(0, 3))
     answer = share_out(jobs, [pool(jobs, capacity)], unfair, changes, 0.0, 1_000, 60)
@@ -217,14 +229,7 @@ def test_a_server_that_leaves_takes_its_jobs_along_until_it_returns():
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"worker": (3_000, 0, 0, 0, 1_000)}, "fits_nowhere"),
-        ({"minibatch_ms": None}, "missing_part"),
-        ({"worker": (0, 0, 0, 0, 3_000)}, "ps_too_slow"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "code"), REFUSED)
 def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
     events = events_of(TWO_SERVERS, [job("a", **changes), job("b")], "dorm")
     assert [row[1:] for row in decided(events)] == [(0, "rejected", code), (1, "started", "shared_out")]

@@ -16,6 +16,7 @@ from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import (
+    REFUSED,
     bars_of,
     completed,
     cuts_of,
@@ -140,14 +141,7 @@ def test_what_the_horizon_cuts_off_is_worth_nothing():
     assert decided(events)[-1] == (3_000, 0, "unfinished", "horizon")
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"worker": (3_000, 0, 0, 0, 1_000)}, "fits_nowhere"),
-        ({"minibatch_ms": None}, "missing_part"),
-        ({"worker": (0, 0, 0, 0, 3_000)}, "ps_too_slow"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "code"), REFUSED)
 def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
     events = events_of(TWO_SERVERS, [job("a", **changes), job("b")], "drf")
     assert [row[1:] for row in decided(events)] == [(0, "rejected", code), (1, "started", "fair_share")]

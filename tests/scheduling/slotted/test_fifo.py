@@ -11,7 +11,7 @@ from scheduling.model.bars import Placement
 from scheduling.model.values import Server
 from tests.cases import cases
 from tests.scheduling.builders import random_away
-from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
+from tests.scheduling.builders_slotted import ONE_SAMPLE, ONE_VCPU, cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import in_pieces, workload
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
@@ -141,16 +141,7 @@ def test_in_the_world_of_pd_ors_one_server_is_faster_and_bandwidth_is_free():
 
 def test_a_gang_that_no_order_can_place_is_rejected_when_the_cluster_is_empty():
     """Workers and PS each fit by themselves, but the one worker leaves no vCPU for the PS on the only server."""
-    one = cluster(Server("one", "edge", (1_000, 1_000, 8_000, 8_000, 8_000)))
-    shared = {
-        "num_samples": 1,
-        "global_batch": 1,
-        "workers_per_ps": 1,
-        "sample_ms": 1.0,
-        "internal_gbps": 1.0,
-        "external_gbps": 1.0,
-    }
-    events = play(one, [job("a", **shared)])
+    events = play(ONE_VCPU, [job("a", **ONE_SAMPLE)])
     assert refusals(events) == {0: ("gang_fits_nowhere", {"workers": 1, "ps": 1})}
 
 

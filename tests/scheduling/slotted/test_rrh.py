@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model.values import Server, Utility
+from scheduling.model.values import Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
-from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
+from tests.scheduling.builders_slotted import ONE_SAMPLE, ONE_VCPU, cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
@@ -118,16 +118,7 @@ def test_it_refuses_what_can_never_run_or_earn_and_goes_on(changes, code):
 
 
 def test_a_gang_that_no_order_can_place_is_refused():
-    one = cluster(Server("one", "edge", (1_000, 1_000, 8_000, 8_000, 8_000)))
-    shared = {
-        "num_samples": 1,
-        "global_batch": 1,
-        "workers_per_ps": 1,
-        "sample_ms": 1.0,
-        "internal_gbps": 1.0,
-        "external_gbps": 1.0,
-    }
-    assert decided(events_of(one, [job("a", **shared)], "rrh")) == [(0, 0, "rejected", "gang_fits_nowhere")]
+    assert decided(events_of(ONE_VCPU, [job("a", **ONE_SAMPLE)], "rrh")) == [(0, 0, "rejected", "gang_fits_nowhere")]
 
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])

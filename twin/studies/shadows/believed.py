@@ -32,8 +32,10 @@ def believed(window: Window, name: str) -> dict[str, Any]:
     ended = sorted((end, known.index, known) for known in mirror.jobs if (end := end_ms(known, mirror)) is not None)
     found, place = [0] * len(parts), 0
     for number in sorted(range(len(parts)), key=lambda each: parts[each].arrival_ms):
-        while place < len(ended) and ended[place][0] <= parts[number].arrival_ms:
-            known = ended[place][2]
+        while place < len(ended):
+            end, _, known = ended[place]
+            if end > parts[number].arrival_ms:
+                break
             if known.fact.outcome not in NO_LESSON and (run_ms := run_time_ms(known)):
                 predictor.observe(similar(known), run_ms)
             place += 1

@@ -80,13 +80,9 @@ class _Play:
     def _ask(self, now_ms: int) -> None:
         """Spans of the jobs that the model would start now; a span continues while no moment between says otherwise."""
         self.model.extend_overdue(now_ms // self.model.cluster.slot_ms)
-        would = set(self.model.would_start(now_ms))
-        self.spans = {
-            job: (self.spans[job][0] if job in self.spans and self.spans[job][1] == self.asked_ms else now_ms, now_ms)
-            if job in would
-            else self.spans[job]
-            for job in {*would, *self.spans}
-        }
+        for job in self.model.would_start(now_ms):
+            since_ms, until_ms = self.spans.get(job, (now_ms, now_ms))
+            self.spans[job] = (since_ms if until_ms == self.asked_ms else now_ms, now_ms)
         self.asked_ms = now_ms
 
     asked_ms = -1  # moment of the last question

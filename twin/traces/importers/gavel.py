@@ -96,9 +96,9 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
     """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model family of every row."""
     steps, arrival, scale = chunk.numbers("steps"), chunk.numbers("arrival") * 1000, chunk.numbers("scale")
     split = typed(chunk.columns["type"])
-    families = [split[text][0] for text in chunk.columns["type"]]
+    families = [split[text].family for text in chunk.columns["type"]]
     single = {text: step_ms(family, batch, 1.0) for text, (family, batch) in split.items()}
-    batch = np.array([split[text][1] for text in chunk.columns["type"]], dtype=float)
+    batch = np.array([split[text].batch for text in chunk.columns["type"]], dtype=float)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         run = (
             steps

@@ -76,7 +76,7 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
     steps, scale = chunk.numbers("steps"), chunk.numbers("scale")
     arrival, run = chunk.numbers("arrival") * 1000, chunk.numbers("duration") * 1000
     split = typed(chunk.columns["type"])
-    batch = np.array([split[text][1] for text in chunk.columns["type"]], dtype=float) * scale
+    batch = np.array([split[text].batch for text in chunk.columns["type"]], dtype=float) * scale
     good = chunk.sift(skipped, (
         ("unreadable_steps", ~((steps > 0) & (steps <= MAX_ITERATIONS)), "steps"),
         ("unreadable_arrival", ~((arrival >= 0) & (arrival <= LATEST_MS)), "arrival"),
@@ -86,5 +86,5 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
         *gpu_rules(scale, "scale"),
     ))  # fmt: skip
     batch = np.where((batch > 0) & (batch <= 10**9), batch, np.nan)
-    families = [split[text][0] for text in chunk.columns["type"]]
+    families = [split[text].family for text in chunk.columns["type"]]
     return good, np.stack([chunk.lines.astype(float), arrival, run, scale, np.rint(steps), batch]), families

@@ -4,9 +4,9 @@
 import { redraw } from '../../core/render-loop.js';
 import { onTheme } from '../../util/colors.js';
 import { fill, h, setText } from '../../ui/dom.js';
+import { datasetsOf, valueAt } from './curve-data.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../../ui/failures/panel-isolation.js';
-import { upperBound } from '../../util/binary-search.js';
 import { atMost } from '../../util/throttle.js';
 import { ColorBar, HeatRows, placeOf, rowAxis } from '../layouts/heat-rows.js';
 import { drawTitles, plotsOf, stackedAxes } from '../layouts/small-multiples.js';
@@ -190,29 +190,7 @@ export class Curves {
     this.#setAxes();
     this.cost = performance.now() - now;
     this.computedAt = performance.now();
-    this.chart.data.datasets = this.curves
-      .filter(({ long }) => !long)
-      .map((curve) => ({
-        data: points(curve),
-        yAxisID: curve.axis,
-        hidden: this.hidden.has(curve.key),
-        borderColor: curve.color,
-        borderWidth: curve.width ?? 1.5,
-        borderDash: curve.dash ?? [],
-        stepped: curve.stepped ?? false,
-        pointRadius: 0,
-        fill: curve.fill ? 'origin' : false,
-        backgroundColor: `${curve.color}22`,
-        spanGaps: false,
-      }));
-    const long = this.#longShown();
-    for (const yAxisID of new Set(long.map(({ axis }) => axis))) {
-      const data = span(
-        long.filter(({ axis }) => axis === yAxisID),
-        this.view,
-      );
-      this.chart.data.datasets.push({ data, showLine: false, pointRadius: 0, yAxisID });
-    }
+    this.chart.data.datasets = datasetsOf(this.curves, this.hidden, this.#longShown(), this.view);
     this.chart.update('none');
     this.#legend();
   }
@@ -352,28 +330,4 @@ export class Curves {
     const [low, high] = ends.map((end) => this.bare(end, curve));
     return { low, high: curve.unit ? `${high} ${curve.unit}` : high, place: placeOf(value, ends, this.log) };
   }
-}
-
-/** The value at the time t; null before the first point. */
-function valueAt({ x, y }, t) {
-  const at = upperBound(x.length, t, (i) => x[i]) - 1;
-  return at >= 0 ? y[at] : null;
-}
-
-function points({ x, y }) {
-  const out = new Array(x.length);
-  for (let i = 0; i < x.length; i++) out[i] = { x: x[i], y: Number.isFinite(y[i]) ? y[i] : null };
-  return out;
-}
-
-/** The two points that make the value axis span curves which Chart.js does not draw itself. */
-function span(curves, { from, to }) {
-  const found = curves.map(({ long }) => long.extremes('y', from, to));
-  const [least, most] = [Math.min(...found.map(([low]) => low)), Math.max(...found.map(([, high]) => high))];
-  return least > most
-    ? []
-    : [
-        { x: from, y: least },
-        { x: to, y: most },
-      ];
 }

@@ -6,17 +6,20 @@ import { histogram } from '../parts/bar-chart.js';
 export class Sizes {
   /** scanned: [[size, jobs], ...] by size; unit: 'GPU' or 'worker' */
   constructor(canvas, tip, scanned, unit) {
-    this.scanned = scanned;
+    this.sizes = scanned.map(([size, jobs]) => ({ size, jobs }));
     this.unit = unit;
-    this.total = scanned.reduce((sum, [, jobs]) => sum + jobs, 0);
+    this.total = this.sizes.reduce((sum, { jobs }) => sum + jobs, 0);
     this.chart = histogram(canvas, tip, {
-      data: scanned.map(([, jobs]) => jobs),
-      labels: scanned.map(([size]) => number(size, 3)),
+      data: this.sizes.map(({ jobs }) => jobs),
+      labels: this.sizes.map(({ size }) => number(size, 3)),
       yTitle: 'jobs',
-      describe: (i) => [
-        [`${number(scanned[i][0], 3)} ${unit}${scanned[i][0] === 1 ? '' : 's'}`, ''],
-        ['jobs', `${number(scanned[i][1], 0)}, ${this.#share(i)}`],
-      ],
+      describe: (i) => {
+        const { size, jobs } = this.sizes[i];
+        return [
+          [`${number(size, 3)} ${unit}${size === 1 ? '' : 's'}`, ''],
+          ['jobs', `${number(jobs, 0)}, ${this.#share(jobs)}`],
+        ];
+      },
       x: { title: { display: true, text: `${unit}s of a job` }, ticks: { maxRotation: 0, autoSkipPadding: 8 } },
     });
   }
@@ -34,7 +37,7 @@ export class Sizes {
   }
 
   table() {
-    const rows = this.scanned.map(([size, jobs], i) => [number(size, 3), number(jobs, 0), this.#share(i)]);
+    const rows = this.sizes.map(({ size, jobs }) => [number(size, 3), number(jobs, 0), this.#share(jobs)]);
     return { head: [capital(`${this.unit}s`), 'Jobs', 'Share'], rows, total: rows.length };
   }
 
@@ -42,7 +45,7 @@ export class Sizes {
     this.chart.destroy();
   }
 
-  #share(i) {
-    return percent(this.scanned[i][1] / this.total, 1);
+  #share(jobs) {
+    return percent(jobs / this.total, 1);
   }
 }

@@ -72,7 +72,8 @@ export function allocationCurves(store, info) {
     const x = Float64Array.from({ length: bins }, (_, i) => range.from + i * width);
     return sums.flatMap((sum, i) => {
       const [site, r] = placesOf(i);
-      if (!whole[i][0] || !info.used[r]) return [];
+      const [exists] = whole[i];
+      if (!exists || !info.used[r]) return [];
       const name = bothSites ? `${SITES[site]} ${info.names[r]}` : info.names[r];
       return [
         {
@@ -95,7 +96,10 @@ export function allocationCurves(store, info) {
       known = {
         key,
         values: Object.fromEntries(
-          sums.map((sum, i) => [placesOf(i).join(''), room[i][0] > 0 ? sum[0] / room[i][0] : NaN]),
+          sums.map(([amount], i) => {
+            const [capacity] = room[i];
+            return [placesOf(i).join(''), capacity > 0 ? amount / capacity : NaN];
+          }),
         ),
       };
     }

@@ -137,12 +137,13 @@ export function perPixel(width, { bars, sorted, low, high, measures, p, from, ms
   for (const { amountOf, capacity } of measures) {
     for (const bar of shown) addInterval(diff, width, from, msPerPx, start[bar], end[bar], amountOf(bar));
     let [sum, step] = [0, 0];
+    let [until, amount] = capacity[0];
     for (let x = first; x < last; x++) {
       sum += diff[x];
       diff[x] = 0;
       if (sum < DUST) continue;
-      while (from + x * msPerPx >= capacity[step][0]) step++;
-      const share = capacity[step][1] > 0 ? sum / capacity[step][1] : 0;
+      while (from + x * msPerPx >= until) [until, amount] = capacity[++step];
+      const share = amount > 0 ? sum / amount : 0;
       if (share > most[x]) most[x] = share;
     }
     diff.fill(0, last, last + 2);

@@ -30,13 +30,13 @@ export class ScheduleOptions {
       ...(info.groups && { groups: 'Queues' }),
     };
     this.paints = {
-      job: ['job', byJob],
-      model: ['model', () => byName(info.models, 'model')],
-      state: ['state', () => byState(store, playhead, (state) => stateWord(info, state))],
-      ...(info.worth && { payoff: ['payoff', () => byPayoff(store, this.payoffs)] }),
-      age: ['age', () => byAge(store, playhead)],
-      ...(info.users && { user: ['user', () => byName(named(info.users), 'user')] }),
-      ...(info.groups && { group: ['queue', () => byName(named(info.groups), 'queue')] }),
+      job: { text: 'job', way: byJob },
+      model: { text: 'model', way: () => byName(info.models, 'model') },
+      state: { text: 'state', way: () => byState(store, playhead, (state) => stateWord(info, state)) },
+      ...(info.worth && { payoff: { text: 'payoff', way: () => byPayoff(store, this.payoffs) } }),
+      age: { text: 'age', way: () => byAge(store, playhead) },
+      ...(info.users && { user: { text: 'user', way: () => byName(named(info.users), 'user') } }),
+      ...(info.groups && { group: { text: 'queue', way: () => byName(named(info.groups), 'queue') } }),
     };
     this.later = new Later(REST_MS, () => this.#loadPayoffs());
     this.#rows();
@@ -102,12 +102,12 @@ export class ScheduleOptions {
     const select = $('#gantt-colour');
     fill(
       select,
-      Object.entries(this.paints).map(([value, [text]]) => h('option', { value }, `colour by ${text}`)),
+      Object.entries(this.paints).map(([value, { text }]) => h('option', { value }, `colour by ${text}`)),
     );
     const choose = (colour) => {
       this.colour = colour;
       select.value = colour;
-      this.way = this.paints[colour][1]();
+      this.way = this.paints[colour].way();
       this.gantt.setPaint(this.way.paint);
       url.set({ colour: colour === 'job' ? '' : colour });
       if (colour === 'payoff') this.later.ask();

@@ -90,6 +90,6 @@ def _notes(machines: Sequence[Machine], separate: bool) -> list[str]:
 
 def _of(machines: Sequence[Machine], lacking: dict[str, str], rules: dict[str, tuple[str, str]]) -> str:
     """Note on the number of machines that lack a field, where not all do."""
-    fields = [rules[word][0] for word in lacking]
+    fields = [field for word, (field, _) in rules.items() if word in lacking]
     count = sum(any(getattr(machine, field) is None for field in fields) for machine in machines)
     return "" if count == len(machines) else f" for {count:,} of {counted(len(machines), 'server')}"

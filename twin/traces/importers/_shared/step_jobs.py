@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,17 @@ NUMBERS = ("row", "arrival ms", "run ms", "GPUs", "steps", "global batch")  # of
 ReadChunk = Callable[[Chunk, Skipped], tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]]
 
 
-def typed(texts: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Model family and batch size of each type of job, such as "LM (batch size 10)"; ("", 0) where unreadable."""
+class JobType(NamedTuple):
+    """Model family and batch size; "" and 0 where they are unreadable."""
+
+    family: str
+    batch: int
+
+
+def typed(texts: Sequence[str]) -> dict[str, JobType]:
+    """Each type of job, such as "LM (batch size 10)"."""
     found = {text: TYPE.fullmatch(text) for text in set(texts)}
-    return {text: (match[1], int(match[2] or 0)) if match else ("", 0) for text, match in found.items()}
+    return {text: JobType(match[1], int(match[2] or 0)) if match else JobType("", 0) for text, match in found.items()}
 
 
 def read_step_jobs(

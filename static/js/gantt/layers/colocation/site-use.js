@@ -45,11 +45,12 @@ export class SiteUse extends Layer {
   }
 
   describe({ site, t, p }) {
-    const { cpu, net } = usedShares(this.store, this.info, p, t, 1, 1);
-    return Number.isFinite(cpu[site][0])
+    const shares = usedShares(this.store, this.info, p, t, 1, 1);
+    const [[cpu], [net]] = HALVES.map((half) => shares[half][site]);
+    return Number.isFinite(cpu)
       ? [
-          ['CPU', percent(cpu[site][0])],
-          ['network', percent(net[site][0])],
+          ['CPU', percent(cpu)],
+          ['network', percent(net)],
         ]
       : [];
   }
