@@ -25,7 +25,7 @@ from twin.models import home_of
 from twin.scenarios.store import store_generated
 
 MAX_JOBS = 20_000  # generated while the request waits; for more use `manage.py generate` and an upload
-MAX_SERVERS = 5_000
+MAX_SERVERS = 5_000  # likewise; a cluster has more where it is generated alone, imported or edited
 MAX_SLOTS = 100_000
 MAX_SPEED = 1_000_000  # characters of a file of a measured speed
 
@@ -41,7 +41,8 @@ class WorkloadSerializer(KnownFields):
     horizon_slots = serializers.IntegerField(min_value=1, max_value=MAX_SLOTS, required=False, allow_null=True)
     speed = serializers.CharField(
         max_length=MAX_SPEED, required=False, allow_blank=True, allow_null=True,
-        help_text="Content of a file that manage.py measure_speed wrote; jobs train at the measured speed",
+        help_text="Content of a file that manage.py measure_speed wrote; jobs get the measured speed; their duration "
+        "with one worker stays the same",
     )  # fmt: skip
 
 
