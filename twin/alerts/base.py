@@ -56,7 +56,7 @@ class Seen(Protocol):
 
     @property
     def situation(self) -> Situation | None:
-        """None where the run has no event yet."""
+        """Jobs and servers of the run now; None where the run has no event yet."""
 
     @property
     def data(self) -> Data:
