@@ -184,6 +184,6 @@ def _common(what: str, count: int) -> str:
 
 
 def _named(runs: Sequence[Run]) -> str:
-    """'Runs 1 (queued), 2 (running) and 3 (queued) have'"""
+    """Beginning of a sentence: 'Runs 1 (queued), 2 (running) and 3 (queued) have'"""
     *others, last = [f"{run.pk} ({run.status})" for run in runs]
     return f"Runs {', '.join(others)} and {last} have" if others else f"Run {last} has"

@@ -64,9 +64,15 @@ class Command(HeadlessCommand):
         )
         only.add_argument("--workers", type=positive, help="workers per server, instead of 2 or 8 at random")
         only.add_argument(
-            "--span-hours", type=float, help="time span of the arrivals; default: 3288 (simulator) or 240 (testbed)"
+            "--span-hours",
+            type=float,
+            help="time span of the arrivals; default: 3,288 h (simulator) or 240 h (testbed)",
         )
-        only.add_argument("--load", type=float, help="divisor of the time span")
+        only.add_argument(
+            "--load",
+            type=float,
+            help="load factor: divides the time span of the arrivals, so 2 doubles the arrival rate",
+        )
         only.add_argument("--gang-share", type=float, help="workers per gang as a share of the chunks; default: 0.5")
         groups = parser.add_argument_group("harmony only")
         groups.add_argument(
@@ -89,7 +95,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--speed",
             type=place,
-            help="file from measure_speed; jobs train at the measured speed and keep their length",
+            help="file from measure_speed; jobs get the measured speed; their duration with one worker stays the same",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

@@ -54,7 +54,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--speed",
             type=place,
-            help="file from measure_speed; jobs train at the measured speed and keep their length",
+            help="file from measure_speed; jobs get the measured speed; their duration with one worker stays the same",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

@@ -144,7 +144,7 @@ def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
     there = [replace(server, away=((0, MAX_INT),) if server.is_away(at_ms) else ()) for server in servers]
     if all(server.away for server in there):
         shown = f"{count(len(there), 'node')} down or drained" if there else "the cluster has shown none"
-        raise ModelError(f"no node is available at this moment ({shown}); choose a moment at which one is")
+        raise ModelError(f"no node is available at this time ({shown}); choose a time at which one is")
     return there
 
 
