@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from scheduling.kernel.parameters import Parameters
+from scheduling.reporting.quantities import counted
 from twin.alerts import rules
 from twin.analysis.situation import Situation
-from twin.infra.counts import counted
 from twin.infra.menu import Menu
 from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
 from twin.moments import moment_utc, run_moment

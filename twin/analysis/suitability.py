@@ -19,10 +19,10 @@ from scheduling.model.admission import Room
 from scheduling.model.decision import Reason
 from scheduling.model.training_models import needs_of
 from scheduling.model.values import GPU, RESOURCES, Cluster, ModelError
+from scheduling.reporting.quantities import counted
 from scheduling.reporting.reasons import readable
 from twin.files.job_fields import all_present, present, uploads_off
 from twin.files.job_table import JobTable
-from twin.infra.counts import counted
 
 ROLES = ("worker", "ps")
 CELLS = 4_000_000  # comparisons of demands and capacities at a time

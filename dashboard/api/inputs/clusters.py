@@ -20,9 +20,9 @@ from dashboard.query import number
 from dashboard.readmodels import cards
 from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError, shorten
+from scheduling.reporting.quantities import counted
 from scheduling.workloads import MAX_GENERATED_SERVERS, PROFILES, generate
 from twin.files.cluster_json import cluster_from_dict
-from twin.infra.counts import counted
 from twin.models import ClusterSpec, home_of
 from twin.scenarios import listed
 from twin.scenarios.store import store_cluster

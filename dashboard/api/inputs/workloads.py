@@ -18,9 +18,9 @@ from dashboard.http.known_fields import KnownFields
 from dashboard.http.number_field import MAX_ID
 from dashboard.openapi.answers import answer
 from scheduling.model.measured_speed import trained_at
+from scheduling.reporting.quantities import counted
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.files.speed_json import parse_speed
-from twin.infra.counts import counted
 from twin.models import home_of
 from twin.scenarios.store import store_generated
 

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from scheduling.colocation.workload import ARRIVALS, SUBSETS
 from scheduling.model.measured_speed import trained_at
 from scheduling.model.values import ModelError
+from scheduling.reporting.quantities import counted
 from scheduling.slotted.workload_pd_ors import MIXES
 from scheduling.typed_workers.workload import HOUR_MS, PRESETS
 from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
@@ -17,7 +18,6 @@ from twin.files.cluster_json import check_end, dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
 from twin.files.speed_json import load_speed
-from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.traces import importers

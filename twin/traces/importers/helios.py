@@ -13,7 +13,7 @@ from itertools import compress, pairwise
 import numpy as np
 
 from scheduling.model.values import CPU, GPU, MAX_SERVERS
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.moments import date_time
 from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importing.reading import Reading

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduling.model.values import CPU, GPU, MAX_SERVERS, MEMORY, Cluster
+from scheduling.reporting.quantities import counted
 from twin.files.swf import MARK
-from twin.infra.counts import counted
 from twin.moments import moment_utc
 from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, to_cluster
 from twin.traces.importers._shared.swf_nodes import (

@@ -14,9 +14,9 @@ from typing import IO, Any
 import numpy as np
 
 from scheduling.model.values import Cluster
+from scheduling.reporting.quantities import counted
 from twin.files.job_table import JobTable
 from twin.files.outputs import cell
-from twin.infra.counts import counted
 from twin.traces.importing.reading import AS_STATED, Reading
 
 HEAD = 64 * 1024

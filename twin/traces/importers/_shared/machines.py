@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scheduling.model.values import MAX_SERVERS, Cluster, Server
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importing.drafts import ImportRefused, ReadOptions
 from twin.traces.synthesis import uniform
 
