@@ -60,7 +60,7 @@ class BusySlurm:
             self._start()
 
     def advance(self, seconds: int) -> None:
-        """Jobs that are over end; so many start as ended, and as many are submitted."""
+        """Ends of jobs that are over, as many starts, and as many submissions."""
         self.now_s += seconds
         over = [number for number, job in self.running.items() if job.end_s <= self.now_s]
         for number in over:

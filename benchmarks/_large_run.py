@@ -25,7 +25,7 @@ class _Row(NamedTuple):
 
 
 def make_run(count: int) -> int:
-    """A finished run of so many generated jobs; the bars of jobs that overlap are on different servers."""
+    """A finished run of n generated jobs; the bars of jobs that overlap are on different servers."""
     from django.utils import timezone
 
     from scheduling.model.bars import Placement

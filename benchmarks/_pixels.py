@@ -68,7 +68,7 @@ class Watched:
         self.page, self.url, self.folder = page, url, folder
 
     def wait(self, what: str, number: int) -> None:
-        """Appearance of so many new jobs on the page, waited for; `what` names the event of them."""
+        """Appearance of n new jobs on the page, waited for; `what` names the event of them."""
         self.page.wait_for_function(DRAWN, arg=[what, number], timeout=MAX_WAIT_MS)
 
     def drawn(self) -> dict[str, dict[str, float]]:

@@ -115,7 +115,7 @@ def easy(rows: Sequence[Row], total: int) -> list[int]:
 
 
 def forecasts(rows: Sequence[Row], starts: Sequence[int], total: int, every: int = 1) -> Iterator[Scored]:
-    """Every so many-th job that waits: its forecasts at submission, when its start is known, in the order of starts."""
+    """Every n-th job that waits: its forecasts at submission, when its start is known, in the order of starts."""
     tournament = Tournament()
     open_forecasts: dict[int, dict[str, int]] = {}
     shown: dict[int, tuple[int, int] | None] = {}

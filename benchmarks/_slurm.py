@@ -112,14 +112,14 @@ class Slurm:
         return done.stdout
 
     def fill(self, waiting: int) -> None:
-        """Jobs that hold all nodes for the rest of the measurement, and so many that wait for them."""
+        """Jobs that hold all nodes for the rest of the measurement, and n jobs that wait for them."""
         for _ in range(NODES):
             self.run("sbatch", "--exclusive", f"--gres=gpu:{GPUS}", "-N1", "-t", "1-0", "--wrap=sleep 86400")
         self._until(lambda: self._count("running") == NODES, "all nodes are held")
         self.submit(waiting)
 
     def submit(self, number: int) -> None:
-        """Submission of so many more jobs of different sizes, which wait."""
+        """Submission of n more jobs of different sizes, which wait."""
         script = self.folder / "waits.sh"
         script.write_text("#!/bin/sh\nsleep 60\n")
         before = self._count("pending")
@@ -170,7 +170,7 @@ def slurm(folder: Path, *, absent: int = 0, settings: str = "") -> Iterator[Slur
 
 
 def _free_ports(count: int) -> int:
-    """The first of so many ports in a row that nothing listens at."""
+    """The first of n ports in a row that nothing listens at."""
     for first in range(21_000, 30_000, count):
         try:
             for port in range(first, first + count):

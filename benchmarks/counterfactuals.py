@@ -22,7 +22,7 @@ BATCH = 500  # events
 SEED = 1
 CASES: tuple[
     tuple[str, str, int, int, int, dict[str, Any]], ...
-] = (  # title, scheduler, slots, jobs, asked every so many, parameters
+] = (  # title, scheduler, slots, jobs, asked for every n-th job, parameters
     ("OASiS, T = 100, 200 jobs", "oasis", 100, 200, 1, {}),
     ("PD-ORS, T = 20, 100 jobs", "pd_ors", 20, 100, 1, {}),
     ("PD-ORS, T = 80, 200 jobs", "pd_ors", 80, 200, 1, {}),

@@ -24,7 +24,7 @@ from benchmarks._stack import bus, environment
 TITLE = "memory of a follower: a day of 1,000 nodes, 5,000 waiting and 50,000 ended jobs"
 NODES, WAITING, ENDED, RUN_S = 1_000, 5_000, 50_000, 1_800
 DAY_S, STEP_S = 86_400, 60
-NODES_EACH = 4  # every so many polls ask for the nodes
+NODES_EACH = 4  # every n-th poll asks for the nodes
 MAX_MB = 150.0
 
 

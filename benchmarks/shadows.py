@@ -94,7 +94,7 @@ def measure() -> None:
 
 
 def _schedule() -> list[tuple[int, int, int, int, int]]:
-    """(arrival, start, end in s, node, GPUs) of each job; each goes to the first node with so many free GPUs."""
+    """(arrival, start, end in s, node, GPUs) of each job; each goes to the first node with that number of free GPUs."""
     rng = np.random.default_rng(SEED)
     gpus = rng.choice([1, 2, 4, 8], p=[0.6, 0.2, 0.1, 0.1], size=JOBS).tolist()
     raw = rng.lognormal(0, 1.3, size=JOBS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scheduling.model.values import ModelError, shorten
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 
 
 def number(asked: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:

@@ -20,7 +20,7 @@ def row(name: str) -> Combination:
 
 
 def times_ms(of: Combination, machines: int) -> tuple[float, float]:
-    """(computation, communication) of an iteration on so many machines."""
+    """(computation, communication) of an iteration on n machines."""
     return 1000 * of.comm_s * of.share / (1 - of.share) * GANG / machines, 1000 * of.comm_s
 
 

@@ -110,7 +110,7 @@ def run(options: Options) -> Steps:
 
 
 def naive_title(case: tuple[int, int]) -> str:
-    """Name of naive co-location with so many partitions and jobs in each."""
+    """Name of naive co-location with this number of partitions and of jobs in each."""
     partitions, jobs = case
     return f"naive {partitions} × {jobs}"
 

@@ -17,7 +17,7 @@ SLOT_MS = 3_600_000
 HORIZON = 100  # slots
 VARIANTS = ("calibrated", "literal")
 MAX_JOBS = 1_000_000
-MAX_SERVERS = 20_000
+MAX_GENERATED_SERVERS = 20_000
 PROFILES: dict[str, Callable[..., tuple[Cluster, list[Job]]]] = {
     "oasis": oasis,
     "pd-ors": pd_ors,
@@ -52,7 +52,8 @@ def generate(
     if horizon_slots is None and profile not in ENDLESS:
         horizon_slots = HORIZON
     for name, value, least, most in (
-        ("jobs", num_jobs, 0, MAX_JOBS), ("servers", num_servers, 2, MAX_SERVERS), ("slot_ms", slot_ms, 1, MAX_SLOT_MS),
+        ("jobs", num_jobs, 0, MAX_JOBS), ("servers", num_servers, 2, MAX_GENERATED_SERVERS),
+        ("slot_ms", slot_ms, 1, MAX_SLOT_MS),
         ("slot_ms x horizon_slots", slot_ms * (horizon_slots or 1), 1, MAX_INT),
     ):  # fmt: skip
         if not least <= value <= most:

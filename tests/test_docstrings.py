@@ -11,7 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("benchmarks", "dashboard", "experiments", "scheduling", "twin")
 QUESTIONS = ["What", "Which", "Why", "How", "Where", "Whether", "When", "Who", "Whose"]  # "True if" for booleans
-OTHERS = ["By", "From", "In", "Of", "On", "So", "Those", "With", "Without"]
+OTHERS = [
+    "Also", "By", "From", "Immutable", "In", "No", "Nobody", "None", "Nothing", "Of", "On", "Only", "So", "Those",
+    "With", "Without",
+]  # fmt: skip
 VERBS = [
     "accept", "acknowledge", "add", "advance", "allocate", "announce", "append", "apply", "approve", "assign", "bring",
     "build", "cancel", "carry", "choose", "clear", "collect", "compare", "complete", "compute", "continue", "convert",

@@ -34,7 +34,7 @@ class WindowSerializer(KnownFields):
         """A number from a second to a week."""
         if not 1 / 3_600 <= value <= sets.MAX_MS / sets.HOUR_MS:
             raise serializers.ValidationError(
-                f"must be from 0.0003 to {sets.MAX_MS // sets.HOUR_MS} hours, got {value:g}"
+                f"must be from 1 s (1/3600) to {sets.MAX_MS // sets.HOUR_MS} h, got {value:g} h"
             )
         return value
 
@@ -75,7 +75,7 @@ class LengthSerializer(KnownFields):
     def validate_hours(self, value: float) -> float:
         """A number from a second to a day."""
         if not 1 / 3_600 <= value <= MAX_WINDOW_H:
-            raise serializers.ValidationError(f"must be from 0.0003 to {MAX_WINDOW_H:g} hours, got {value:g}")
+            raise serializers.ValidationError(f"must be from 1 s (1/3600) to {MAX_WINDOW_H:g} h, got {value:g} h")
         return value
 
 

@@ -49,7 +49,7 @@ class ForkSerializer(KnownFields):
     at_ms: start of the fork, by default the newest time of the run; reuse: return the caller's scenario of this run
     that was never edited nor run, if there is one, moved to that time.
 
-    The other fields are for forks of a run that mirrors a real cluster: scheduler (default: fifo with backfill) and its
+    The other fields are for cuts of a live cluster: scheduler (default: fifo with backfill) and its
     parameters; durations: actual or limit; assumed_ms: remaining work of jobs without a limit; arrivals: whether to
     include later arrivals.
     """

@@ -88,7 +88,7 @@ def record_password(account: Any) -> None:
 
 
 def _end_sessions(account: Any) -> None:
-    """No session of the account is left: one that is only refused would be valid again once the account is enabled."""
+    """End of all sessions of the account: one that is only refused would be valid again once the account is enabled."""
     own = [one.pk for one in Session.objects.all().iterator() if one.get_decoded().get(SESSION_KEY) == str(account.pk)]
     Session.objects.filter(pk__in=own).delete()
 

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from dashboard.auth import moved_entries
 from scheduling.model.values import ModelError, shorten
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.infra.errors import Refused
 from twin.models import (
     Alert,

@@ -20,10 +20,10 @@ from dashboard.pages import style_guide
 from dashboard.readmodels import downloads
 from dashboard.readmodels.left_out import left_out
 from dashboard.readmodels.studies import gallery
+from scheduling.reporting.quantities import counted
 from twin.acting import gates
 from twin.connectors.facts import DRAINING
 from twin.eventlog.large_runs import is_large
-from twin.infra.counts import counted
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.operation import growth

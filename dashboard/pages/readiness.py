@@ -11,8 +11,8 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from scheduling.reporting.quantities import counted
 from twin.infra import pubsub
-from twin.infra.counts import counted
 
 
 @login_not_required

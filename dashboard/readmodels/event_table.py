@@ -9,14 +9,13 @@ from typing import Any
 from dashboard.query import number
 from scheduling.kernel.plan_scopes import scope_of
 from scheduling.model.values import Job, ModelError, shorten
-from scheduling.reporting.quantities import duration
+from scheduling.reporting.quantities import counted, duration
 from scheduling.reporting.reasons import readable
 from scheduling.verification.schema import VERDICTS
 from twin.eventlog import event_log
 from twin.eventlog.batch_codec import log_of, may_hold, read
 from twin.eventlog.fold import SUSPENDED, WAITS
 from twin.files.stored_jobs import some_of
-from twin.infra.counts import counted
 from twin.models import Run
 from twin.moments import moment
 from twin.scenarios import store

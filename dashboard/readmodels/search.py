@@ -9,8 +9,8 @@ from django.db.models import Case, Q, QuerySet, When
 
 import experiments
 from dashboard.readmodels import job_table
+from scheduling.reporting.quantities import counted
 from twin.connectors.base import title_of
-from twin.infra.counts import counted
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import scheduler_history
 from twin.scenarios import listed, store

@@ -34,7 +34,7 @@ from scheduling.model.bars import CLOUD, NONE, Placement, Role
 from scheduling.model.decision import NOTHING, Decision, Reason, Verdict, WorkerPlan
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import Cluster, Job, ModelError
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from scheduling.typed_workers import workers as typed
 from scheduling.typed_workers.a_online import dispatch, plans
 from scheduling.typed_workers.a_online import storage as storing
@@ -93,7 +93,7 @@ class AOnline(BaseScheduler):
         if ps < workers:
             raise ModelError(
                 f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, "
-                f"on servers without outages: {count(workers, 'worker')} and {count(ps, 'parameter server')}; add "
+                f"on servers without outages: {counted(workers, 'worker')} and {counted(ps, 'parameter server')}; add "
                 "parameter servers, or use a_online on a cluster with an unlimited cloud"
             )
 

@@ -35,7 +35,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.bars import NONE
 from scheduling.model.decision import Reason
 from scheduling.model.values import Cluster, Job
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 
 EQUAL, PRIORITY = "equal", "priority"
 
@@ -84,9 +84,9 @@ def _runs(values: Any) -> str:
     due, received = (f"{100 * values[name]:.3g} %" for name in ("share", "received"))
     away = f" Reading its model and input takes {duration(values['away_ms'])}." if values["away_ms"] else ""
     return (
-        f"Runs this round on {count(values['machines'], 'machine')} of the type of {values['like']}: its share of time "
-        f"there is {due}, and it has received {received} so far. Time per iteration: {duration(values['pace_ms'])}."
-        f"{away}"
+        f"Runs this round on {counted(values['machines'], 'machine')} of the type of {values['like']}: its share of "
+        f"time there is {due}, and it has received {received} so far. Time per iteration: "
+        f"{duration(values['pace_ms'])}.{away}"
     )
 
 

@@ -310,5 +310,5 @@ class PdOrs(PriceBased):
 
 
 def _least_slots(job: Job, workers: int, slot_ms: int) -> int:
-    """Slots that the job takes with so many workers at the better of its rates."""
+    """Slots that the job takes with n workers at the better of its rates."""
     return min(pd_ors_slots(job, workers, internal, slot_ms) for internal in (True, False))

@@ -32,7 +32,7 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.values import Cluster, Job
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from scheduling.slotted.backfill_lines import Key, Starts, has_room
 from scheduling.slotted.gang_queue import Gang, GangQueue, Kind, Units
 from scheduling.slotted.gangs.packing import Packing
@@ -106,7 +106,7 @@ def _borrowing(values: Any) -> str:
 
 
 def _gang(values: Any) -> str:
-    return f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
+    return f"{counted(values['workers'], 'worker')} and {counted(values['ps'], 'parameter server')}"
 
 
 def _queue(values: Any) -> str:

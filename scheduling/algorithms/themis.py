@@ -33,7 +33,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.bars import Placement
 from scheduling.model.decision import Decision, Reason, Verdict
 from scheduling.model.values import Cluster, Job
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from scheduling.slotted.auction.partial_allocation import Auction, Bidder, share_left
 from scheduling.slotted.auction.places import Places
 from scheduling.slotted.gangs.packing import Packing, Units, workers_of
@@ -71,7 +71,7 @@ class ThemisParameters(GangParameters):
 
 
 def _gang(values: Any) -> str:
-    return f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
+    return f"{counted(values['workers'], 'worker')} and {counted(values['ps'], 'parameter server')}"
 
 
 def _rho(values: Any) -> str:
@@ -83,10 +83,10 @@ def _rho(values: Any) -> str:
 
 def _won(values: Any) -> str:
     more = values["workers"] - values["won"]
-    left = f" It also got {count(more, 'worker')} that no winner kept." if more > 0 else ""
+    left = f" It also got {counted(more, 'worker')} that no winner kept." if more > 0 else ""
     return (
-        f"Holds {_gang(values)}: won {count(values['won'], 'worker')} in an auction among "
-        f"{count(values['bidders'], 'job')}, {100 * values['part']:.3g} % of its fair share.{left} {_rho(values)}."
+        f"Holds {_gang(values)}: won {counted(values['won'], 'worker')} in an auction among "
+        f"{counted(values['bidders'], 'job')}, {100 * values['part']:.3g} % of its fair share.{left} {_rho(values)}."
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from scheduling.reporting.sentences import Sentences, Values
 
 
 def _grouped(values: Values) -> str:
     others = values["jobs"] - 1
-    beside = f"with {count(others, 'other job')}" if others else "alone"
+    beside = f"with {counted(others, 'other job')}" if others else "alone"
     away = f" Moving its model and reading its input take {duration(values['away_ms'])}." if values["away_ms"] else ""
     return (
-        f"Runs in group {values['group']} on {count(values['machines'], 'machine')}, {beside}. Time per iteration: "
+        f"Runs in group {values['group']} on {counted(values['machines'], 'machine')}, {beside}. Time per iteration: "
         f"{duration(values['pace_ms'])}.{away}"
     )
 
@@ -26,7 +26,7 @@ def _memory(values: Values) -> str:
 
 COLOCATION = Sentences("colocation", {
     "job_known": lambda v: (
-        f"Admitted: {count(v['iterations'], 'iteration')}, each with {duration(v['comp_ms'])} of computation on one "
+        f"Admitted: {counted(v['iterations'], 'iteration')}, each with {duration(v['comp_ms'])} of computation on one "
         f"machine and {duration(v['comm_ms'])} of communication."
     ),
     "grouped": _grouped,

@@ -265,7 +265,7 @@ class GroupedScheduler(BaseScheduler, ABC):
         return sum(self._needs(job, pool.least_memory)) <= len(pool.servers) + 1e-9
 
     def _needs(self, job: int, memory_gb: float) -> tuple[float, float]:
-        """Machines of so much memory that the job fills: what adds up in a group, what only its largest job takes."""
+        """Machines of this memory that the job fills: what adds up in a group, what only its largest job takes."""
         all_or_nothing = float(self.spill)
         return machines_needed(self.facts(job).data, memory_gb, all_or_nothing, all_or_nothing)
 

@@ -190,7 +190,7 @@ class Pool:
         return Times(comp, comm, None if busy == comp else busy)
 
     def _used(self, most: int, counts: Sequence[int], power: Sequence[float], total: float) -> float:
-        """Power of at most so many workers, on the fastest of these machines; it is `total` if all of them are used."""
+        """Power of at most n workers, on the fastest of these machines; it is `total` if all of them are used."""
         if total <= most * self.slowest:
             return total
         left, used = float(most), 0.0
@@ -214,7 +214,7 @@ class Pool:
     ) -> Work:
         """The jobs as Algorithm 1 sees them: on average machines of the site, its slowest network and least memory.
 
-        needs: the machines of so much memory that a job fills (spread, peak).
+        needs: the machines of this memory that a job fills (spread, peak).
         """
         known = [facts(job) for job in jobs]
         power = [sum(n * p for n, p in zip(self.shares, self.power(job), strict=True)) for job in jobs]

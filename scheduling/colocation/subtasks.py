@@ -63,7 +63,7 @@ def window(
     subtask leaves to a secondary one, from 0 to below 1.
     """
     out: list[Subtask] = []
-    # a bar that begins so much earlier is over: a secondary one lasts as long as the primary one and itself
+    # a bar that begins earlier by this time is over: a secondary one lasts as long as the primary one and itself
     longest = max(*comp_ms, *comm_ms) * (2 if secondary else 1)
     skip_to = _micro(from_ms - begin_ms - longest) - 1
     for bar in _run(comp_ms, comm_ms, lead, skip_to=skip_to, secondary=secondary):
@@ -118,7 +118,7 @@ def mean_iteration_ms(
     comp_ms: Sequence[float], comm_ms: Sequence[float], iterations: int = 60, lead: int = LEAD, chained: bool = True,
     secondary: float = 0.0,
 ) -> float:  # fmt: skip
-    """Time of one iteration of the whole group, over the second half of so many: the value that Eq. (1) predicts."""
+    """Time of one iteration of a group, from the second half of n iterations: the value that Eq. (1) predicts."""
     ends: dict[int, int] = {}
     left, half = len(comp_ms), iterations // 2
     for bar in _run(comp_ms, comm_ms, lead, chained, secondary=secondary):
@@ -211,7 +211,7 @@ class _Tracks:
         return tuple(n for part in parts for n in (*part, -2))
 
     def leap(self, times: int, period: int, turns: int) -> None:
-        """Progress by so many periods at once."""
+        """Progress by n periods at once."""
         self.now += times * period
         self.finished = [count + times * turns for count in self.finished]
         self.busy = [(busy[0] + times * period, busy[1]) if busy else None for busy in self.busy]

@@ -71,7 +71,7 @@ class Speed(NamedTuple):
         return self.epochs * self.minibatches * self.minibatch_ms(gbps)
 
     def run_ms(self, workers: int, gbps: float | None) -> float:
-        """Time of all epochs with so many workers; those above `most_workers` have nothing to do."""
+        """Time of all epochs with n workers; those above `most_workers` have nothing to do."""
         return self.work_ms(gbps) / min(workers, self.most_workers)
 
 
@@ -242,7 +242,7 @@ def _samples(job: Job) -> Speed:
 
 
 def _machines(job: Job) -> Speed:
-    """Epochs are whole, so the last one is filled up: its iterations are shorter by as much."""
+    """Speed in whole epochs: the last one is filled up, and the iterations are shorter by as much."""
     assert job.comp_machine_ms is not None
     assert job.comm_ms is not None
     assert job.iterations is not None
@@ -262,7 +262,7 @@ def _workers_per_ps(job: Job, most: int) -> int:
 
 @lru_cache(maxsize=1024)
 def _provenance(known: Iterable[tuple[str, str]], added: tuple[str, ...]) -> Mapping[str, str]:
-    """One object for all jobs with the same provenance: there may be a million of them."""
+    """Provenance with the added fields; jobs with the same one share the object, as there may be a million of them."""
     return dict(known) | {f"{name}.bandwidth" if name in DEMANDS else name: "derived" for name in added}
 
 

@@ -20,6 +20,7 @@ RESOURCE_UNITS = ("GPU", "vCPU", "GB", "GB", "Gbps")
 RESOURCE_TITLES = ("GPU", "vCPU", "Memory", "Storage", "Bandwidth")
 SITES = ("edge", "cloud")
 ROLES = ("worker", "ps")
+MAX_SERVERS = 100_000  # of a cluster, however it is made
 
 
 Demand = tuple[int, int, int, int, int]  # thousandths, in the order of RESOURCES
@@ -67,7 +68,7 @@ class Utility:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Machine.
+    """Server of a cluster.
 
     `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from scheduling.reporting.sentences import Sentences, Values
 
 DESCRIPTIONS = {  # by the cluster's code
@@ -81,7 +81,7 @@ OBSERVED = Sentences("observed", {
     ),
     "continues": lambda v: f"Open when this run of the cluster ended; continues in run {v['run']}.",
     "still_open": lambda v: (
-        f"Neither completed nor cancelled when following ended, after {count(v['attempts'], 'attempt')}."
+        f"Neither completed nor cancelled when following ended, after {counted(v['attempts'], 'attempt')}."
     ),
 })  # fmt: skip
 

@@ -41,7 +41,7 @@ def significant(value: float) -> str:
     return _signed(f"{value:,.0f}" if abs(value) >= 1_000 else f"{float(f'{value:.3g}'):g}")
 
 
-def count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     """Number with its noun: 1 worker, 1,200 workers."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 

@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
 
 
 def has_room(packing: Packing, worker: int, workers: int) -> bool:
-    """True if so many workers of a packed demand fit into what is free; parameter servers may still lack room."""
+    """True if these workers of a packed demand fit into what is free; parameter servers may still lack room."""
     for server in packing.hosts[WORKER]:
         free = packing.free[server] - worker
         while free & GUARD == GUARD:

@@ -24,7 +24,7 @@ from scheduling.kernel.resource_vector import GUARD, fits, lesser, pack, unpack
 from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.training_models import EPSILON
 from scheduling.model.values import Cluster, Job
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from scheduling.run_times import MENU as PREDICTORS
 from scheduling.run_times import predictors
 from scheduling.slotted.backfill_lines import Key, Line, Starts, has_room
@@ -342,4 +342,4 @@ def _backfilled(values: Mapping[str, Any]) -> str:
 
 
 def _gang(values: Mapping[str, Any]) -> str:
-    return f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
+    return f"{counted(values['workers'], 'worker')} and {counted(values['ps'], 'parameter server')}"

@@ -171,13 +171,13 @@ def _task(
 
 
 def _places(room: Room, job: Job, most: int) -> float:
-    """Workers that fit together on the empty cluster, at most so many."""
+    """Workers that fit together on the empty cluster, at most n."""
     assert job.worker is not None
     return float(min(most, room.places("worker", job.worker, most)))
 
 
 def _on_one(servers: np.ndarray, demand: np.ndarray, limited: Sequence[int], most: float) -> float:
-    """Workers with their share of parameter servers that fit on one empty server, at most so many."""
+    """Workers with their share of parameter servers that fit on one empty server, at most n."""
     wanted = [r for r in limited if demand[r] > 0]
     if not len(servers) or not wanted:
         return most if len(servers) else 0.0
@@ -186,7 +186,7 @@ def _on_one(servers: np.ndarray, demand: np.ndarray, limited: Sequence[int], mos
 
 
 def _on_one_server(both: np.ndarray, job: Job, most: int, limited: Sequence[int]) -> int:
-    """Workers with whole parameter servers that fit on one empty server, at most so many."""
+    """Workers with whole parameter servers that fit on one empty server, at most n."""
     if not len(both):
         return 0
     wanted = list(limited)

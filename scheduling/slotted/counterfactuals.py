@@ -27,7 +27,7 @@ from scheduling.model.decision import Reason
 from scheduling.model.training_models import most_workers
 from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import Job
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 
 DIGITS = 3  # significant digits of a stated priority or target
 MAX_STEPS = 2  # of the last digit, by which a value that is found as closely as CLOSE may be too large
@@ -121,9 +121,9 @@ def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
     if found.value is None:
         return f"Not admitted with any number of concurrent workers up to {MAX_MORE:,} times its {found.actual:.0f}."
     if was_admitted:
-        return f"Admitted with as few as {count(round(found.value), 'concurrent worker')}; it has {found.actual:.0f}."
+        return f"Admitted with as few as {counted(round(found.value), 'concurrent worker')}; it has {found.actual:.0f}."
     return (
-        f"Admitted with at least {count(round(found.value), 'concurrent worker')}; it has at most {found.actual:.0f}."
+        f"Admitted with at least {counted(round(found.value), 'concurrent worker')}; it has at most {found.actual:.0f}."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES
-from scheduling.reporting.quantities import MIN_TWO_DECIMALS, amount, count, duration, fixed, significant
+from scheduling.reporting.quantities import MIN_TWO_DECIMALS, amount, counted, duration, fixed, significant
 from scheduling.reporting.sentences import ROLE, UNIT, Sentences, Values
 
 MAX_DIGITS = 6
@@ -42,7 +42,7 @@ def _failures(values: Values) -> str:
 def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
     outcomes = {"error": "failed", "limit": "reached its limit"}
     parts = [
-        f"{outcomes[what]} {count(values[f'{solver}_{what}'], 'time')}"
+        f"{outcomes[what]} {counted(values[f'{solver}_{what}'], 'time')}"
         for what in outcomes
         if values.get(f"{solver}_{what}")
     ]
@@ -56,7 +56,7 @@ def _payoff(values: Values, verb: str) -> str:
     slots = f"slots {values['start_slot']:,} to {values['finish_slot']:,}"
     return (
         f"{verb}: its utility of {utility} {comparison} its cost of {cost} (payoff {payoff}). Best schedule found: "
-        f"{slots}, at most {count(values['workers_peak'], 'worker')}."
+        f"{slots}, at most {counted(values['workers_peak'], 'worker')}."
     )
 
 
@@ -106,7 +106,7 @@ def _unit_of(resource: str) -> str:
 
 
 def _in_order(values: Values, order: str = "in order of arrival") -> str:
-    gang = f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
+    gang = f"{counted(values['workers'], 'worker')} and {counted(values['ps'], 'parameter server')}"
     return f"Started {order} with {gang}, {since_arrival(values['waited_ms'])}."
 
 
@@ -128,7 +128,7 @@ def _fits_together(values: Values) -> str:
 def _reward(values: Values, verb: str, comparison: str) -> str:
     place = "fits" if values["beside"] else "does not fit"
     return (
-        f"{verb}: needs {count(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its "
+        f"{verb}: needs {counted(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its "
         f"discounted utility of {amount(values['value'])} minus the loss of {amount(values['cost'])} to other jobs "
         f"is {comparison} {values['threshold']:g}."
     )
@@ -136,7 +136,7 @@ def _reward(values: Values, verb: str, comparison: str) -> str:
 
 def _nothing(values: Values) -> str:
     return (
-        f"no capacity for the {count(values['wanted'], 'worker')} assigned by the solver"
+        f"no capacity for the {counted(values['wanted'], 'worker')} assigned by the solver"
         if values["wanted"]
         else "the solver assigned no workers"
     )
@@ -163,20 +163,20 @@ SLOTTED = Sentences("slotted", {
     "fits_nowhere": _fits_nowhere,
     "fits_nowhere_together": _fits_together,
     "too_late": lambda v: (
-        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}, more than the "
+        f"Rejected: even with all its workers the job needs {counted(v['need_slots'], 'slot')}, more than the "
         f"{v['left_slots']:,} left before the horizon."
     ),
     "no_capacity": lambda v: (
         f"Rejected: given the existing plans, the {ROLE[v['role']]}s for its work do not fit into the "
-        f"{count(v['left_slots'], 'slot')} before the horizon."
+        f"{counted(v['left_slots'], 'slot')} before the horizon."
     ),
     "gang_too_large": lambda v: (
-        f"Rejected: requests {count(v['count'], ROLE[v['role']])} at once; the empty cluster has capacity for "
+        f"Rejected: requests {counted(v['count'], ROLE[v['role']])} at once; the empty cluster has capacity for "
         f"{v['most']:,}."
     ),
     "gang_fits_nowhere": lambda v: (
-        f"Rejected: its {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} do not fit the empty "
-        "cluster together."
+        f"Rejected: its {counted(v['workers'], 'worker')} and {counted(v['ps'], 'parameter server')} do not fit the "
+        "empty cluster together."
     ),
     "ps_too_slow": lambda v: (
         f"Rejected: a worker sends {v['worker_gbps']:g} Gbps and a parameter server receives {v['ps_gbps']:g} Gbps, so "
@@ -189,34 +189,34 @@ SLOTTED = Sentences("slotted", {
     ),
     "server_gone": lambda v: "Preempted: a server of the job is unavailable. Completed work is kept.",
     "fair_share": lambda v: (
-        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, "
-        f"{100 * v['share']:.2f} % of all {_shown(v['resource'])}: its share among {count(v['jobs'], 'job')} by "
+        f"Allocated {counted(v['workers'], 'worker')} and {counted(v['ps'], 'parameter server')}, "
+        f"{100 * v['share']:.2f} % of all {_shown(v['resource'])}: its share among {counted(v['jobs'], 'job')} by "
         "dominant resource fairness."
     ),
     "no_share": lambda v: (
-        f"Preempted: no capacity remains for a worker of this job among {count(v['jobs'], 'job')}. "
+        f"Preempted: no capacity remains for a worker of this job among {counted(v['jobs'], 'job')}. "
         "Completed work is kept."
     ),
     "reward_exceeds_cost": lambda v: _reward(v, "Admitted", "more than"),
     "reward_too_low": lambda v: _reward(v, "Rejected", "not more than"),
     "rewarding": lambda v: (
-        f"Runs with {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}: its utility per slot is "
-        f"{v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and it fits in addition to jobs with higher utility "
-        "per slot."
+        f"Runs with {counted(v['workers'], 'worker')} and {counted(v['ps'], 'parameter server')}: its utility per slot "
+        f"is {v['reward']:.4g} over {counted(v['rest_slots'], 'slot')}, and it fits in addition to jobs with higher "
+        "utility per slot."
     ),
     "outbid": lambda v: (
-        f"Preempted: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and "
-        f"the jobs with higher utility per slot leave no room for its {count(v['workers'], 'worker')}."
+        f"Preempted: its utility per slot is {v['reward']:.4g} over {counted(v['rest_slots'], 'slot')}, and "
+        f"the jobs with higher utility per slot leave no room for its {counted(v['workers'], 'worker')}."
     ),
     "shared_out": lambda v: (
-        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}; the solver assigned "
-        f"{count(v['wanted'], 'worker')}, in an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
+        f"Allocated {counted(v['workers'], 'worker')} and {counted(v['ps'], 'parameter server')}; the solver assigned "
+        f"{counted(v['wanted'], 'worker')}, in an allocation of {counted(v['jobs'], 'job')}.{_solver(v)}"
     ),
     "shared_out_nothing": lambda v: (
-        f"Preempted: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
+        f"Preempted: {_nothing(v)} in an allocation of {counted(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
     ),
     "allocation_kept": lambda v: (
-        f"Queued: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with "
+        f"Queued: the solver found no allocation for {counted(v['jobs'], 'job')}. The last allocation, with "
         f"{v['running']:,} running, is kept.{_solver(v)}"
     ),
 }, ending=_details)  # fmt: skip

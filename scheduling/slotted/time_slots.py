@@ -42,7 +42,7 @@ def most_slots(cluster: Cluster) -> int:
 
 
 def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
-    """Check of the size: ModelError if the prices of so many slots would take too much memory."""
+    """Check of the size: ModelError if the prices of n slots would take too much memory."""
     if horizon > most_slots(cluster):
         raise ModelError(
             f"scheduler {scheduler}: {horizon:,} slots of {len(cluster.servers):,} servers are "

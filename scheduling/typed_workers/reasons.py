@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from scheduling.reporting.sentences import Sentences, Values
 
 
@@ -18,10 +18,10 @@ def _cost(values: Values) -> str:
 def _dispatched(values: Values) -> str:
     places = []
     if values["edge"]:
-        places.append(f"{count(values['edge'], 'chunk')} to {count(values['servers'], 'edge server')}")
+        places.append(f"{counted(values['edge'], 'chunk')} to {counted(values['servers'], 'edge server')}")
     if values["cloud"]:
-        places.append(f"{count(values['cloud'], 'chunk')} to the cloud")
-    stopped = f" It preempts chunks of {count(len(values['displaced']), 'job')}." if values["displaced"] else ""
+        places.append(f"{counted(values['cloud'], 'chunk')} to the cloud")
+    stopped = f" It preempts chunks of {counted(len(values['displaced']), 'job')}." if values["displaced"] else ""
     return f"Dispatched {' and '.join(places)}: {_cost(values)}.{stopped}"
 
 
@@ -33,9 +33,9 @@ def _no_worker(values: Values) -> str:
 
 
 def _batched(values: Values) -> str:
-    where = f"with {count(values['workers'], 'worker')} {'in the cloud' if values['cloud'] else 'at the edge'}"
+    where = f"with {counted(values['workers'], 'worker')} {'in the cloud' if values['cloud'] else 'at the edge'}"
     return (
-        f"Scheduled in batch {values['batch']:,} {where}: the cheapest of {count(values['choices'], 'option')}, "
+        f"Scheduled in batch {values['batch']:,} {where}: the cheapest of {counted(values['choices'], 'option')}, "
         f"at {values['price']:.4g} "
         "worker-hours at cloud prices."
     )
@@ -44,13 +44,13 @@ def _batched(values: Values) -> str:
 def _gang(values: Values) -> str:
     load = f", after loading its data for {duration(values['load_ms'])}" if values["load_ms"] else ""
     verb = "Resumed" if values["again"] else "Started"
-    return f"{verb} with {count(values['workers'], 'worker')} on {count(values['servers'], 'server')}{load}"
+    return f"{verb} with {counted(values['workers'], 'worker')} on {counted(values['servers'], 'server')}{load}"
 
 
 TYPED_WORKERS = Sentences("typed_workers", {
     "dispatched": _dispatched,
     "displaced": lambda v: (
-        f"Preempted by job {v['by_id']}, which has a higher rate: {count(v['chunks'], 'chunk')} will be suspended. "
+        f"Preempted by job {v['by_id']}, which has a higher rate: {counted(v['chunks'], 'chunk')} will be suspended. "
         f"With that job, {_cost(v)}."
     ),
     "no_worker_of_type": _no_worker,
@@ -59,11 +59,11 @@ TYPED_WORKERS = Sentences("typed_workers", {
         "scheduled."
     ),
     "storage_full": lambda v: (
-        f"Waiting for storage: the free storage is too small for its {count(v['chunks'], 'chunk')} of "
+        f"Waiting for storage: the free storage is too small for its {counted(v['chunks'], 'chunk')} of "
         f"{v['chunk_mb']:g} MB; position {v['waiting']:,} in the queue for storage."
     ),
     "storage_too_small": lambda v: (
-        f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its "
+        f"Rejected: it has {counted(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its "
         f"type can store {v['most']:,} of them."
     ),
     "shortest_first": lambda v: (
@@ -82,10 +82,10 @@ TYPED_WORKERS = Sentences("typed_workers", {
     ),
     "outranked": lambda v: (
         f"Preempted: job {v['by_id']} has a higher priority, and too few workers remain free for the gang of "
-        f"{count(v['workers'], 'worker')}. Completed work is kept."
+        f"{counted(v['workers'], 'worker')}. Completed work is kept."
     ),
     "batched": _batched,
     "lane_left": lambda v: (
-        f"Preempted: a server of its {count(v['workers'], 'worker')} becomes unavailable. Completed work is kept."
+        f"Preempted: a server of its {counted(v['workers'], 'worker')} becomes unavailable. Completed work is kept."
     ),
 })  # fmt: skip

@@ -43,7 +43,7 @@ def many(check: Check, rule: str) -> Check:
 
 
 def fixed(check: Check, length: int, rule: str) -> Check:
-    """A list of so many such values."""
+    """A list of n such values."""
     each = many(check, rule)
     return lambda value: each(value) if not isinstance(value, list) or len(value) == length else rule
 

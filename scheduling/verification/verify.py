@@ -198,7 +198,7 @@ def _check_decision_rows(jobs: Sequence[Row], outcome: Outcome, decisions: Seque
                 )
     if len(outcome.decisions) != len(decisions):
         problems.append(
-            f"decisions.jsonl: holds {len(decisions):,} decisions, and events.jsonl {len(outcome.decisions):,}"
+            f"decisions.jsonl: has {len(decisions):,} decisions, but events.jsonl has {len(outcome.decisions):,}"
         )
 
 

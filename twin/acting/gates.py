@@ -7,11 +7,11 @@ import time
 from django.utils import timezone
 
 from scheduling.forecast.scoring import CALIBRATED, LEARNING, MIN_SCORED
+from scheduling.reporting.quantities import counted
 from twin.acting import rules
 from twin.acting.plan import ORDER
 from twin.actuators import base as actuators
 from twin.connectors.base import title_of
-from twin.infra.counts import counted
 from twin.mirror.connecting.condition import FAILING, FOLLOWING, condition
 from twin.models import ActingRule, Connection, Forecasting, Proposal
 

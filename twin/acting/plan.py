@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from scheduling.reporting.quantities import counted
 from twin.actuators.facts import NICE, NODES, NOT_BEFORE, Change, WaitingJob
-from twin.infra.counts import counted
 
 ORDER, PLACEMENT = "order", "placement"
 PLAN_TYPES = (ORDER, PLACEMENT)

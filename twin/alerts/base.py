@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from scheduling.kernel.parameters import Parameters
+from scheduling.reporting.quantities import counted
 from twin.alerts import rules
 from twin.analysis.situation import Situation
-from twin.infra.counts import counted
 from twin.infra.menu import Menu
 from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
 from twin.moments import moment_utc, run_moment
@@ -56,7 +56,7 @@ class Seen(Protocol):
 
     @property
     def situation(self) -> Situation | None:
-        """None where the run has no event yet."""
+        """Jobs and servers of the run now; None where the run has no event yet."""
 
     @property
     def data(self) -> Data:

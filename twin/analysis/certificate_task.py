@@ -37,7 +37,7 @@ from twin.scenarios import store
 
 log = logging.getLogger(__name__)
 PAUSE = timedelta(seconds=5)  # between two certificates of a run
-PAUSE_SHARE = 10  # and at least so many times what the last one took
+PAUSE_SHARE = 10  # and at least this multiple of what the last one took
 LEASE = timedelta(seconds=10)  # renewed while the certificate is computed
 ASKED = timedelta(seconds=30)  # a request that no worker accepted for this long is repeated
 # a certificate that was cancelled or not found in time is tried again after this, if the log has grown

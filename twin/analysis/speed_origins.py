@@ -9,8 +9,8 @@ import numpy as np
 
 from scheduling.model.speed_origin import STATED, origin_of
 from scheduling.model.values import Job
+from scheduling.reporting.quantities import counted
 from twin.files.stored_jobs import StoredJobs, some_of
-from twin.infra.counts import counted
 
 DIFFER = "The speeds of the jobs are derived from different models"
 Origins = Mapping[str, int]  # {origin in words: number of jobs}, without jobs of unknown speed

@@ -19,10 +19,10 @@ from scheduling.model.admission import Room
 from scheduling.model.decision import Reason
 from scheduling.model.training_models import needs_of
 from scheduling.model.values import GPU, RESOURCES, Cluster, ModelError
+from scheduling.reporting.quantities import counted
 from scheduling.reporting.reasons import readable
 from twin.files.job_fields import all_present, present, uploads_off
 from twin.files.job_table import JobTable
-from twin.infra.counts import counted
 
 ROLES = ("worker", "ps")
 CELLS = 4_000_000  # comparisons of demands and capacities at a time
@@ -142,12 +142,12 @@ def warnings(scheduler: BaseScheduler, found: Judgement) -> list[str]:
     total = counted(found.jobs, "job")
     if found.off:
         lines.append(
-            f"{scheduler.title} uses upload times, and those of {found.off:,} of {total} are for a different number "
-            "of servers than this cluster has; the run would be refused."
+            f"The upload times of {found.off:,} of {total} are for a different number of servers than this cluster "
+            f"has; a run with {scheduler.title} would be refused."
         )
     if found.lacking:
         lines.append(
-            f"{_lacking_words(found)}, which {scheduler.title} needs; "
+            f"{_lacking_words(found)}, needed by {scheduler.title}; "
             f"{'it' if found.without == 1 else 'they'} would be rejected."
         )
     if found.unfit.jobs and found.unfit.reason is not None:

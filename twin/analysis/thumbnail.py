@@ -90,7 +90,7 @@ def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int
 
 
 def grouped(servers: Sequence[Server], most: int = ROWS) -> tuple[np.ndarray, list[dict[str, Any]]]:
-    """([server] its row, [row] {site, servers}): at most so many rows of neighbours, all but a site's last equal."""
+    """([server] its row, [row] {site, servers}): at most n rows of neighbours, all but a site's last equal."""
     sites = [server.site for server in servers]
     names = list(dict.fromkeys(sites))
     size = max(1, -(-len(servers) // (most - len(names) + 1)))

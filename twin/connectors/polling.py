@@ -20,7 +20,7 @@ class Pace(Generic[Result]):
 
     take         takes one snapshot of the cluster
     now_ms       a clock that never goes back
-    wait         waits up to so many ms; True at once when a hint has come
+    wait         waits up to n ms; True at once when a hint has come
     silence      sign of life when there is nothing to say
     unsettled    whether a snapshot shows something that is about to change (a job that completes): then the next poll
                  comes soon

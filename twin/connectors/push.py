@@ -12,11 +12,10 @@ from django.conf import settings
 
 from scheduling.kernel.parameters import Parameters as Base
 from scheduling.kernel.parameters import parameter
-from scheduling.reporting.quantities import duration
+from scheduling.reporting.quantities import counted, duration
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Finding, Found, JobFact, Snapshot
 from twin.infra import pubsub
-from twin.infra.counts import counted
 from twin.models import PushedEvent, PushSource
 from twin.push import fold, storage
 from twin.push.events import NODE

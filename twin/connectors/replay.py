@@ -10,10 +10,10 @@ from typing import Any
 
 from scheduling.kernel.parameters import Parameters as Base
 from scheduling.kernel.parameters import parameter
+from scheduling.reporting.quantities import counted
 from twin.connectors import recording
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
-from twin.infra.counts import counted
 
 ALIVE_S = 5.0  # between two polls while nothing happens
 

@@ -128,7 +128,7 @@ class SlurmConnector(Connector):
         )  # fmt: skip
 
     def changes(self) -> Iterator[Snapshot]:
-        """Polls every interval and after each hint; the nodes are polled when they are due."""
+        """Snapshots of the polls at every interval and after each hint; the nodes are polled when they are due."""
         p = self.parameters
         hints = self._hints = self._hints or Hints(p.hook_port, p.hook_host)
         nodes_due_ms = _monotonic_ms() + p.nodes_interval_ms

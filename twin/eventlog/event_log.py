@@ -43,7 +43,7 @@ def append(
     with transaction.atomic():
         run = Run.objects.select_for_update().only("epoch", "last_seq").get(pk=run_id)
         if run.epoch != epoch:
-            raise LeaseLost(f"run {run_id}: epoch {epoch} is over, the run is at epoch {run.epoch}")
+            raise LeaseLost(f"run {run_id}: lease epoch {epoch} has ended; the run is at lease epoch {run.epoch}")
         last_seq = run.last_seq
         fresh = [event for event in events if event.seq > last_seq] if events and events[0].seq <= last_seq else events
         moved: dict[str, Any] = {"next_event_ms": next_event_ms}

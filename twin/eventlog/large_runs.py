@@ -34,6 +34,6 @@ def check(run: Run) -> None:
     if is_large(run):
         raise TooLarge(
             f"Run {run.pk} has {run.last_seq:,} events; this view needs its whole state, which is limited to "
-            f"{settings.LARGE_RUN_EVENTS:,} events (LARGE_RUN_EVENTS). Its page shows it by level of detail, and its "
-            f"log is complete: /api/runs/{run.pk}/events.jsonl"
+            f"{settings.LARGE_RUN_EVENTS:,} events (LARGE_RUN_EVENTS). Its page shows totals over intervals (levels of "
+            f"detail), and its log is complete: /api/runs/{run.pk}/events.jsonl"
         )

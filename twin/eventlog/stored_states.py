@@ -79,7 +79,7 @@ def store(run_id: int, version: int, seq: int, sim_ms: int, payload: bytes) -> N
 
 
 def _stored(run_id: int, up_to: int | None, at_ms: int | None, least: int) -> RunState | None:
-    """The stored state if it is not behind the moment asked for, and after at least so many events."""
+    """The stored state if it is not behind the time asked for, and after at least n events."""
     found = FoldedState.objects.filter(run_id=run_id, version=state_codec.VERSION, seq__gte=least)
     if up_to is not None:
         found = found.filter(seq__lte=up_to)

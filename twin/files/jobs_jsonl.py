@@ -92,11 +92,6 @@ def job_lines(jobs: Iterable[Job]) -> Iterator[bytes]:
     return (orjson.dumps(job_to_dict(job), option=orjson.OPT_APPEND_NEWLINE) for job in jobs)
 
 
-def dump_jobs(jobs: Iterable[Job]) -> bytes:
-    """The content of jobs.jsonl."""
-    return b"".join(job_lines(jobs))
-
-
 def job_from_dict(value: Any) -> Job:
     """Plain data as a Job."""
     if not isinstance(value, dict):

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 from scheduling.model.measured_speed import Setting
 from scheduling.model.values import ModelError
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.measuring.processes import TIMEOUT_S, WARM_UP, bounds, parameters, serve, work
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # one for each process

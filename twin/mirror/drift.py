@@ -14,8 +14,8 @@ import numpy as np
 
 from scheduling.model.bars import COUNT, END, ROLE, SERVER, START, WIDTH, Placement, Role
 from scheduling.model.values import STORAGE
+from scheduling.reporting.quantities import counted
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, UNAVAILABLE, WAITING, JobFact, NodeFact, Snapshot
-from twin.infra.counts import counted
 from twin.mirror.as_values import OPEN, bars_of, joined, plain_name, server_of
 from twin.moments import run_moment
 

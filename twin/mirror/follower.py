@@ -118,7 +118,7 @@ class Follow(threading.Thread):
                 self._ended(AGAIN_S)
 
     def _ended(self, seconds: float) -> bool:
-        """True if the thread has to end, after a wait of at most so many seconds."""
+        """True if the thread has to end, after a wait of at most n seconds."""
         deadline = time.monotonic() + seconds
         while not (self.over.is_set() or self.stop_all.is_set()):
             self.progress.note()

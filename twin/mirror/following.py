@@ -26,7 +26,7 @@ from twin.mirror.sampling import Sampling
 
 log = logging.getLogger(__name__)
 RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-MIN_LOST = 3  # so many jobs may be gone at once without a second poll
+MIN_LOST = 3  # this number of jobs may be gone at once without a second poll
 MAX_DETAILS = 200  # jobs of one call
 MAX_ASK_MS = 600_000  # between two questions to an accounting that does not answer
 NOT_YET_FOLLOWED = "the cluster was not followed before this time"  # of which only jobs that are still open are known

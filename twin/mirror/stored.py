@@ -141,12 +141,8 @@ def _with_attempts(records: QuerySet[MirrorRecord]) -> list[tuple[int, JobFact]]
     return found
 
 
-def ended_in(mirror: Mirror) -> dict[tuple[str, int], int]:
-    """{(key, a submit time): restarts} of the jobs that have ended in it."""
-    return _past(job.fact for job in mirror.jobs)
-
-
 def _past(facts: Iterable[JobFact]) -> dict[tuple[str, int], int]:
+    """{(key, a submit time): restarts} of the jobs that have ended."""
     return {
         (fact.key, submitted_ms): fact.restarts
         for fact in facts

@@ -24,6 +24,7 @@ class Trace(Owned):
     )
     SCANNED = "scanned"  # scanned; waits for a selection
     BUSY = (UPLOADING, QUEUED, PARSING)
+    REMEDIES = {SCANNED: "import it first", FAILED: "choose another one", CANCELLED: "import it again"}
     SCAN, IMPORT = "scan", "import"
 
     name = models.CharField(max_length=200)
@@ -55,9 +56,16 @@ class Trace(Owned):
     class Meta:
         ordering = ["-id"]
 
+    @property
+    def not_ready_text(self) -> str:
+        """Sentence on why no scenario can use the trace yet, with what to do; "" if it is ready."""
+        if self.status == self.READY:
+            return ""
+        return f"trace {self.name} is {self.status}; {self.REMEDIES.get(self.status, 'wait until it is imported')}"
+
 
 class ClusterSpec(Owned):
-    """A cluster that scenarios can choose: from a trace's machine list, a generator, or an upload."""
+    """A cluster that scenarios can choose: from a trace's list of servers, a generator, or an upload."""
 
     name = models.CharField(max_length=200)
     source = models.CharField(max_length=200, blank=True)  # origin, as text

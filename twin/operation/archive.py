@@ -26,7 +26,7 @@ from django.db import connection, connections, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
 from scheduling.model.values import ModelError
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.models import Run, Trace
 from twin.operation import tables
 from twin.operation.checks import OK, migrations

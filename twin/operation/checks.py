@@ -23,11 +23,11 @@ import experiments
 from scheduling import run_times
 from scheduling.kernel.menus import Menu
 from scheduling.kernel.registry import names, unavailable
+from scheduling.reporting.quantities import counted
 from twin.actuators import base as actuators
 from twin.alerts import base as alerts
 from twin.connectors import base as connectors
 from twin.infra import broker, database, disk, pubsub
-from twin.infra.counts import counted
 from twin.models import Run
 from twin.operation import growth
 from twin.processes import heartbeat

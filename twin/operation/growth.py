@@ -37,6 +37,6 @@ def notice() -> str:
 
 
 def _operators() -> int:
-    """Accounts with a role that changes things, which have logged in of late."""
+    """Accounts with a role that changes things, which have logged in recently."""
     people = get_user_model().objects.filter(is_active=True, last_login__gte=timezone.now() - ACTIVE)
     return people.filter(Q(is_superuser=True) | Q(groups__name__in=WRITERS)).distinct().count()

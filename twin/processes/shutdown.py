@@ -25,11 +25,6 @@ def asked() -> bool:
     return _flag[0] == 1
 
 
-def withdraw() -> None:
-    """Reset of the flag in a process that continues (tests)."""
-    _flag[0] = 0
-
-
 def in_pool() -> None:
     """Registration of this process as a child of a worker's pool, which replaces it when it ends."""
     global _pool_child

@@ -140,7 +140,7 @@ class _Job:
         )  # fmt: skip
 
     def _with_amounts(self, attempt: Attempt) -> Attempt:
-        """A single share that states no amounts holds what the job asks for."""
+        """Attempt with amounts: a single share that states none holds what the job asks for."""
         if len(attempt.shares) != 1 or attempt.shares[0] != Share(attempt.shares[0].node):
             return attempt
         amounts = {name: self.asked[name] for name in ("gpus", "cpus", "memory_mb") if name in self.asked}

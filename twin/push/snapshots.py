@@ -13,7 +13,7 @@ import msgspec
 from django.db import transaction
 
 from scheduling.model.values import ModelError
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.models import PushSnapshot, PushSource
 from twin.push import storage
 from twin.push.bodies import MAX_EVENTS, TooMany

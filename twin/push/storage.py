@@ -62,7 +62,7 @@ def locked(source: str) -> PushSource:
 
 
 def move(row: PushSource, count: int) -> None:
-    """Reservation of so many sequence numbers, which listeners are notified of; some may stay without an event."""
+    """Reservation of n sequence numbers, which listeners are notified of; some may stay without an event."""
     row.last_seq += count
     PushSource.objects.filter(pk=row.pk).update(last_seq=row.last_seq)
     transaction.on_commit(partial(pubsub.publish, channel(row.name), {"seq": row.last_seq}))

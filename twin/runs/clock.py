@@ -10,7 +10,7 @@ MAX_SPEED = 86_400_000.0  # a day of the cluster in a millisecond
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Immutable: each verb gives a new clock anchored at `now`."""
+    """Clock of a run. It is immutable: each method gives a new one anchored at `now`."""
 
     sim_ms: int
     wall: datetime

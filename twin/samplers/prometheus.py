@@ -8,9 +8,9 @@ from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import ModelError
+from scheduling.reporting.quantities import counted
 from twin.connectors.access import Access
 from twin.connectors.facts import ConnectorError, Finding
-from twin.infra.counts import counted
 from twin.samplers._prometheus.client import Client, Series
 from twin.samplers._prometheus.nodes import Names
 from twin.samplers._prometheus.queries import Metrics, Queries, checked_labels, checked_matchers, checked_metric

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.reporting.quantities import counted
 from twin.connectors._slurm import prefix
 from twin.connectors._slurm.amounts import megabytes, tres
 from twin.connectors._slurm.commands import Commands, configuration_file
 from twin.connectors.facts import ConnectorError, Finding
-from twin.infra.counts import counted
 from twin.samplers.base import Sampler, sample_interval
 from twin.samplers.facts import NodeUse, Occupancy, Sample
 

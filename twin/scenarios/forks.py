@@ -126,7 +126,7 @@ def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
 def inherit(run: Run, parent: Run, fork_ms: int) -> None:
     """Copy of the parent's log up to and including fork_ms, and of the last checkpoint in that part, to a new run.
 
-    A fork of a mirrored run has its own cluster and jobs (twin/mirror/whatif): only its place in the family is set.
+    A cut of a live cluster has its own cluster and jobs (twin/mirror/whatif): only its place in the family is set.
     """
     if parent.mode_rules.forked_by_cut:
         run.parent, run.fork_ms = parent, fork_ms

@@ -12,7 +12,7 @@ from typing import Any
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Job, ModelError
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from scheduling.slotted.reasons import since_arrival
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.stored_jobs import StoredJobs, objects_of
@@ -55,7 +55,7 @@ def _sentence(answer: Mapping[str, Any], title: str, arrival_ms: int) -> str:
         return str(answer["sentence"]).replace("Rejected", f"{title} would reject it", 1)
     if answer["start_ms"] is None:
         return ""
-    with_workers = f" with at most {count(answer['workers'], 'worker')}" if answer["workers"] else ""
+    with_workers = f" with at most {counted(answer['workers'], 'worker')}" if answer["workers"] else ""
     return f"{title} would start it {since_arrival(answer['start_ms'] - arrival_ms)}{with_workers}."
 
 

@@ -22,7 +22,7 @@ from django.db import connection, transaction
 
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError, shorten
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.infra.errors import Refused
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.moments import moment

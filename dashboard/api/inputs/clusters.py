@@ -20,21 +20,20 @@ from dashboard.query import number
 from dashboard.readmodels import cards
 from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError, shorten
-from scheduling.workloads import PROFILES, generate
+from scheduling.reporting.quantities import counted
+from scheduling.workloads import MAX_GENERATED_SERVERS, PROFILES, generate
 from twin.files.cluster_json import cluster_from_dict
-from twin.infra.counts import counted
 from twin.models import ClusterSpec, home_of
 from twin.scenarios import listed
 from twin.scenarios.store import store_cluster
 
-MAX_SERVERS = 20_000
 GENERATED: dict[str, Any] = {
     "type": "object",
     "description": "Settings of a generated cluster",
     "required": ["profile"],
     "properties": {
         "profile": {"type": "string", "enum": list(PROFILES)},
-        "servers": {"type": "integer", "minimum": 2, "maximum": MAX_SERVERS, "default": 60},
+        "servers": {"type": "integer", "minimum": 2, "maximum": MAX_GENERATED_SERVERS, "default": 60},
         "seed": {"type": "integer", "minimum": 0, "default": 0},
         "horizon_slots": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 100},
     },
@@ -67,7 +66,7 @@ CONTENT = {
 @extend_schema_view(
     list=extend_schema(
         description="Clusters that scenarios can use, the newest first.",
-        parameters=[OpenApiParameter("trace", int, description="Number of the trace whose machines they are")],
+        parameters=[OpenApiParameter("trace", int, description="Number of the trace whose servers they have")],
     ),
     retrieve=extend_schema(description="One cluster with the content of its cluster.json."),
     destroy=extend_schema(description="Deletes a cluster that no scenario uses."),
@@ -117,7 +116,7 @@ class ClusterViewSet(
                 raise ModelError(unknown("field of the body", wrong[0], list(properties)))
             servers, seed, horizon = (data.get(k, d) for k, d in (("servers", 60), ("seed", 0), ("horizon_slots", 100)))
             for name, value, least, most in (
-                ("servers", servers, 2, MAX_SERVERS),
+                ("servers of a generated cluster", servers, 2, MAX_GENERATED_SERVERS),
                 ("seed", seed, 0, 2**63 - 1),
                 ("horizon_slots, the horizon in slots,", horizon, 1, 100_000),
             ):

@@ -18,14 +18,14 @@ from dashboard.http.known_fields import KnownFields
 from dashboard.http.number_field import MAX_ID
 from dashboard.openapi.answers import answer
 from scheduling.model.measured_speed import trained_at
+from scheduling.reporting.quantities import counted
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.files.speed_json import parse_speed
-from twin.infra.counts import counted
 from twin.models import home_of
 from twin.scenarios.store import store_generated
 
 MAX_JOBS = 20_000  # generated while the request waits; for more use `manage.py generate` and an upload
-MAX_SERVERS = 5_000
+MAX_SERVERS = 5_000  # likewise; a cluster has more where it is generated alone, imported or edited
 MAX_SLOTS = 100_000
 MAX_SPEED = 1_000_000  # characters of a file of a measured speed
 
@@ -41,7 +41,8 @@ class WorkloadSerializer(KnownFields):
     horizon_slots = serializers.IntegerField(min_value=1, max_value=MAX_SLOTS, required=False, allow_null=True)
     speed = serializers.CharField(
         max_length=MAX_SPEED, required=False, allow_blank=True, allow_null=True,
-        help_text="Content of a file that manage.py measure_speed wrote; jobs train at the measured speed",
+        help_text="Content of a file that manage.py measure_speed wrote; jobs get the measured speed; their duration "
+        "with one worker stays the same",
     )  # fmt: skip
 
 

@@ -14,10 +14,10 @@ from dashboard.openapi.answers import answer
 from dashboard.query import moment_of
 from scheduling.model.bars import END
 from scheduling.model.values import RESOURCES, ModelError
+from scheduling.reporting.quantities import counted
 from twin.eventlog import event_log, remaining_work
 from twin.eventlog.fold import ARRIVED, BORN, RunState, valid_at
 from twin.eventlog.state_cache import Newest
-from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import beliefs, store
 from twin.scenarios.phase_rules import scheduler_of

@@ -15,7 +15,7 @@ from dashboard.http.number_field import MAX_ID
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, ParametersField
 from scheduling.kernel.registry import parse_parameters, scheduler_class
-from twin.models import Run, Scenario, Trace
+from twin.models import Run, Scenario
 from twin.runs import scheduler_history
 from twin.scenarios import scheduler_titles
 from twin.scenarios.edits import MAX_EDITS
@@ -76,12 +76,11 @@ class ScenarioSerializer(KnownFields, serializers.ModelSerializer):
         given = {key: value for key, value in attrs.get("parameters", {}).items() if value not in ("", None)}
         parsed = parse_parameters(scheduler_class(attrs["scheduler"]), given)
         attrs["parameters"] = {key: getattr(parsed, key) for key in given}
-        if attrs["trace"].status != Trace.READY:
-            raise serializers.ValidationError(
-                {"trace": f"trace {attrs['trace'].name} is {attrs['trace'].status}, not ready"}
-            )
-        if not attrs["trace"].job_count:
-            raise serializers.ValidationError({"trace": f"trace {attrs['trace'].name} has machines but no jobs"})
+        trace = attrs["trace"]
+        if why := trace.not_ready_text or (
+            "" if trace.job_count else f"trace {trace.name} has servers but no jobs; choose a trace with jobs"
+        ):
+            raise serializers.ValidationError({"trace": why})
         return attrs
 
 

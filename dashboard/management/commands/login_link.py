@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError, ProgrammingError
+from django.core.management.base import BaseCommand, CommandParser
 
 from dashboard.auth.login_links import make_link
 from dashboard.auth.roles import OPERATOR, ROLES
+from dashboard.management import database_errors
 
 
 class Command(BaseCommand):
@@ -17,10 +17,5 @@ class Command(BaseCommand):
         parser.add_argument("--role", choices=ROLES, default=OPERATOR, help="role of the account; default: operator")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with database_errors.refused():
             self.stdout.write(make_link(options["role"]))
-        except (OperationalError, ProgrammingError) as error:
-            reason = str(error).strip().split("\n")[0]
-            raise CommandError(
-                f"the database cannot be used ({reason}); `manage.py migrate` prepares it, as bin/up does"
-            ) from error

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError, ProgrammingError
 
 from dashboard.auth import tokens
 from dashboard.auth.login_links import account
 from dashboard.auth.roles import OPERATOR
+from dashboard.management import database_errors
 from dashboard.models import ApiToken
 from scheduling.model.values import ModelError
 
@@ -37,14 +37,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            getattr(self, options["verb"])(**options)
+            with database_errors.refused():
+                getattr(self, options["verb"])(**options)
         except ModelError as error:
             raise CommandError(str(error)) from error
-        except (OperationalError, ProgrammingError) as error:
-            reason = str(error).strip().split("\n")[0]
-            raise CommandError(
-                f"the database cannot be used ({reason}); `manage.py migrate` prepares it, as bin/up does"
-            ) from error
 
     def create(self, name: str, scope: list[str], days: int, user: str | None, **_: Any) -> None:
         """Value of the new token on standard output, alone, so that a script can take it."""

@@ -36,7 +36,7 @@ CELL = {
     "relative": nullable(NUMBER),
     "verdict": nullable(one_of("better", "worse", "same")),
     "best": BOOLEAN,
-    "ranked": noted(BOOLEAN, "Whether it can be compared with the first run"),
+    "ranked": noted(BOOLEAN, "Whether it can be compared with the baseline"),
 }
 PLAN = {
     "start_ms": nullable(INTEGER),
@@ -45,10 +45,10 @@ PLAN = {
     "servers": [STRING],
     "more": noted(INTEGER, "Number of further servers"),
     "own": noted([STRING], "Servers that the plan of the other run at that time lacks"),
-    "own_more": noted(INTEGER, "Number of further ones"),
+    "own_more": noted(INTEGER, "Number of further servers in `own`"),
 }
 DECISION = {
-    "immediate": noted(BOOLEAN, "Whether next is at the time of the difference"),
+    "immediate": noted(BOOLEAN, "True if `next` was decided at the time of the divergence"),
     "next": nullable(
         {
             "at_ms": INTEGER,
@@ -62,7 +62,7 @@ DECISION = {
 }
 DIVERGENCE = {
     "run": INTEGER,
-    "at_ms": noted(nullable(INTEGER), "Time of the first different decision; null for none"),
+    "at_ms": noted(nullable(INTEGER), "Time of the divergence; null if there is none"),
     "why?": nullable(STRING),
     "job?": STRING,
     "model?": STRING,
@@ -155,7 +155,7 @@ SHAPES: dict[str, Shape] = {
         ],
         "kinds": noted(dict.fromkeys(DIFFERENCE_TYPES, STRING), "Definition of each kind of difference"),
         "differences": [COUNTS],
-        "divergences": noted([DIVERGENCE], "First different decision of each run; without one, run, at_ms and why"),
+        "divergences": noted([DIVERGENCE], "Divergence of each run from the baseline; without one: run, at_ms and why"),
         "groups": {"model": [BREAKDOWN], "size": [BREAKDOWN], "site": [BREAKDOWN]},
         "grouped": [one_of(*BREAKDOWN_METRICS)],
     },

@@ -28,13 +28,13 @@ ERRORS = {
     "median_ms": nullable(NUMBER),
     "p90_ms": nullable(NUMBER),
     "bias_ms": noted(nullable(NUMBER), "Above 0 where jobs start later than forecast"),
-    "within": [NUMBER],
+    "within": noted([NUMBER], "Shares of the starts with an error of at most 1, 10 and 60 minutes; [] without any"),
 }
 METHOD = {
     "method": STRING,
     "title": STRING,
     "total": ERRORS,
-    "twin_mean_ms": nullable(NUMBER),
+    "twin_mean_ms": noted(nullable(NUMBER), "Mean error of the twin's forecasts of the same starts"),
     "leads": [{"lead": STRING, **ERRORS}],
 }
 PREDICTOR = {
@@ -42,7 +42,7 @@ PREDICTOR = {
     "title": STRING,
     "about": STRING,
     "jobs": INTEGER,
-    "accuracy": nullable(NUMBER),
+    "accuracy": noted(nullable(NUMBER), "Mean of min / max of prediction and run time"),
     "mean_error_ms": nullable(NUMBER),
     "median_error_ms": nullable(NUMBER),
     "underestimated": noted(nullable(NUMBER), "Share of the jobs that ran longer than predicted"),
@@ -54,10 +54,10 @@ FORECAST = {
     "low_ms": noted(nullable(INTEGER), "Start of the 80 % band of the start"),
     "high_ms": noted(nullable(INTEGER), "End of the 80 % band of the start"),
     "servers": [INTEGER],
-    "why": STRING,
+    "why": noted(STRING, "What the job waits for, as a sentence"),
     "waits_for": [STRING],
     "more": noted(INTEGER, "Number of jobs that it waits for beyond those listed"),
-    "ahead": INTEGER,
+    "ahead": noted(INTEGER, "Number of waiting jobs before it in the order of priority"),
     "system_ms": noted(nullable(INTEGER), "Start that the cluster itself expects"),
     "never": noted(STRING, "Why the job has no start, or an empty text"),
 }
@@ -65,14 +65,17 @@ REPLAY = {
     "jobs": INTEGER,
     "makespan_real_ms": nullable(INTEGER),
     "makespan_ms": nullable(INTEGER),
-    "makespan_error": nullable(NUMBER),
+    "makespan_error": noted(nullable(NUMBER), "(simulated - real) / real makespan"),
     "wait_real_ms": nullable(NUMBER),
     "wait_ms": nullable(NUMBER),
-    "within": nullable(NUMBER),
-    "order": nullable(NUMBER),
+    "within": noted(nullable(NUMBER), "Share of the starts that differ by at most within_ms"),
+    "order": noted(nullable(NUMBER), "Kendall's tau of the two orders of starts; 1: the same order"),
     "within_ms": INTEGER,
-    "first": nullable({"job": STRING, "real_ms": INTEGER, "simulated_ms": INTEGER}),
-    "in_step": nullable(NUMBER),
+    "first": noted(
+        nullable({"job": STRING, "real_ms": INTEGER, "simulated_ms": INTEGER}),
+        "First job whose starts differ by more than within_ms",
+    ),
+    "in_step": noted(nullable(NUMBER), "Share of the starts in step"),
     "model": nullable(STRING),
     "set": INTEGER,
     "at": MOMENT,
@@ -114,7 +117,7 @@ SET = {
     "until_ms": nullable(INTEGER),
     "slot_ms": INTEGER,
     "jobs": INTEGER,
-    "scored": INTEGER,
+    "scored": noted(INTEGER, "Jobs that the metrics include"),
     "real": {key: nullable(NUMBER) for key in SHOWN},
     "sentences": [STRING],
     "note": STRING,
@@ -130,7 +133,7 @@ SET = {
 WORK = noted(one_of("computing", "cancelled", ""), "Of background work; empty if it is neither")
 
 SHAPES: dict[str, Shape] = {
-    "Calibration": {"state": STATE, "least": INTEGER, **SHARE},
+    "Calibration": {"state": STATE, "least": noted(INTEGER, "Starts below which the state is learning"), **SHARE},
     "LiveForecast": {
         "run": nullable(INTEGER),
         "made_ms": noted(nullable(INTEGER), "Null before the first forecast"),

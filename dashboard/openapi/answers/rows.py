@@ -48,9 +48,7 @@ REPORT = {
     "seed?": INTEGER,
     "slot_ms?": INTEGER,
     "summary?": STRING,
-    "cut?": noted(
-        {"run": INTEGER, "trace": INTEGER, "at_ms": INTEGER}, "Origin of the trace of a fork of a mirrored run"
-    ),
+    "cut?": noted({"run": INTEGER, "trace": INTEGER, "at_ms": INTEGER}, "Origin of the trace of a cut"),
 }
 BEGINNING = {
     "file": STRING,

@@ -155,7 +155,7 @@ SHAPES: dict[str, Shape] = {
         "arrival_ms": [INTEGER],
         "worker": noted([INTEGER], "Demand of a worker of each job, in thousandths of each resource"),
         "ps": noted([INTEGER], "Demand of a parameter server of each job, likewise"),
-        "notes?": noted([STRING], "Assumptions of a fork of a mirrored run about the cluster"),
+        "notes?": noted([STRING], "Assumptions of a cut about the live cluster"),
         "typed_workers?": {
             "types": [STRING],
             "of_job": noted([INTEGER], "Index into types for each job, or -1"),

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from scheduling.model.values import ModelError
-from scheduling.reporting.quantities import value_text
+from scheduling.reporting.quantities import counted, value_text
 from twin.analysis.changed_jobs import Changes, edits_of_jobs
 from twin.analysis.comparability import Basis, comparable, kin, named
 from twin.analysis.comparison import MAX_IN_FULL, Compared
 from twin.files.stored_jobs import field_of
-from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
 
@@ -184,6 +183,6 @@ def _common(what: str, count: int) -> str:
 
 
 def _named(runs: Sequence[Run]) -> str:
-    """'Runs 1 (queued), 2 (running) and 3 (queued) have'"""
+    """Beginning of a sentence: 'Runs 1 (queued), 2 (running) and 3 (queued) have'"""
     *others, last = [f"{run.pk} ({run.status})" for run in runs]
     return f"Runs {', '.join(others)} and {last} have" if others else f"Run {last} has"

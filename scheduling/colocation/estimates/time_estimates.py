@@ -56,7 +56,7 @@ class Beliefs:
         self.of[job] = Belief(comp * factors[0], comm * factors[1], PROFILED_ITERATIONS)
 
     def learn(self, job: int, done: float) -> None:
-        """Update of the estimate of a measured job after so many iterations; new complete ones count one by one."""
+        """Update of the estimate of a measured job after a number of iterations; new complete ones count one by one."""
         belief = self.of.get(job)
         if belief is None or int(done) <= belief.seen:
             return

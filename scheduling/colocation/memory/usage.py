@@ -58,7 +58,7 @@ def usage(data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Se
 
 
 def held_gb(data: Data, machines: int, disk: float, model: float) -> float:
-    """Memory of a job's data on each of so many machines, in GB."""
+    """Memory of a job's data on each of n machines, in GB."""
     return HEAP * ((1 - disk) * data.input_gb + (1 - model) * data.model_gb) / machines
 
 

@@ -74,7 +74,7 @@ class Standings:
         return share
 
     def had(self, at: int, rounds: float, round_ms: int) -> float:
-        """Share of time that so many rounds are, since the first round of a row."""
+        """Share of time that n rounds are, since the first round of a row."""
         passed = (self.last_ms - int(self.first_ms[at])) / round_ms
         return float(rounds) / passed if passed > 0 else 0.0
 

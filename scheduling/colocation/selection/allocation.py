@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 MIN_MS = 1e-9  # of communication: a group without any has a finite ratio
-_STEPS = 30  # of bisection: not so many that rounding would decide between equals
+_STEPS = 30  # of bisection: few enough that rounding does not decide between equals
 _MAX_LEFT = 4  # machines left that are given one by one
 
 

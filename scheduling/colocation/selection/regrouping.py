@@ -71,7 +71,7 @@ def candidate_sets(others: Sequence[Side]) -> list[list[int]]:
 
 
 def _sums(values: np.ndarray, size: int) -> np.ndarray:
-    """[i, j, ...]: the sums of so many of the values."""
+    """[i, j, ...]: the sums of n of the values."""
     total = values
     for _ in range(size - 1):
         total = total[..., None] + values

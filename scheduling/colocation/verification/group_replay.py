@@ -154,7 +154,7 @@ class GroupReplay(GroupChecks):
         self.changed, self.claims, self.replanned = [], [], False
 
     def history(self, end_ms: int) -> list[Stretch]:
-        """Every stretch of a group without a change."""
+        """Stretches of groups without a change."""
         out: list[Stretch] = []
         for spans in self.spans.values():
             for start, end, data in spans:

@@ -81,7 +81,7 @@ class Search:
         return max([settled, *(-bound for bound, _, _ in order)]), root.tree()
 
     def _node(self, node: _Node, rounds: int) -> _Node:
-        """The node with the best prices that so many rounds find."""
+        """The node with the best prices that n rounds find."""
         self.master.allow(node.ranges)
         prices = node.prices
         for _ in range(rounds):

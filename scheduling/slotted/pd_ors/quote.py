@@ -244,7 +244,7 @@ class Quote:
                 self.outside.solved[kind, workers] = places
 
     def _inside_for(self, kind: int) -> np.ndarray:
-        """[workers] cost of the cheapest option on one machine that does at least what so many do on several."""
+        """[workers] cost of the cheapest option on one machine that does at least what this number does on several."""
         gain, cost = self.options.gain[kind, ~self.external], self.options.full_cost[kind, ~self.external]
         order = np.argsort(gain, kind="stable")
         cheapest_from = np.append(np.minimum.accumulate(cost[order][::-1])[::-1], np.inf)

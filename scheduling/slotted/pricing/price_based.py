@@ -103,7 +103,7 @@ class PriceBased(BaseScheduler):
         self._hold(whole_slots({job: cut}, self.cluster.slot_ms, self.horizon), -1)
 
     def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
-        """Rates that depend on the global batch stay those of the job's own, whatever `most_workers` is."""
+        """Reason of the decision. Rates that depend on the global batch stay those of the job, for any limit."""
         return self._consider(now_ms, job, most_workers)[0]
 
     def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:

@@ -152,7 +152,7 @@ def estimate(
 
 
 def sample_size(estimate_from: str, arrived: int, jobs: int) -> int:
-    """Number of first jobs from which the bounds are estimated after so many arrivals."""
+    """Number of first jobs from which the bounds are estimated after n arrivals."""
     if estimate_from == CLAIRVOYANT:
         return jobs
     return 1 << (arrived.bit_length() - 1) if arrived else 0
@@ -285,7 +285,7 @@ class PriceBook:
             self.price[r][self.away] = most
 
     def _longer(self, slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The free amounts, prices and outages with so many slots, the last ones with any values."""
+        """The free amounts, prices and outages with n slots, the last ones with any values."""
         if slots > len(self._memory[2]):
             most = max(slots, 2 * len(self._memory[2]))
             self._memory = _moved(self.free, most, 1), _moved(self.price, most, 1), _moved(self.away, most, 0)

@@ -99,7 +99,7 @@ class QuotaBook:
         return fits(self._limit(queue), amounts) and fits(self._pool(self.cohort(queue)), amounts)
 
     def available(self, queue: str, amounts: int) -> bool:
-        """True if so much of the quotas of the cohort is not used."""
+        """True if this amount of the quotas of the cohort is not used."""
         cohort = self.cohort(queue)
         return fits(self._pool(cohort), self.lent.get(cohort, 0) + amounts)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduling.model.bars import Role
 from scheduling.model.decision import Reason
-from scheduling.reporting.quantities import amount, count
+from scheduling.reporting.quantities import amount, counted
 from scheduling.slotted.replanning.plans import Plan
 
 _WORKER = int(Role.WORKER)
@@ -41,7 +41,7 @@ def hopeless(most: float) -> Reason:
 
 REASONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "replanning.planned": lambda v: (
-        f"Planned: slots {v['start_slot']:,} to {v['finish_slot']:,}, at most {count(v['workers_peak'], 'worker')}, "
+        f"Planned: slots {v['start_slot']:,} to {v['finish_slot']:,}, at most {counted(v['workers_peak'], 'worker')}, "
         f"for a utility of {amount(v['utility'])}."
     ),
     "replanning.moved": lambda v: (

@@ -100,7 +100,7 @@ class Options:
         self._wrap(kinds)
 
     def skip(self, slots: int) -> None:
-        """Shift of the start of the window by so many slots."""
+        """Shift of the start of the window by a number of slots."""
         self.kind, self.count = self.kind[slots:], self.count[slots:] - self.count[slots - 1]
 
     def bounds(self, need: float) -> tuple[np.ndarray, np.ndarray]:

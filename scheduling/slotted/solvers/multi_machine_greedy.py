@@ -67,7 +67,7 @@ def apart(
     free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_order: np.ndarray, ps_cost: np.ndarray,
     worker_room: np.ndarray, ps_room: np.ndarray, workers: np.ndarray, parameter_servers: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """True where the bound of so many units in a slot is a placement, and the order in which roles fill up.
+    """True where the bound of n units in a slot is a placement, and the order in which roles fill up.
 
     Both take their cheapest machines, parameter servers, of equal ones, those that workers take last. If that many fit
     beside each other, so do fewer, and `least_costs` are costs. free: thousandths, [resource, slot, server];

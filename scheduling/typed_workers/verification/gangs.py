@@ -55,7 +55,7 @@ def _gang_size(check: Checks, job: int, bars: Sequence[Sequence[int]], in_cloud:
     for at_ms in sorted(changes):
         present = [n + by for n, by in zip(present, changes[at_ms], strict=True)]
         if present[0] and present[1]:
-            check.problem("gang", job, f"has {present[0]} workers at {at_ms} ms and {present[1]} that load")
+            check.problem("gang", job, f"has {present[0]} working and {present[1]} loading workers at {at_ms} ms")
         if any(present):
             sizes.add(sum(present))
     row = check.jobs[job]

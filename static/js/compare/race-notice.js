@@ -1,11 +1,11 @@
-// Notice about the race that the compared runs belong to.
+// Message about the race that the compared runs belong to.
 
 import { get } from '../core/api.js';
 import { tellRefused } from '../ui/address/query.js';
 import { $, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 
-const UNRACED = 'The notice about the race is not shown.';
+const UNRACED = 'The message about the race is not shown.';
 
 /** Shows the scenario of the race of these runs, and the schedulers that were left out. */
 export async function showRace(id, runs) {

@@ -3,6 +3,11 @@
 
 import { unpack } from './columns/column-codec.js';
 
+export const SESSION_ENDED = 'The session has ended; log in again.';
+
+/** Sentence of an answer without one. @param {number} status */
+export const statusSentence = (status) => `The server answered with status ${status}.`;
+
 export class ApiError extends Error {
   /**
    * @param {string} message
@@ -130,9 +135,9 @@ async function failure(response) {
  * @param {any} body
  */
 function sentence(status, body) {
-  if (status === 401) return new ApiError('The session has ended; log in again.', status);
+  if (status === 401) return new ApiError(SESSION_ENDED, status);
   if (typeof body?.detail === 'string') return new ApiError(body.detail, status, fieldsOf(body), body);
-  return new ApiError(`The server answered with status ${status}.`, status);
+  return new ApiError(statusSentence(status), status);
 }
 
 /**

@@ -159,7 +159,7 @@ export class Card {
     } catch (error) {
       this.resting = isPassing(error);
       this.drawn = this.resting ? '' : wanted; // wanted: the run was just deleted, or the user has no access to it
-      this.problem = error.status === 404 ? '' : `Not loaded: picture of the schedule. ${error.message}`;
+      this.problem = error.status === 404 ? '' : `Not loaded: thumbnail of the schedule. ${error.message}`;
       this.canvas.setAttribute('aria-label', error.message);
       this.#note();
       logError(error);

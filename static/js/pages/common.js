@@ -1,6 +1,6 @@
 // Parts of every page: theme, command palette, toolbars, faults of the twin, and reports of errors to the server.
 
-import { ApiError } from '../core/api.js';
+import { ApiError, SESSION_ENDED, statusSentence } from '../core/api.js';
 import { tellUncaught } from '../core/client-errors.js';
 import { drawNow } from '../core/render-loop.js';
 import { themeChanged } from '../util/colors.js';
@@ -110,10 +110,10 @@ async function askHealth() {
   const response = await fetch('/healthz/shared', { signal }).catch(() => {
     throw new ApiError(signal.aborted ? LATE : 'The server cannot be reached.', 0);
   });
-  if (response.redirected) throw new ApiError('The session has ended; log in again.', 401); // to the login page
+  if (response.redirected) throw new ApiError(SESSION_ENDED, 401); // to the login page
   const health = [200, FAULTY].includes(response.status) && (await response.json().catch(() => null));
   if (!health && signal.aborted) throw new ApiError(LATE, 0); // while the answer was being read
-  if (!health) throw new ApiError(`The server answered with status ${response.status}.`, response.status);
+  if (!health) throw new ApiError(statusSentence(response.status), response.status);
   return health;
 }
 

@@ -151,7 +151,7 @@ async function load() {
   if (failing) $('#notice').hidden = true;
   failing = false;
   other ??= compared();
-  const race = url.number('race', { from: 1, instead: 'The notice about a race is not shown.' });
+  const race = url.number('race', { from: 1, instead: 'The message about the race is not shown.' });
   if (race !== null && !$('#race')) await showRace(race, answer.runs);
 }
 

@@ -1,6 +1,7 @@
 // Clusters from rows of count x type x site: their cluster.json, sums and errors.
 
 import { SITES } from '../util/capacity.js';
+import { number, plural } from '../util/format.js';
 
 export const RESOURCES = [
   ['gpu', 'GPU'],
@@ -9,7 +10,7 @@ export const RESOURCES = [
   ['storage', 'GB storage'],
   ['bandwidth', 'Gbps'],
 ];
-export const MAX_SERVERS = 20_000;
+export const MAX_SERVERS = 20_000; // that a request holds
 const NAME = /^[A-Za-z0-9._-]{1,80}$/;
 
 /** row: {count, type, site, roles: [worker, ps], capacity: {gpu, cpu, ...}} with numbers. */
@@ -62,7 +63,8 @@ export function problems({ name, slot_ms, horizon_slots, rows }) {
     found.push([
       null,
       'rows',
-      `At most ${MAX_SERVERS.toLocaleString('en-US')} servers; these are ${total.toLocaleString('en-US')}.`,
+      `This form creates at most ${plural(MAX_SERVERS, 'server')}, not ${number(total, 0)}; for more, import a list ` +
+        'of servers on the page Traces.',
     ]);
   return found;
 }

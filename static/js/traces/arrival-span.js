@@ -24,7 +24,7 @@ export function arrivalSpan(arrivals, { from_ms: from, to_ms: to, limit }) {
   return [low, high];
 }
 
-/** [at least, at most] so many jobs arrive before `ms`. */
+/** [at least, at most] number of jobs that arrive before `ms`. */
 function before({ from_ms: first, bin_ms: bin, counts }, ms) {
   const place = (ms - first) / bin;
   const at = (n) => sum(counts.slice(0, Math.max(0, n)));

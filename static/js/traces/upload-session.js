@@ -1,6 +1,6 @@
 // Upload of files in parts, which resumes where the server stopped, and retries when the connection breaks.
 
-import { csrfToken, get } from '../core/api.js';
+import { SESSION_ENDED, csrfToken, get, statusSentence } from '../core/api.js';
 
 export const PART_BYTES = 4 * 2 ** 20;
 // between attempts of the same part; then a server that answers with failures stops it with a message
@@ -91,13 +91,7 @@ export class Transfer extends EventTarget {
     else if (status === 409) await this.#elsewhere(body?.detail);
     else if (status === 0 && !(await readable(part))) this.#unreadable(this.files[n].name);
     else if (status === 0 || status === 429 || status >= 500) await this.#again(n, tries, status, body);
-    else
-      this.#change(
-        'stopped',
-        status === 401
-          ? 'The session has ended; log in again.'
-          : (body?.detail ?? `The server answered with status ${status}.`),
-      );
+    else this.#change('stopped', status === 401 ? SESSION_ENDED : (body?.detail ?? statusSentence(status)));
   }
 
   #took(n, body) {
@@ -126,7 +120,7 @@ export class Transfer extends EventTarget {
   }
 
   async #again(n, tries, status, body) {
-    const why = status === 0 ? 'Connection lost' : (body?.detail ?? `The server answered with status ${status}`);
+    const why = status === 0 ? 'Connection lost' : (body?.detail ?? statusSentence(status));
     if (status !== 0 && tries >= WAITS_MS.length)
       return this.#change('stopped', `${why.replace(/\.$/, '')}. Stopped after ${tries + 1} attempts.`);
     this.#change('waiting', `${why.replace(/\.$/, '')}; retrying`);

@@ -118,7 +118,7 @@ function measuredSpeed(text) {
       h('label', { for: text.id }, 'Content of a file that manage.py measure_speed wrote'),
       text,
       h('span', { class: 'choose' }, file, h('label', { class: 'button', for: file.id }, 'Choose file')),
-      h('span', { class: 'help' }, 'Jobs train at the measured speed and keep their length'),
+      h('span', { class: 'help' }, 'Jobs get the measured speed; their duration with one worker stays the same'),
     ),
   );
 }

@@ -106,7 +106,7 @@ def _started_run(page: Page, jobs: int, scheduler: str) -> int:
 
 def _looked_at(page: Page, run: int) -> None:
     page.goto(f"/runs/{run}/")
-    expect(page.locator("#level")).to_contain_text("the page shows it by level of detail")
+    expect(page.locator("#level")).to_contain_text("the page shows totals over intervals (levels of detail)")
     tiles = page.locator("#tiles")
     expect(tiles).to_contain_text(f"Jobs{JOBS}")
     rows = page.evaluate("(path) => fetch(path).then((answer) => answer.text())", f"/api/runs/{run}/events.jsonl")

@@ -56,7 +56,7 @@ def test_a_replay_is_cancelled_and_one_that_fails_says_why(operator):
 def test_what_is_refused(operator, viewer):
     busy_cluster()
     answer = operator.post(ADDRESS, {"hours": 25}, content_type="application/json")
-    assert "must be from 0.0003 to 24 hours, got 25" in answer.content.decode()
+    assert "must be from 1 s (1/3600) to 24 h, got 25 h" in answer.content.decode()
     assert operator.post("/api/live/other/replay/", {}, content_type="application/json").status_code == 404
     assert viewer.post(ADDRESS, {}, content_type="application/json").status_code == 403
     assert b'id="start"' not in viewer.get("/live/lab/fidelity/").content

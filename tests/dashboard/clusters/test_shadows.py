@@ -81,7 +81,7 @@ def test_a_set_that_cannot_be_says_why(operator):
         400, "cluster lab has not been polled yet; wait for the first poll of the follower",
     )  # fmt: skip
     for body, words in (
-        ({"hours": 0}, "must be from 0.0003 to 168 hours, got 0"),
+        ({"hours": 0}, "must be from 1 s (1/3600) to 168 h, got 0 h"),
         ({"hours": 1, "days": 1}, "days"),
     ):
         answer = operator.post(ADDRESS, body, content_type="application/json")

@@ -34,7 +34,7 @@ def test_fields_that_the_jobs_lack_are_named_with_their_number(viewer, db):
     answer = asked(viewer, scenario, "pd_ors", scenario.cluster_id)
     (first,) = answer["warnings"]
     assert first.startswith("8 of 8 jobs lack num_samples")
-    assert first.endswith(", which PD-ORS needs; they would be rejected.")
+    assert first.endswith(", needed by PD-ORS; they would be rejected.")
     assert (answer["fit"]["jobs"], answer["fit"]["runnable"]) == (8, 0)
     assert (answer["fit"]["schedulers"]["oasis"], answer["fit"]["schedulers"]["pd_ors"]) == (8, 0)
     assert set(answer["fit"]["schedulers"]) == set(schedulers())
@@ -142,8 +142,8 @@ def test_upload_times_for_other_servers_are_named_and_the_run_is_refused(viewer,
     assert answer["fit"]["runnable"] == answer["fit"]["schedulers"]["srtf"] == 0
     assert answer["fit"]["schedulers"]["fifo"] == 6
     assert answer["warnings"][0] == (
-        "A_online uses upload times, and those of 6 of 6 jobs are for a different number of servers than this "
-        "cluster has; the run would be refused."
+        "The upload times of 6 of 6 jobs are for a different number of servers than this cluster has; a run with "
+        "A_online would be refused."
     )
     scenario = Scenario.objects.create(name="off", cluster_id=other, trace=typed.trace, scheduler="a_online")
     refused = operator.post("/api/runs/", {"scenario": scenario.pk}, content_type="application/json")

@@ -1,4 +1,4 @@
-// The notice about a race: the schedulers that were left out.
+// The message about a race: the schedulers that were left out.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

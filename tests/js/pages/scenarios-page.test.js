@@ -48,7 +48,7 @@ test(
     const traces = await recorded('/api/traces/?size=500').json();
     const clusters = await recorded('/api/clusters/?size=500').json();
     const strange = { ...traces.results[0], id: 77, name: 'no machines' };
-    const line = '80 of 80 jobs lack num_samples, which PD-ORS needs; they would be rejected.';
+    const line = '80 of 80 jobs lack num_samples, needed by PD-ORS; they would be rejected.';
     const proposal = { cluster: clusters.results.at(-1).id, warnings: [] };
     const suitability = (_, path) =>
       !path.includes('cluster=')

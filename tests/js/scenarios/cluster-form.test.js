@@ -65,7 +65,10 @@ test('an error is shown beside its field', () => {
     ],
   );
   assert.deepEqual(problems(cluster(row())), []);
-  assert.match(problems(cluster(row({ count: 20_001 })))[0][2], /At most 20,000 servers; these are 20,001/);
+  assert.match(
+    problems(cluster(row({ count: 20_001 })))[0][2],
+    /creates at most 20,000 servers, not 20,001; for more, import a list/,
+  );
 });
 
 test("the server's refusal finds its field", () => {

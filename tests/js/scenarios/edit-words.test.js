@@ -72,7 +72,7 @@ test('actions of the audit list have titles', () => {
     'Start run',
     'Change alert rule',
     'Stop all plans',
-    'Application of plan',
+    'Apply plan',
     'Test connection',
   ]);
 });

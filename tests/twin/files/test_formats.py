@@ -5,7 +5,7 @@ import pytest
 from scheduling.model.values import Cluster, Job, ModelError, Server, Utility
 from scheduling.workloads import generate
 from twin.files.cluster_json import cluster_from_dict, cluster_to_dict, dump_cluster, parse_cluster
-from twin.files.jobs_jsonl import dump_jobs, load_jobs
+from twin.files.jobs_jsonl import job_lines, load_jobs
 from twin.files.outputs import cell
 from twin.files.units import to_thousandths, to_whole
 
@@ -13,7 +13,7 @@ from twin.files.units import to_thousandths, to_whole
 def test_a_generated_workload_survives_the_round_trip():
     cluster, jobs = generate("oasis", num_jobs=25, num_servers=10, seed=3)
     assert parse_cluster(dump_cluster(cluster)) == cluster
-    assert load_jobs(dump_jobs(jobs)) == jobs
+    assert load_jobs(b"".join(job_lines(jobs))) == jobs
 
 
 def test_every_part_of_a_job_survives_the_round_trip():
@@ -25,7 +25,7 @@ def test_every_part_of_a_job_survives_the_round_trip():
         iterations_per_epoch=11, input_gb=1.0, model_gb=2.0, utility=Utility(1.0, 2.0, 3.0),
         provenance={"epochs": "trace"},
     )  # fmt: skip
-    assert load_jobs(dump_jobs([job])) == [job]
+    assert load_jobs(b"".join(job_lines([job]))) == [job]
 
 
 def test_thousandths_are_exact_in_both_directions():

@@ -10,7 +10,7 @@ from scheduling.model.provenance import FORMER, PROVENANCES
 from scheduling.model.values import Job
 from twin.files.job_table import JobTable
 from twin.files.jobs_csv import columns_of, csv_lines
-from twin.files.jobs_jsonl import dump_jobs, load_jobs
+from twin.files.jobs_jsonl import job_lines, load_jobs
 from twin.files.packed_jobs import pack_jobs, unpack_jobs
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Trace
@@ -20,7 +20,7 @@ JOB = Job("a", 5, epochs=1, provenance={"epochs": "trace"})
 
 
 def from_lines(job, folder):
-    return load_jobs(dump_jobs([job]))
+    return load_jobs(b"".join(job_lines([job])))
 
 
 def from_csv(job, folder):

@@ -1,4 +1,4 @@
-"""What a machine list lacks is filled by the same rules, whichever list it is."""
+"""What a list of servers lacks is filled by the same rules, whichever list it is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The Philly job log and machine list: each messy case of the published files in a few jobs written by hand."""
+"""The Philly job log and server list: each messy case of the published files in a few jobs written by hand."""
 
 import json
 import random
@@ -173,7 +173,7 @@ def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
     result = found(tmp_path, log, b"m51,2, 12GB\nm1,8, 24GB\n")
     (warning,) = [note for note in result.notes if note.startswith("Warning")]
     assert (
-        "2 jobs used GPUs that are not in the machine list, on 2 servers (m51 8 used "
+        "2 jobs used GPUs that are not in the server list, on 2 servers (m51 8 used "
         "and 2 listed, m99 1 used and 0 listed)" in warning
     )
     assert len(result.drafts) == 3

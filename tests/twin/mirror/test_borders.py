@@ -304,7 +304,8 @@ def successor(mirror: Mirror) -> Mirror:
     """The mirror of the next run, as `cross` begins it and `load` finds it."""
     snapshot = borders._as_seen(mirror)
     called = {known.fact.key: known.name for known in borders._open(mirror)}
-    fresh = Mirror(epoch_of(snapshot), called=dict(called), past=stored.ended_in(mirror), since_ms=mirror.at_ms)
+    past = stored._past(known.fact for known in mirror.jobs)
+    fresh = Mirror(epoch_of(snapshot), called=dict(called), past=past, since_ms=mirror.at_ms)
     fresh.apply(snapshot)
     assert {known.name for known in fresh.jobs} == set(called.values())
     return fresh

@@ -59,7 +59,7 @@ def fresh():
     yield
     engine.forget()
     store.forget()
-    shutdown.withdraw()
+    shutdown._flag[0] = 0
     drop_messages()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scheduling.kernel.parameters import UnknownName
@@ -26,7 +28,8 @@ from twin.scenarios.edits.preview import preview
      r"edit 1 \(remove servers\): at least one server must remain, and '\*' selects all 4; select fewer$"),
     ([{"verb": "add_servers", "like": "edge-0", "count": 0}],
      r"edit 1 \(add servers\): parameter count \(Number of servers\) must be at least 1, got 0"),
-    ([{"verb": "add_servers", "like": "edge-0", "count": 20_000}], "a cluster has at most 20,000 servers, got 20,004"),
+    ([{"verb": "add_servers", "like": "edge-0", "count": 100_000}],
+     "a cluster has at most 100,000 servers, got 100,004"),
     ([{"verb": "scale_arrivals", "factor": "fast"}],
      r"edit 1 \(scale the arrival rate\): parameter factor must be a number, got 'fast'"),
     ([{"verb": "resize_servers", "servers": "edge-0", "amount": 0.0001}], "amount must have at most three decimals"),
@@ -47,6 +50,12 @@ from twin.scenarios.edits.preview import preview
 def test_what_cannot_be_done_is_said(edits, sentence):
     with pytest.raises((ModelError, UnknownName), match=sentence):
         after(*edits)
+
+
+def test_a_cluster_as_large_as_an_import_may_grow():
+    servers = tuple(replace(WORLD.cluster.servers[0], name=f"m{i}") for i in range(50_000))
+    (edit,) = parse([{"verb": "add_servers", "like": "m0", "count": 1}])
+    assert len(edit.apply(replace(WORLD, cluster=replace(WORLD.cluster, servers=servers))).cluster.servers) == 50_001
 
 
 @pytest.mark.parametrize(("edit", "sentence"), [

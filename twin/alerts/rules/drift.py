@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from twin.alerts.base import CLUSTER, SERIOUS, Finding, Rule, Seen
 
 
@@ -41,5 +41,5 @@ class Drift(Rule):
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         first = values["first"]
         example = f"; the first is the {first['field']} of {first['subject']}" if first["subject"] else ""
-        found = count(values["count"], "difference")
+        found = counted(values["count"], "difference")
         return f"{found} between the log and the cluster in {values['compared']:,} jobs and nodes{example}"

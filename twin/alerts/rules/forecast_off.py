@@ -56,7 +56,7 @@ class ForecastOff(Rule):
         return found
 
     def _outside(self, coverage: dict[str, Any]) -> bool:
-        """The whole interval of the coverage is outside, as in scoring.calibration."""
+        """True if the whole interval of the coverage is outside, as in scoring.calibration."""
         low, high = self.parameters.low_percent / 100, self.parameters.high_percent / 100
         return bool(coverage["low"] > high or coverage["high"] < low)
 

@@ -71,7 +71,7 @@ class PriceCeiling(Rule):
 
 
 def _since(times: Sequence[int], shares: Sequence[float | None], least: float) -> int | None:
-    """Time since which the share has been at least so much without a break; None if it is less now."""
+    """Time since which the share has been at least this value without a break; None if it is less now."""
     since = None
     for at_ms, share in zip(reversed(times), reversed(shares), strict=True):
         if share is None or share < least - 1e-9:

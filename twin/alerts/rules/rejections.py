@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from twin.alerts.base import Finding, Rule, Seen
 
 REASONS = {  # short texts of codes, after a number of jobs
@@ -64,7 +64,7 @@ class Rejections(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         reasons = ", ".join(f"{row['jobs']:,} {_reason(row['code'])}" for row in values["reasons"])
-        jobs, window = count(values["jobs"], "job"), duration(values["window_ms"])
+        jobs, window = counted(values["jobs"], "job"), duration(values["window_ms"])
         return f"{jobs} rejected in {window}" + (f": {reasons}" if reasons else "")
 
 

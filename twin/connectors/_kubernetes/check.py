@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from scheduling.reporting.quantities import counted
 from twin.connectors._kubernetes.client import Client
 from twin.connectors._kubernetes.demands import Reader
 from twin.connectors._kubernetes.kinds import KINDS, NODES, PODS, Source
 from twin.connectors._kubernetes.quantities import line
 from twin.connectors.facts import ConnectorError, Finding, Found
-from twin.infra.counts import counted
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 SELF_REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}

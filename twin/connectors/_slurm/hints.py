@@ -35,7 +35,7 @@ class Hints:
         return self._socket.getsockname()[1] if self._socket else None
 
     def wait(self, ms: int) -> bool:
-        """Wait of up to so many milliseconds; True soon after a datagram."""
+        """Wait of up to n milliseconds; True soon after a datagram."""
         if self._socket is None:
             time.sleep(max(ms, 0) / 1000)
             return False

@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 
+from scheduling.reporting.quantities import counted
 from twin.connectors.facts import ConnectorError
-from twin.infra.counts import counted
 
 
 @dataclass(frozen=True, slots=True)

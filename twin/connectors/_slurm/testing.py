@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from scheduling.reporting.quantities import counted
 from twin.connectors import facts
 from twin.connectors._slurm.clock import Clock
 from twin.connectors._slurm.commands import CallError, Commands
 from twin.connectors._slurm.diagnostics import Diagnostics
 from twin.connectors._slurm.rights import Rights, configuration, grants, sees_own
 from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
-from twin.infra.counts import counted
 
 MIN_VERSION = (22, 5)
 MAX_OFFSET_MS = 2000

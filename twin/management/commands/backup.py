@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.management.headless import HeadlessCommand
 from twin.operation import archive
 

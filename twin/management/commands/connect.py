@@ -10,9 +10,9 @@ from django.core.management.base import CommandParser
 
 from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import ModelError
+from scheduling.reporting.quantities import counted
 from twin.connectors.base import Connector, build
 from twin.connectors.facts import ConnectorError, Found
-from twin.infra.counts import counted
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, positive
 from twin.management.sampler_options import add_sampler_arguments, built_sampler, sampler_given

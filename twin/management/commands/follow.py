@@ -13,12 +13,12 @@ from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import ModelError, shorten
 from scheduling.observed.scheduler import ObservedScheduler
 from scheduling.reporting.metrics import summarize
+from scheduling.reporting.quantities import counted
 from twin.connectors.base import build
 from twin.connectors.facts import ConnectorError
 from twin.files.outputs import FILES, OutputWriter
 from twin.files.samples_csv import NAME as SAMPLES
 from twin.files.samples_csv import SamplesCsv
-from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, place

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from scheduling.colocation.workload import ARRIVALS, SUBSETS
 from scheduling.model.measured_speed import trained_at
 from scheduling.model.values import ModelError
+from scheduling.reporting.quantities import counted
 from scheduling.slotted.workload_pd_ors import MIXES
 from scheduling.typed_workers.workload import HOUR_MS, PRESETS
 from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
@@ -17,7 +18,6 @@ from twin.files.cluster_json import check_end, dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
 from twin.files.speed_json import load_speed
-from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.traces import importers
@@ -64,9 +64,15 @@ class Command(HeadlessCommand):
         )
         only.add_argument("--workers", type=positive, help="workers per server, instead of 2 or 8 at random")
         only.add_argument(
-            "--span-hours", type=float, help="time span of the arrivals; default: 3288 (simulator) or 240 (testbed)"
+            "--span-hours",
+            type=float,
+            help="time span of the arrivals; default: 3,288 h (simulator) or 240 h (testbed)",
         )
-        only.add_argument("--load", type=float, help="divisor of the time span")
+        only.add_argument(
+            "--load",
+            type=float,
+            help="load factor: divides the time span of the arrivals, so 2 doubles the arrival rate",
+        )
         only.add_argument("--gang-share", type=float, help="workers per gang as a share of the chunks; default: 0.5")
         groups = parser.add_argument_group("harmony only")
         groups.add_argument(
@@ -89,7 +95,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--speed",
             type=place,
-            help="file from measure_speed; jobs train at the measured speed and keep their length",
+            help="file from measure_speed; jobs get the measured speed; their duration with one worker stays the same",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

@@ -41,7 +41,9 @@ class Command(HeadlessCommand):
         )
         parser.add_argument("--sample", type=positive, help="size of a random sample of the jobs")
         parser.add_argument(
+            "--queue",
             "--group",
+            dest="group",
             action="append",
             default=[],
             help="queue (virtual cluster, partition) to import; repeatable; default: all",

@@ -8,8 +8,8 @@ from django.core.management.base import CommandParser
 
 from scheduling.model.measured_speed import MIN_SETTINGS, fit
 from scheduling.model.values import ModelError
+from scheduling.reporting.quantities import counted
 from twin.files.speed_json import dump_speed
-from twin.infra.counts import counted
 from twin.infra.processor import cores
 from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place, positive

@@ -17,13 +17,13 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.measured_speed import trained_at
 from scheduling.model.values import Event
 from scheduling.reporting.metrics import summarize
+from scheduling.reporting.quantities import counted
 from scheduling.run_times.beliefs import EXACT, beliefs, names
 from twin.files.cluster_json import cluster_with, load_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.outputs import FILES, OutputWriter
 from twin.files.speed_json import load_speed
-from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
 
@@ -54,7 +54,7 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--speed",
             type=place,
-            help="file from measure_speed; jobs train at the measured speed and keep their length",
+            help="file from measure_speed; jobs get the measured speed; their duration with one worker stays the same",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 

@@ -11,7 +11,7 @@ from twin.models import AuditEntry, Connection, Run
 
 CONDITIONS = FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
-LATE_LOOKS = 3  # data that are older than so many intervals are stale
+LATE_LOOKS = 3  # data that are older than this number of intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health
 FIRST_S = 60.0  # a first poll that takes longer is late
 

@@ -22,7 +22,6 @@ from twin.mirror.stored import sites_of
 from twin.models import AuditEntry, Connection, Proposal
 from twin.runs import lease, runner
 from twin.samplers.base import Sampler
-from twin.samplers.base import build as build_sampler
 
 RESERVED = ("connect", "test", "sites")  # words of addresses
 MIN_INTERVAL_MS, MAX_INTERVAL_MS = 200, 600_000
@@ -126,11 +125,6 @@ def change(
             connection.save(update_fields=["parameters", "sites", "interval_ms", *stored_sampler])
             _record(user, "change", connection, {"changed": ", ".join(changed)})
     return connection
-
-
-def sampler_of(connection: Connection) -> Sampler | None:
-    """The sampler as it is stored; None without one."""
-    return build_sampler(connection.sampler, connection.sampler_parameters) if connection.sampler else None
 
 
 def _stored_sampler(sampler: Sampler | None) -> dict[str, Any]:

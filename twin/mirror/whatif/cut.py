@@ -16,7 +16,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.limits import MAX_INT
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
 from scheduling.model.values import ModelError, Server
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from twin.connectors.facts import ENDED, HELD, Attempt
 from twin.mirror.as_values import amounts_of
 from twin.mirror.differ import Mirror
@@ -143,8 +143,8 @@ def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
     """The servers; one that is not available at at_ms is gone for good: nobody knows then when it returns."""
     there = [replace(server, away=((0, MAX_INT),) if server.is_away(at_ms) else ()) for server in servers]
     if all(server.away for server in there):
-        shown = f"{count(len(there), 'node')} down or drained" if there else "the cluster has shown none"
-        raise ModelError(f"no node is available at this moment ({shown}); choose a moment at which one is")
+        shown = f"{counted(len(there), 'node')} down or drained" if there else "the cluster has shown none"
+        raise ModelError(f"no node is available at this time ({shown}); choose a time at which one is")
     return there
 
 

@@ -10,7 +10,7 @@ import orjson
 from scheduling.model.limits import MAX_INT
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT, PREDICTED, SAMPLED
 from scheduling.reporting.job_fields import TITLES
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.packed_jobs import pack_jobs
@@ -52,7 +52,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         "cut": {"run": run.pk, "trace": run.scenario.trace_id, "at_ms": at_ms},
         "merged": 0,
         "outside_window": 0,
-        "summary": f"{count(jobs, 'job')} cut from run {run.pk}, {found.cut.left_out.total():,} left out",
+        "summary": f"{counted(jobs, 'job')} cut from run {run.pk}, {found.cut.left_out.total():,} left out",
     }
     trace = Trace.objects.create(
         name=f"{run.scenario.name} at {at}"[:200],
@@ -89,17 +89,17 @@ def drop_unused(trace: Trace, spec: ClusterSpec) -> None:
 def sentences(found: Made) -> list[str]:
     """Notes for users on the content and the assumptions of a cut."""
     of, at = found.cut, found.moment.run.moment(found.cut.at_ms)
-    parts = [f"{count(of.count(RUNNING), 'running job')}, {count(of.count(WAITING), 'waiting job')}"]
+    parts = [f"{counted(of.count(RUNNING), 'running job')}, {counted(of.count(WAITING), 'waiting job')}"]
     if found.choice.arrivals:
-        parts.append(f"{count(of.count(ARRIVING), 'job')} that arrived later")
-    nodes = f"{count(len(of.servers), 'node')}{_away(of)}"
+        parts.append(f"{counted(of.count(ARRIVING), 'job')} that arrived later")
+    nodes = f"{counted(len(of.servers), 'node')}{_away(of)}"
     notes = [f"Cut from run {found.moment.run.pk} at {at}: {nodes}; {', '.join(parts)}."]
     if of.count(RUNNING):
         notes.append(
             f"Jobs that ran at {at} arrive first, with their remaining work, and are placed again on any node."
         )
     origins = {origin: sum(part.origin == origin for part in of.parts) for origin in ORIGIN_TEXTS}
-    shares = [f"{ORIGIN_TEXTS[origin]} for {count(number, 'job')}" for origin, number in origins.items() if number]
+    shares = [f"{ORIGIN_TEXTS[origin]} for {counted(number, 'job')}" for origin, number in origins.items() if number]
     if shares:
         limit = f" ({duration(found.choice.assumed_ms)})" if origins[ASSUMED] else ""
         notes.append(f"Durations: {', '.join(shares)}{limit}.")

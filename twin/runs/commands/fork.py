@@ -42,15 +42,15 @@ def fork_and_start(
 ) -> tuple[Scenario, Run | None]:  # fmt: skip
     """A fork with edits of its own, and its run if it is to begin at once: all of it or nothing.
 
-    reuse: see forks.fork. options: scheduler, parameters, durations, assumed_ms, arrivals of a fork of a mirrored run
+    reuse: see forks.fork. options: scheduler, parameters, durations, assumed_ms, arrivals of a cut of a live cluster
     (mirror/whatif).
     """
     run = Run.objects.select_related("scenario__cluster").filter(pk=run_id).first()
     by_cut = run is not None and run.mode_rules.forked_by_cut
     if options and not by_cut:
         raise Refused(
-            f"{', '.join(options)}: only for forks of a run that mirrors a real cluster, and run {run_id} is not one; "
-            "use the edit change_scheduler"
+            f"{', '.join(options)}: only for cuts of a live cluster, and run {run_id} does not mirror one; omit "
+            f"{'it' if len(options) == 1 else 'them'}; to change the scheduler, use the edit change_scheduler"
         )
     prepared = forking.prepared(run, at_ms, **(options or {})) if run is not None and by_cut else None
     with transaction.atomic():

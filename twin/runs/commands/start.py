@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from twin.infra.errors import Refused
-from twin.models import Run, Scenario, Trace
+from twin.models import Run, Scenario
 from twin.models.run_modes import MODES, modes_where
 from twin.runs import runner, scheduler_history
 from twin.runs.commands.allowed import check_speed
@@ -46,8 +46,8 @@ def new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, u
         raise Refused(f"mode must be {' or '.join(startable)}, got {mode!r}")
     if MODES[mode].paced:
         check_speed(speed)
-    if scenario.trace.status != Trace.READY:
-        raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
+    if why := scenario.trace.not_ready_text:
+        raise Refused(why)
     # An unknown name, a value out of range or a cluster too large for the scheduler fails here.
     store.check(scenario, edits)
     run = Run.objects.create(

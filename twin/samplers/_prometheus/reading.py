@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from scheduling.reporting.quantities import counted
 from twin.connectors.facts import NodeFact
-from twin.infra.counts import counted
 from twin.samplers._prometheus.client import Series
 from twin.samplers._prometheus.nodes import Names
 from twin.samplers.facts import NodeUse

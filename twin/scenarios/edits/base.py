@@ -13,7 +13,7 @@ from scheduling.kernel.parameters import Parameters, UnknownName, describe, para
 from scheduling.kernel.registry import build
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import Cluster, Job, ModelError, Server, shorten
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import counted
 from twin.moments import moment
 
 MAX_SHOWN = 5  # names that a message lists
@@ -184,8 +184,8 @@ def chosen_jobs(state: ScenarioState, text: str, at_ms: int) -> list[int]:
     later = [i for i in named if to_come(state.jobs[i], at_ms)]
     if not later:
         raise ModelError(
-            f"no job that matches {shorten(text)!r} arrives after {moment(at_ms)} ({count(len(named), 'job')} before); "
-            "select future jobs"
+            f"no job that matches {shorten(text)!r} arrives after {moment(at_ms)} ({counted(len(named), 'job')} before)"
+            "; select future jobs"
         )
     return later
 

@@ -6,12 +6,21 @@ from dataclasses import dataclass, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.limits import MAX_INT
-from scheduling.model.values import RESOURCE_TITLES, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, shorten
+from scheduling.model.values import (
+    MAX_SERVERS,
+    RESOURCE_TITLES,
+    RESOURCE_UNITS,
+    RESOURCES,
+    SITES,
+    Demand,
+    Job,
+    ModelError,
+    shorten,
+)
 from scheduling.reporting.quantities import duration
 from twin.moments import moment
 from twin.scenarios.edits.base import Edit, ScenarioState, a_few, away_from, chosen_servers, listed, servers_field
 
-MAX_SERVERS = 20_000  # of a cluster
 RESOURCE_WORDS = {name: name for name in RESOURCES} | {"gpu": "GPU", "cpu": "vCPU"}  # within a sentence
 
 

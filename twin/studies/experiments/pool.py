@@ -55,7 +55,7 @@ def _titles(name: str, options: Options) -> list[str] | str:
 
 @contextmanager
 def _processes(number: int, options: Options) -> Iterator[ProcessPoolExecutor | None]:
-    """A pool of so many processes, which end with this one; none if one is enough."""
+    """A pool of n processes, which end with this one; none if one is enough."""
     if number < 2:
         yield None
         return

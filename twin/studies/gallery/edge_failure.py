@@ -11,7 +11,7 @@ EDGE = "w?[02468] p?[02468]"  # every second server
 
 
 class EdgeFailure(Template):
-    """The schedulers do not know of the outage before it begins."""
+    """Outage of the edge that the schedulers do not know before it begins."""
 
     name, title = "edge_failure", "Edge failure"
     about = "80 jobs on 40 edge and 40 cloud servers; all of the edge fails at hour 24, for six hours."

@@ -20,7 +20,7 @@ from scheduling.kernel.registry import Unavailable, build, obstacle, scheduler_c
 from scheduling.model.limits import MAX_INT, MIN_REAL
 from scheduling.model.training_models import training_model_of
 from scheduling.model.values import Cluster, Job
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from scheduling.slotted.backfilling import LIMITS, UTILITY
 from scheduling.slotted.slurm.passes import as_text
 from twin.analysis.comparison.decisions import decisions_of
@@ -125,7 +125,7 @@ def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0
     ]
     if blocked:
         found.append(
-            f"{count(blocked, 'job')} first waited for something other than resources (a dependency, a begin time, a "
+            f"{counted(blocked, 'job')} first waited for something other than resources (a dependency, a begin time, a "
             "release, a licence, a reservation or a limit): in the replay they arrive at the end of that wait on the "
             "cluster."
         )

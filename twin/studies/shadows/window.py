@@ -14,7 +14,7 @@ from scheduling.model.limits import MAX_INT
 from scheduling.model.provenance import PREDICTED
 from scheduling.model.resizes import Resize, clusters_of
 from scheduling.model.values import Cluster, Job, Server
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import counted, duration
 from scheduling.run_times.predictor import Predictor
 from scheduling.run_times.similar_median import SimilarMedian
 from twin.connectors.facts import ENDED
@@ -108,13 +108,13 @@ def window_of(
     resized = sum(any(from_ms < at_ms < until_ms for at_ms, _ in node.was) for node in nodes)
     if resized:
         sentences.append(
-            f"{count(resized, 'node')} changed capacity in the window: a shadow has the capacity of its beginning."
+            f"{counted(resized, 'node')} changed capacity in the window: a shadow has the capacity of its beginning."
         )
     unsure = sum(part.origin == PREDICTED for part in parts)
     if unsure:
         sentences.append(
-            f"{count(unsure, 'job')} had not ended by {run.moment(until_ms)}: they have the run times of similar jobs, "
-            "or their time limits, and their waits and completions are not compared."
+            f"{counted(unsure, 'job')} had not ended by {run.moment(until_ms)}: they have the run times of similar "
+            "jobs, or their time limits, and their waits and completions are not compared."
         )
     return Window(made, until_ms, tuple(sentences))
 
@@ -170,7 +170,7 @@ def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
         began, ended = (moment_utc(mirror.epoch_ms + ms) for ms in (from_ms, until_ms))
         raise Refused(
             f"no node was available between {began} and {ended} "
-            f"({count(len(servers), 'node')} down or drained); choose a window in which one was"
+            f"({counted(len(servers), 'node')} down or drained); choose a window in which one was"
         )
     return servers
 

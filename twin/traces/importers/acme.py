@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.accounting import MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.cells import DAY, dates

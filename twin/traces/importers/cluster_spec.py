@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, to_cluster
+from scheduling.model.values import MAX_SERVERS
+from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, to_cluster
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.tables import Table, closeness, header
 

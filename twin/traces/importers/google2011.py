@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.synthesis import Draws
 from twin.traces.uploads.lines import chunks, first_lines, floats

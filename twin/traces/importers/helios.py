@@ -12,10 +12,10 @@ from itertools import compress, pairwise
 
 import numpy as np
 
-from scheduling.model.values import CPU, GPU
-from twin.infra.counts import counted
+from scheduling.model.values import CPU, GPU, MAX_SERVERS
+from scheduling.reporting.quantities import counted
 from twin.moments import date_time
-from twin.traces.importers._shared.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.bulk import BulkTable
 from twin.traces.uploads.tables import Chunk, Table, closeness, header

@@ -61,7 +61,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 
 
 def _entry(cells: Sequence[str]) -> Entry | None:
-    """None for a record that is cut short."""
+    """Entry of a record; None if it is cut short."""
     asked = _count(cells, ASKED)
     at = ASKED + 1 + asked
     count = _count(cells, at)

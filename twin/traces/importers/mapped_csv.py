@@ -200,7 +200,7 @@ class Rows:
 
     def _kept(self, cells: Sequence[str]) -> list[str]:
         for text in set(cells) - self.words.keys():
-            self.words[text] = _plain(text)
+            self.words[text] = _printable(text)
         return [self.words[text] for text in cells]
 
     def _reasons(self, seen: set[str]) -> list[tuple[str, np.ndarray, str]]:
@@ -249,7 +249,7 @@ def _repeated(ids: Sequence[str], seen: set[str]) -> np.ndarray:
     return found
 
 
-def _plain(text: str) -> str:
+def _printable(text: str) -> str:
     """Text that may be a model or a group: printable and short."""
     return "".join(c for c in text if c.isprintable())[:100]
 

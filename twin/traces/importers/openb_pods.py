@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers.openb_nodes import MAX_NUMBER, MIB_TO_MB
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.tables import Chunk, Table, closeness, header

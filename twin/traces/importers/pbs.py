@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.cells import durations, quantities

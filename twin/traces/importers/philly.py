@@ -1,4 +1,4 @@
-"""Philly cluster_job_log (JSON: an array of jobs, or one job) and its machine list (no header: `m31,8, 24GB`).
+"""Philly cluster_job_log (JSON: an array of jobs, or one job) and its list of servers (no header: `m31,8, 24GB`).
 
 A job's run time is its last attempt's end - its first attempt's start, as in the publisher's notebook; its workers are
 the GPUs of its first attempt. null, "" and "None" all mean that a value is not there.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importing.reading import Reading
@@ -20,7 +20,7 @@ from twin.traces.uploads.json_text import values
 from twin.traces.uploads.tables import CHUNK, Chunk, Table
 
 FORMAT = "philly"
-TITLE = "Philly cluster_job_log (JSON) and machine list"
+TITLE = "Philly cluster_job_log (JSON) and list of servers"
 ROW_IS_LINE = False  # a job of the JSON has many
 KEYS = (b'"attempts"', b'"submitted_time"', b'"jobid"')
 MACHINE = re.compile(rb"\s*[^\s,]+\s*,\s*\d+\s*,\s*\d+(\.\d+)?\s*Gi?B\s*")
@@ -28,7 +28,7 @@ MACHINE_COLUMNS = ("machine", "gpus", "memory")
 STATUSES = ("Pass", "Killed", "Failed")
 TEXTS = ("jobid", "status", "vc", "user", "submitted_time")
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
-LOOKED_AT = 20  # lines of a machine list
+LOOKED_AT = 20  # lines of a list of servers
 MAX_NAMED = 3  # machines that a warning names
 MAX_GPUS = 10_000
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
@@ -263,7 +263,7 @@ class _Log:
                 f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst
             )
             notes.append(
-                f"Warning: {counted(self.jobs_lacking, 'job')} used GPUs that are not in the machine list, on "
+                f"Warning: {counted(self.jobs_lacking, 'job')} used GPUs that are not in the server list, on "
                 f"{counted(len(self.lacking), 'server')} ({excess}). "
                 "The cluster follows the list."
             )
@@ -285,6 +285,6 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _gpu_number(name: Any) -> int:
-    """`gpu7` is the eighth."""
+    """Number of a GPU, from 1: `gpu7` is the eighth; 0 for other names."""
     number = name.removeprefix("gpu") if isinstance(name, str) else ""
     return int(number) + 1 if number.isascii() and number.isdigit() and len(number) < 5 else 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers._shared.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
+from scheduling.model.values import MAX_SERVERS
+from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.tables import Table, closeness, header
 

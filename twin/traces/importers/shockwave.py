@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, MAX_RUN_MS, gpu_rules
 from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduling.model.values import CPU, GPU, MEMORY, Cluster
+from scheduling.model.values import CPU, GPU, MAX_SERVERS, MEMORY, Cluster
+from scheduling.reporting.quantities import counted
 from twin.files.swf import MARK
-from twin.infra.counts import counted
 from twin.moments import moment_utc
-from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, to_cluster
+from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, to_cluster
 from twin.traces.importers._shared.swf_nodes import (
     KB_TO_MB,
     ONE_CPU,

@@ -14,9 +14,9 @@ from typing import IO, Any
 import numpy as np
 
 from scheduling.model.values import Cluster
+from scheduling.reporting.quantities import counted
 from twin.files.job_table import JobTable
 from twin.files.outputs import cell
-from twin.infra.counts import counted
 from twin.traces.importing.reading import AS_STATED, Reading
 
 HEAD = 64 * 1024
@@ -125,7 +125,7 @@ class Skipped:
         return gzip.compress(b"file,line,reason,value\r\n", mtime=0) + b"".join(part.packed() for part in parts)
 
     def nothing(self, name: str, rows: int, noun: str = "job") -> ImportRefused:
-        """Refusal of a file in which none of so many rows could be used; it quotes the first of them."""
+        """Refusal of a file in which none of n rows could be used; it quotes the first of them."""
         return ImportRefused(f"{name}: {counted(rows, 'row')} read, no {noun} found; {self._first()}")
 
     def _first(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 class LineEnds:
-    """CRLF becomes LF. A CR alone ends a line in a file without any LF, as of old Macintosh; elsewhere it is a blank.
+    """Conversion of CRLF to LF. A CR alone ends a line in a file without LF (old Macintosh); elsewhere it is a blank.
 
     count: lines of the whole text, once it has passed; the last one may lack its end.
     """

@@ -1,5 +1,6 @@
 // /ws/overview/: changes of runs and imports; reconnects by itself, and reports missed messages.
 
+import { SESSION_ENDED } from '../api.js';
 import { LiveSocket, detailOf } from './live-socket.js';
 
 /**
@@ -21,7 +22,7 @@ export function watchOverview(on, missed) {
     else if (detail.type !== 'pong') on(detail);
   });
   line.addEventListener('closed', (event) => {
-    line.error = detailOf(event) === 4401 ? 'the session has ended; log in again' : '';
+    line.error = detailOf(event) === 4401 ? SESSION_ENDED : '';
   });
   line.open();
   return line;

@@ -34,7 +34,7 @@ export class RunStatus extends EventTarget {
     this.line.addEventListener('message', (event) => this.#receive(detailOf(event)));
     this.line.addEventListener('change', () => this.#follow());
     this.line.addEventListener('closed', () => {
-      this.error = 'The session has ended; log in again.';
+      this.error = http.SESSION_ENDED;
       this.#become('refused');
     });
   }

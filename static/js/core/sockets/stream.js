@@ -7,7 +7,7 @@ import { LiveSocket, detailOf } from './live-socket.js';
 import { endOf, goneAs } from './run-end.js';
 
 const REPAIR_MS = 2000; // after which a gap without an answer is requested again
-const NO_LONGER_WELCOME = [4401, 4403];
+const REFUSED = [4401, 4403]; // codes of a socket that the server closes: no session, no access
 const OVER = ['refused', 'deleted', 'unavailable', 'dropped'];
 
 export class Stream extends EventTarget {
@@ -152,7 +152,7 @@ export class Stream extends EventTarget {
 
   /** @param {number} code */
   #closed(code) {
-    if (NO_LONGER_WELCOME.includes(code)) return this.#refuse('The session has ended; log in again.');
+    if (REFUSED.includes(code)) return this.#refuse(http.SESSION_ENDED);
     this.api.get(`/api/runs/${this.runId}/`).catch((error) => this.#gone(error.message)); // says what it was
   }
 

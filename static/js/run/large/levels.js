@@ -13,7 +13,7 @@ const NEWER_MS = 10_000; // between two questions for levels of later events
 export function coveredText({ seq, lastSeq, stopped }) {
   if (seq === 0 || seq >= lastSeq) return stopped ? '' : 'Nothing is left out of the totals, and the log is complete.';
   const included = `The totals, the schedule and the jobs include the first ${plural(seq, 'event')}`;
-  const later = '; the page is updated when levels of more events have been computed. The log is complete.';
+  const later = '; the page is updated when the totals include more events. The log is complete.';
   return included + (stopped ? '.' : later);
 }
 

@@ -69,7 +69,7 @@ export class ServerJobs {
     this.painted = painted; // once it is shown: what has failed is tried again
   }
 
-  /** Nothing is listed before a real cluster was observed for the first time. */
+  /** The list is empty before a real cluster was observed for the first time. */
   #unseen(seenFromMs) {
     const text = `The cluster was observed for the first time at ${clock(seenFromMs)}.`;
     setText($('#jobs-note'), 'not observed at this time');

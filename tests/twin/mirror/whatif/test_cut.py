@@ -127,7 +127,7 @@ def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_st
     assert [server.away for server in at(log.mirror, 5 * S).servers] == [((0, MAX_INT),), ()]
     assert [server.away for server in at(log.mirror, 10 * S).servers] == [(), ((0, MAX_INT),)]
     log.apply(polled(20, nodes=(down, replace(NODES[1], state=DOWN))))
-    with pytest.raises(ModelError, match="no node is available at this moment"):
+    with pytest.raises(ModelError, match="no node is available at this time"):
         at(log.mirror, 20 * S)
 
 

@@ -215,7 +215,7 @@ def test_what_a_fork_cannot_be(mirrored):
             commands.fork_and_start(mirrored.pk, None, "", [], False, options=options)
     assert not Scenario.objects.filter(parent=mirrored).exists()
     plain, run = commands.fork_and_start(mirrored.pk, None, "", [], True)
-    with pytest.raises(Refused, match="only for forks of a run that mirrors a real cluster"):
+    with pytest.raises(Refused, match="only for cuts of a live cluster, and run"):
         commands.fork_and_start(run.pk, plain.fork_ms, "", [], False, options={"arrivals": True})
     with pytest.raises(Refused, match="mirrors a real cluster"):
         commands.promote(run)

@@ -84,7 +84,7 @@ def test_it_refuses_a_gap(run):
 def test_it_refuses_a_worker_whose_epoch_is_over(run):
     run.epoch = 2
     run.save()
-    with pytest.raises(event_log.LeaseLost, match="epoch 1 is over, the run is at epoch 2"):
+    with pytest.raises(event_log.LeaseLost, match="lease epoch 1 has ended; the run is at lease epoch 2"):
         event_log.append(run.pk, 1, EVENTS, checkpoint=b"late")
     assert log_of(run) == []
     assert not Checkpoint.objects.filter(run=run).exists()

@@ -70,7 +70,7 @@ def test_it_is_killed_at_its_limit_and_when_nobody_wants_it(monkeypatch):
     try:
         assert bounded_process.run(forever, limit_s=30, wanted=lambda: True) == "unwanted"
     finally:
-        shutdown.withdraw()
+        shutdown._flag[0] = 0
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.moments import date_time
 from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source

@@ -1,4 +1,4 @@
-"""Conversion of a machine list to a cluster; missing values follow fixed rules, each listed in a note.
+"""Conversion of a list of servers to a cluster; missing values follow fixed rules, each listed in a note.
 
 Site: every fourth machine of a kind (with GPUs, without) is at the edge. Storage: 500 GB. Bandwidth: sampled from 20-50
 Gbps, keyed by the machine's name. CPUs: 8 vCPUs for each GPU, at least 8. Memory: 4 GB for each vCPU, at least 32 GB.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scheduling.model.values import Cluster, Server
-from twin.infra.counts import counted
+from scheduling.model.values import MAX_SERVERS, Cluster, Server
+from scheduling.reporting.quantities import counted
 from twin.traces.importing.drafts import ImportRefused, ReadOptions
 from twin.traces.synthesis import uniform
 
@@ -20,7 +20,6 @@ CPU_PER_GPU, MIN_CPU = 8, 8_000  # vCPU; thousandths
 MEMORY_PER_CPU, MIN_MEMORY = 4, 32_000  # GB; thousandths of a GB
 EDGE_EVERY = 4
 MAX_NUMBER = 2**50
-MAX_SERVERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)

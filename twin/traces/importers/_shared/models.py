@@ -24,18 +24,18 @@ OTHER_NAMES = {
 MAX_NAME = 60  # characters of an unknown name that are kept
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     """Letters and digits, in lower case."""
     return "".join(c for c in name.lower() if c.isascii() and c.isalnum())
 
 
-NAMES = {**{_plain(name): name for name in PARAMETERS}, **OTHER_NAMES}
+NAMES = {**{_normalized(name): name for name in PARAMETERS}, **OTHER_NAMES}
 
 
 def model_name(text: str) -> str:
     """The name in the table, otherwise the text in lower case with - for what is no letter, digit or dot."""
     spelled = "".join(c if c.isascii() and (c.isalnum() or c == ".") else "-" for c in text.lower()).strip("-")
-    return NAMES.get(_plain(text)) or spelled[:MAX_NAME]
+    return NAMES.get(_normalized(text)) or spelled[:MAX_NAME]
 
 
 def gradient_mb(model: str) -> float:

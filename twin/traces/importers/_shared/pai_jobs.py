@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.infra.counts import counted
+from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.pai_tables import STATUSES
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Source
 from twin.traces.uploads.tables import Chunk

@@ -76,7 +76,7 @@ def read_gangs(
             chosen = np.flatnonzero(good).tolist()
             names += [chunk.columns["job_id"][row] for row in chosen]
             models += [chunk.columns["model_name"][row] for row in chosen]
-            groups += [_plain(chunk.columns[group][row]) for row in chosen] if group else []
+            groups += [_displayable(chunk.columns[group][row]) for row in chosen] if group else []
             parts.append(numbers[:, good])
         rows += table.rows
     if not names:
@@ -142,8 +142,8 @@ def _rows(
     return good, np.stack([submit, run, gpus, steps, batch, target_ms])
 
 
-def _plain(text: str) -> str:
-    """Text, or None if it cannot be displayed."""
+def _displayable(text: str) -> str:
+    """Text; "" if it cannot be displayed."""
     return text if text.isprintable() and len(text) <= MAX_GROUP_LENGTH else ""
 
 

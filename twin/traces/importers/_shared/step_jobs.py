@@ -1,4 +1,4 @@
-"""Jobs of Gavel and Shockwave traces: tab-separated rows without a header, each a job of so many steps on some GPUs.
+"""Jobs of Gavel and Shockwave traces: tab-separated rows without a header, each a job of some steps on some GPUs.
 
 The row number is the id. A later file continues the row numbers as a new group.
 """

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from twin.traces.importers._shared.machines import MAX_NUMBER, MAX_SERVERS, Machine, is_server_name
+from scheduling.model.values import MAX_SERVERS
+from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, is_server_name
 from twin.traces.importing.drafts import ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import chunks
 
