@@ -65,12 +65,14 @@ def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -
 def state_since(ordered: Iterable[ReadFact]) -> int | None:
     """Time of the event since which the node has been available, draining or unavailable; None without such an event.
 
-    An event that stands for several (compaction.py) states that time as since_ms.
+    A removed node is unavailable until it is stated again. An event that stands for several (compaction.py) states
+    that time as since_ms.
     """
-    was, since_ms = UP, None
+    was, since_ms, removed = UP, None, False
     for event in ordered:
-        now = UP if event.type == "node.removed" else event.data.get("state", was)
-        state = DOWN if now in UNAVAILABLE else now
+        now = event.data.get("state", UP if removed else was)
+        removed = event.type == "node.removed"
+        state = DOWN if removed or now in UNAVAILABLE else now
         if state != was or "since_ms" in event.data:
             was, since_ms = state, event.data.get("since_ms", event.at_ms)
     return since_ms

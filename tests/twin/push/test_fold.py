@@ -138,6 +138,14 @@ def test_a_node_is_unavailable_since_the_event_that_says_so():
     assert fold.node("x", [up, draining, event("node.changed", T0 + 12, state="up")]).since_ms == T0 + 12
 
 
+def test_a_node_that_comes_back_was_unavailable_until_then():
+    up, down = event("node.changed", T0, gpus=4), event("node.changed", T0 + 5, state="down")
+    removed, back = event("node.removed", T0 + 7), event("node.changed", T0 + 20, gpus=4, state="up")
+    assert fold.node("x", [up, down, removed, back]).since_ms == T0 + 20
+    assert fold.node("x", [up, removed, event("node.changed", T0 + 20, gpus=4)]).since_ms == T0 + 20
+    assert fold.node("x", [up, removed, event("node.changed", T0 + 20, gpus=4, state="down")]).since_ms == T0 + 7
+
+
 def test_a_node_from_what_is_stated_of_it():
     first = event("node.changed", T0, gpus=4, labels={"site": "edge"}, queues=["short"])
     drain = event("node.changed", T0 + 5, state="draining", reason="disk")
