@@ -13,6 +13,7 @@ import { JobMarks } from '../../../static/js/gantt/layers/job-marks.js';
 import { JobStates } from '../../../static/js/gantt/layers/colocation/job-states.js';
 import { Plan } from '../../../static/js/gantt/layers/plan.js';
 import { Regroupings } from '../../../static/js/gantt/layers/colocation/regroupings.js';
+import { Occupancy } from '../../../static/js/gantt/layers/occupancy.js';
 import { OPEN } from '../../../static/js/core/columns/bars.js';
 import { outageText } from '../../../static/js/core/ranges/outage-text.js';
 import { RowGrid } from '../../../static/js/gantt/layers/row-grid.js';
@@ -127,6 +128,24 @@ test('rows too low for their sub-rows are shaded, and many of them shade all', (
     ['none', 'shade', 'shade'],
   );
   assert.equal(frame.detail, 'shade');
+});
+
+test('shaded rows are pale while a job is selected, and its bars lie on them', needsPage, () => {
+  open();
+  const drawn = (more) => {
+    const { ctx, filled } = canvas();
+    ctx.drawImage = () => filled.push(['image', ctx.globalAlpha]);
+    new Occupancy(story()).paint(ctx, laid(story(), { rowPx: 4, ...more }));
+    return filled;
+  };
+  assert.deepEqual(drawn(), [['image', 1]]);
+  assert.deepEqual(drawn({ selected: 1 }), [
+    ['image', 0.3],
+    ['j1', 150, 14, 50, 4],
+    ['j1', 100, 18, 40, 4],
+  ]);
+  assert.deepEqual(drawn({ selected: 2 }), [['image', 0.3]], 'a rejected job has no bars');
+  assert.equal(drawn({ selected: 0, also: new Set([1]) }).length, 4);
 });
 
 test('a row that a layer owns shows none of its bars', () => {
