@@ -2,6 +2,7 @@
 
 const LABEL_PX = 11;
 const LINE_PX = LABEL_PX + 2;
+const MARK_PX = 4; // width of the mark of a shaded row
 
 /** Headings and the row under the pointer have priority: if rows are low, other names are omitted. */
 export function paintRowNames(ctx, frame, hovered) {
@@ -32,10 +33,18 @@ export function paintRowNames(ctx, frame, hovered) {
     if (heading && lines[0].endsWith('…') && frame.rowPx > LABEL_PX) lines = [fitted(ctx, label, area.right - 10)];
     lines.forEach((line, i) => ctx.fillText(line, 6, y + (i - (lines.length - 1) / 2) * LINE_PX));
   };
+  if (frame.detail === 'bars') markShaded(ctx, frame);
   for (const each of views) if (each.row.kind === 'site') place(each);
   for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
   for (const each of views) if (each.row.kind !== 'site' && each.row.index !== hovered) place(each);
   ctx.restore();
+}
+
+/** Marks the rows that are shaded among rows of single bars, between their names and the plot. */
+function markShaded(ctx, { area, views, rowPx, c }) {
+  ctx.fillStyle = c.shade;
+  for (const { how, y } of views)
+    if (how === 'shade') ctx.fillRect(area.left - MARK_PX - 2, y, MARK_PX, Math.max(1, rowPx - 1));
 }
 
 /** Broken in two at its last blank if it is too long for one line and the row is high enough. */

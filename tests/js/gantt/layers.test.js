@@ -35,7 +35,7 @@ const COLORS = {
   panel: 'panel',
   accent: 'accent',
   accentInk: 'accentInk',
-  ramp: new Uint32Array(256),
+  shades: new Uint32Array(256),
 };
 const info = {
   phases: [{ from_ms: 0, model: 'slotted' }],

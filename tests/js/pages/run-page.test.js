@@ -70,6 +70,20 @@ test('the rows of the schedule are counted as servers or jobs, without the heads
   assert.match(text('#gantt-count'), /^4 servers, /);
 });
 
+test('where all rows are shaded, the choice of colours and the legend name no bars', needsPage, async () => {
+  const { twin } = await shown('slotted');
+  const colour = $('#gantt-colour');
+  assert.equal(colour.value, 'job');
+  assert.match(text('#gantt-marks'), /parameter server/);
+  twin.gantt.scaleRows(0.01);
+  await until(() => colour.disabled, 'no colour can be chosen');
+  assert.equal(colour.selectedOptions[0].textContent, 'colour by share');
+  assert.equal(text('#gantt-marks'), '');
+  twin.gantt.scaleRows(100);
+  await until(() => !colour.disabled, 'bars are drawn again');
+  assert.equal(colour.value, 'job');
+});
+
 test(
   'at the end of a finished run, tiles of shares have the mean of the whole run, and say so',
   needsPage,

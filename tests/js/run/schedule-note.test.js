@@ -35,7 +35,8 @@ test('too many bars need a closer view, rows that are too short need more height
   );
   assert.equal(
     scheduleNote(gantt({ detail: 'bars', low: 1 })).text,
-    `1 row is too short for single bars and shows the ${shares}; press + for taller rows.`,
+    `1 row, marked in grey beside the name, is too short for single bars and shows the ${shares}; ` +
+      'press + for taller rows.',
   );
   assert.match(scheduleNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
   assert.equal(scheduleNote(gantt({ inView: 0, store: { groups: [1] } })).text, '', 'groups are drawn instead of bars');

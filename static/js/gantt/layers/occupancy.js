@@ -42,7 +42,7 @@ export class Occupancy extends Layer {
       high,
       measures: frame.rows.measures(row, frame.p),
       p: frame.p,
-      ramp: frame.c.ramp,
+      ramp: frame.c.shades,
       from: frame.from,
       msPerPx: (frame.view.to - frame.from) / width,
       only: frame.selected === null ? frame.marked : null,

@@ -47,7 +47,7 @@ function detailNote(gantt) {
   }
   if (frame.low) {
     const [are, show] = frame.low === 1 ? ['is', 'shows'] : ['are', 'show'];
-    const why = `${plural(frame.low, 'row')} ${are} too short for single bars`;
+    const why = `${plural(frame.low, 'row')}, marked in grey beside the name, ${are} too short for single bars`;
     return { text: `${why} and ${show} the ${shadedBy(gantt)}${taller}.`, scale: true };
   }
   const notes = [
