@@ -5,6 +5,7 @@ import { plural } from '../../util/format.js';
 
 const ALLOCATED = 'allocated share of the most allocated resource of each row';
 const MACHINES = 'shaded by the higher utilization of CPU and network of each machine; zoom in for single groups.';
+const HINTS = /; (?:press \+|zoom in) [^.;]*/; // what to do on the page, of no use in a picture of the schedule
 const WORKERS = 'number of workers relative to its maximum in the row';
 
 /** Measure that the shaded rows of a schedule are shaded by. @param {any} gantt */
@@ -24,6 +25,19 @@ export function shadedBy({ frame, rows }) {
 export function scheduleNote(gantt) {
   const { text, scale } = detailNote(gantt);
   return { text: [text, rowsInView(gantt)].filter(Boolean).join(' '), scale };
+}
+
+/**
+ * [text, whether it is a hint on what to do] of each part of a note.
+ *
+ * @param {string} text
+ * @returns {[string, boolean][]}
+ */
+export function noteParts(text) {
+  const found = HINTS.exec(text);
+  if (!found) return text ? [[text, false]] : [];
+  const [before, after] = [text.slice(0, found.index), text.slice(found.index + found[0].length)];
+  return [[before, false], [found[0], true], ...noteParts(after)];
 }
 
 /** Note on what is drawn in the rows, and whether its shades need a scale. */
