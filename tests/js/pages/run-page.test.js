@@ -70,6 +70,17 @@ test('the rows of the schedule are counted as servers or jobs, without the heads
   assert.match(text('#gantt-count'), /^4 servers, /);
 });
 
+test('prices after the time shown are planned, which the legend states', needsPage, async () => {
+  const { twin } = await shown('slotted');
+  const key = () => $('#prices-legend .planned-key');
+  await until(() => $('#prices-legend .key'), 'the prices are shown');
+  assert.equal(key(), null, 'nothing comes after the end of the run');
+  twin.playhead.scrub(twin.playhead.ms / 4);
+  await until(key, 'a part is planned');
+  assert.equal(key().textContent, 'planned, after the time shown');
+  assert.equal($('#certificate-legend .planned-key'), null, 'the prices of a bound are no plan');
+});
+
 test('where all rows are shaded, the choice of colours and the legend name no bars', needsPage, async () => {
   const { twin } = await shown('slotted');
   const colour = $('#gantt-colour');

@@ -10,7 +10,7 @@ import { upperBound } from '../../util/binary-search.js';
 import { atMost } from '../../util/throttle.js';
 import { ColorBar, HeatRows, placeOf, rowAxis } from '../layouts/heat-rows.js';
 import { drawTitles, plotsOf, stackedAxes } from '../layouts/small-multiples.js';
-import { applyTheme, syncRange, timeChart, unseenBands, valueAxis } from './time-chart.js';
+import { applyTheme, plannedShade, syncRange, timeChart, unseenBands, valueAxis } from './time-chart.js';
 import { CurveRaster } from './step-raster.js';
 
 const SLOW_MS = 6; // a longer computation is not done in every frame of a zoom
@@ -27,6 +27,7 @@ export class Curves {
    * exact(t, p) -> {key: value at the time t as known at p}, where the drawn points are means
    * format(value, curve) -> text of the readout; bare(value): the same without the unit
    * y: Chart.js options of the value axis
+   * planned(): whether what comes after the time shown is planned; it is drawn paler
    * onClick(t, curve): a click on the plot, at the time t and nearest to that curve
    */
   constructor(
@@ -43,6 +44,7 @@ export class Curves {
       hidden = [],
       xTicks = true,
       plugins = [],
+      planned = () => false,
       onClick,
     },
   ) {
@@ -60,6 +62,7 @@ export class Curves {
     /** @type {((shown: {plots: number, rows: number}) => void) | null} */
     this.onArrange = null;
     this.y = y;
+    this.planned = planned;
     this.onClick = onClick;
     this.hidden = new Set(hidden);
     this.focus = null; // group of the curves whose band is shown
@@ -85,6 +88,7 @@ export class Curves {
       plugins: [
         unseenBands(view, playhead),
         long,
+        plannedShade(playhead, planned),
         { id: 'titles', afterDatasetsDraw: (chart) => this.#titles(chart) },
         ...plugins,
       ],
@@ -286,8 +290,9 @@ export class Curves {
   #legend() {
     const heat = Boolean(this.layout?.heat);
     const unseen = Boolean(this.view.unseen?.spans.length);
+    const planned = this.planned() && this.#reachesBeyond(this.playhead.ms);
     const curves = this.curves.map((curve) => curve.key + curve.color);
-    const signature = [...curves, ...this.hidden, heat, unseen].join();
+    const signature = [...curves, ...this.hidden, heat, unseen, planned].join();
     if (signature === this.signature) return;
     this.signature = signature;
     this.values = new Map();
@@ -331,7 +336,13 @@ export class Curves {
         );
       }),
       unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'blind' }), 'cluster not seen') : null,
+      planned ? h('span', { class: 'planned-key' }, h('i', { class: 'pale' }), 'planned, after the time shown') : null,
     );
+  }
+
+  /** True if a curve in view goes on after a time. */
+  #reachesBeyond(ms) {
+    return ms < this.view.to && this.shown.some(({ x, long }) => (long?.x ?? x).at(-1) > ms);
   }
 
   #readout() {
