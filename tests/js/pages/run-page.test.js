@@ -123,6 +123,13 @@ test('the certificate leads with its result, and its proof is folded', needsPage
   assert.match(text('#certificate-result'), /^≥ [\d.]+ % of the optimal utility/);
   assert.equal($('#panel-certificate details').open, false);
   assert.match(text('#panel-certificate details'), /No schedule of the 8 jobs known/);
+  status({ ...newest, clock: {}, certificate: { ...known, jobs: 5 } });
+  await until(() => /without 3 later jobs\./.test(text('#certificate-result')), 'later jobs are counted');
+  status({ ...newest, clock: {}, certificate: { kind: 'none', why: 'the computation failed', seq: 1 } });
+  await until(() => /^No certificate: the computation failed/.test(text('#certificate-result')), 'it has none');
+  assert.ok($('#panel-certificate details').hidden);
+  status({ ...newest, status: 'running', clock: {}, certificate: { ...known, jobs: 0 } });
+  await until(() => $('#panel-certificate').hidden, 'a certificate of 0 jobs is not shown');
 });
 
 test('the number of a what-if edit in the schedule is in its legend, once the edit was made', needsPage, async () => {
