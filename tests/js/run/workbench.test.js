@@ -52,6 +52,11 @@ test('the menu of a panel moves, hides and enlarges it, and the page keeps that 
   assert.ok($('#panel-a').classList.contains('enlarged'));
   window.dispatchEvent(new window.KeyboardEvent('keydown', { key: 'Escape' }));
   assert.equal(made.enlarged, null);
+  choose('panel-a', 'Enlarge');
+  $('#panel-a .panel-close').click();
+  assert.equal(made.enlarged, null, 'without a keyboard, a button restores it');
+  assert.ok(!$('#panel-a').classList.contains('enlarged'));
+  assert.equal(document.activeElement, $('#panel-a .panel-menu'));
   assert.equal(kept.length, 3, 'each change is stored');
   open('/', PANELS);
   bench({ kept: JSON.parse(JSON.stringify(kept.at(-1))) });
