@@ -4,7 +4,10 @@ const LABEL_PX = 11;
 const LINE_PX = LABEL_PX + 2;
 const MARK_PX = 4; // width of the mark of a shaded row
 
-/** Headings and the row under the pointer have priority: if rows are low, other names are omitted. */
+/**
+ * Headings have priority: if rows are low, other names are omitted. That of the row under the pointer is then laid over
+ * its neighbours, which stay where they are.
+ */
 export function paintRowNames(ctx, frame, hovered) {
   const { area, views } = frame;
   ctx.save();
@@ -14,9 +17,16 @@ export function paintRowNames(ctx, frame, hovered) {
   ctx.textBaseline = 'middle';
   const font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
   const taken = [];
-  const place = ({ row, y: top }) => {
-    const y = top + frame.rowPx / 2;
-    if (y < area.top || y > area.bottom || taken.some((other) => Math.abs(other - y) < LABEL_PX + 1)) return;
+  const middle = ({ y }) => y + frame.rowPx / 2;
+  const crowded = (y) => taken.some((other) => Math.abs(other - y) < LABEL_PX + 1);
+  const place = (each) => {
+    const { row } = each;
+    const y = middle(each);
+    if (y < area.top || y > area.bottom || taken.includes(y)) return;
+    if (crowded(y)) {
+      ctx.fillStyle = frame.c.panel;
+      ctx.fillRect(0, y - LINE_PX / 2, area.left - MARK_PX - 4, LINE_PX);
+    }
     taken.push(y);
     const heading = row.kind === 'site';
     const strong = heading || row.index === hovered || (row.kind === 'job' && row.index === frame.selected);
@@ -34,9 +44,14 @@ export function paintRowNames(ctx, frame, hovered) {
     lines.forEach((line, i) => ctx.fillText(line, 6, y + (i - (lines.length - 1) / 2) * LINE_PX));
   };
   if (frame.detail === 'bars') markShaded(ctx, frame);
-  for (const each of views) if (each.row.kind === 'site') place(each);
-  for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
-  for (const each of views) if (each.row.kind !== 'site' && each.row.index !== hovered) place(each);
+  for (const each of views) if (each.row.kind === 'site' && !crowded(middle(each))) place(each);
+  const others = views.filter(({ row }) => row.kind !== 'site');
+  let under = null;
+  for (const each of others) {
+    if (each.row.index === hovered) under = each;
+    if (!crowded(middle(each))) place(each);
+  }
+  if (under) place(under);
   ctx.restore();
 }
 

@@ -35,6 +35,19 @@ test('a row that is shaded among rows of bars has a mark beside its name', needs
   assert.deepEqual(paintedNames(rows, { detail: 'shade' }).rects, []);
 });
 
+test('the name under the pointer moves no other name', needsPage, () => {
+  const rows = ['a', 'b', 'c', 'd', 'e'].map((label) => ({ kind: 'server', label, how: 'bars' }));
+  const usual = paintedNames(rows).texts.map(([text]) => text);
+  assert.deepEqual(usual, ['a', 'c', 'e'], 'rows of 10 px have no room for every name');
+  const { rects, texts } = paintedNames(rows, { hovered: 1 });
+  assert.deepEqual(
+    texts.map(([text]) => text),
+    ['a', 'c', 'e', 'b'],
+  );
+  assert.deepEqual(rects, [[0, 8.5, 92, 13]], 'it covers what it would cross');
+  assert.equal(paintedNames(rows, { hovered: 2 }).texts.length, 3);
+});
+
 test('a heading that has no room loses the unit of its count, not the count', () => {
   assert.equal(inRoom('▾ edge · 40 servers', 19), '▾ edge · 40 servers');
   assert.equal(inRoom('▾ edge · 40 servers', 18), '▾ edge: 40');
