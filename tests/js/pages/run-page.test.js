@@ -81,6 +81,16 @@ test('prices after the time shown are planned, which the legend states', needsPa
   assert.equal($('#certificate-legend .planned-key'), null, 'the prices of a bound are no plan');
 });
 
+test('the actions of a run end with its deletion, downloads are in one menu', needsPage, async () => {
+  await shown('slotted');
+  await until(() => $('#run-delete'), 'it can be deleted');
+  const actions = [...document.querySelectorAll('.heading > .actions :is(button, a)')].map((one) => one.textContent);
+  assert.deepEqual(actions, ['What-if', 'Compare', 'Download', 'Panels', 'Delete run']);
+  assert.equal($('#downloads a').textContent, 'Schedule CSV');
+  const last = document.querySelectorAll('#panel-jobs header .actions > button');
+  assert.ok([...last].at(-1).classList.contains('panel-menu'), 'the menu of a panel is its last control');
+});
+
 test('where all rows are shaded, the choice of colours and the legend name no bars', needsPage, async () => {
   const { twin } = await shown('slotted');
   const colour = $('#gantt-colour');
