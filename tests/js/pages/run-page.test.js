@@ -91,6 +91,26 @@ test('the actions of a run end with its deletion, downloads are in one menu', ne
   assert.ok([...last].at(-1).classList.contains('panel-menu'), 'the menu of a panel is its last control');
 });
 
+test(
+  'at the end of a run the legend of the utilization has means, elsewhere the values of a time',
+  needsPage,
+  async () => {
+    const { twin } = await shown('slotted');
+    const values = () => [...document.querySelectorAll('#utilization-legend .key b')].map((one) => one.textContent);
+    await until(() => values().some(Boolean), 'the legend has values');
+    assert.ok(
+      values().every((one) => /^mean [\d.]+ %$/.test(one)),
+      values().join(),
+    );
+    assert.ok(
+      values().some((one) => one !== 'mean 0 %'),
+      values().join(),
+    );
+    twin.playhead.scrub(twin.playhead.ms / 2);
+    await until(() => values().every((one) => /^[\d.]+ %$/.test(one)), 'the values of the time shown');
+  },
+);
+
 test('where all rows are shaded, the choice of colours and the legend name no bars', needsPage, async () => {
   const { twin } = await shown('slotted');
   const colour = $('#gantt-colour');

@@ -28,6 +28,7 @@ export class Curves {
    * format(value, curve) -> text of the readout; bare(value): the same without the unit
    * y: Chart.js options of the value axis
    * planned(): whether what comes after the time shown is planned; it is drawn paler
+   * means(): whether the readout has the means of the range in view, while no time is pointed at
    * onClick(t, curve): a click on the plot, at the time t and nearest to that curve
    */
   constructor(
@@ -45,6 +46,7 @@ export class Curves {
       xTicks = true,
       plugins = [],
       planned = () => false,
+      means = () => false,
       onClick,
     },
   ) {
@@ -63,6 +65,7 @@ export class Curves {
     this.onArrange = null;
     this.y = y;
     this.planned = planned;
+    this.means = means;
     this.onClick = onClick;
     this.hidden = new Set(hidden);
     this.focus = null; // group of the curves whose band is shown
@@ -347,12 +350,15 @@ export class Curves {
 
   #readout() {
     const t = this.time;
-    const exact = this.exact?.(t, this.playhead.ms);
+    const mean = this.view.cursor === null && this.means();
+    const exact = mean ? null : this.exact?.(t, this.playhead.ms);
+    this.legend.title = mean ? 'Means of the range in view; point at the chart for the values at one time' : '';
     for (const curve of this.curves) {
-      const value = exact ? exact[curve.key] : valueAt(curve, t);
+      const value = mean ? meanUntil(curve, this.playhead.ms) : exact ? exact[curve.key] : valueAt(curve, t);
       const bar = this.bars?.get(curve.key);
       const format = bar ? this.bare : this.format; // the bar states the unit
-      setText(this.values?.get(curve.key), Number.isFinite(value) ? format(value, curve) : '–');
+      const text = Number.isFinite(value) ? `${mean ? 'mean ' : ''}${format(value, curve)}` : '–';
+      setText(this.values?.get(curve.key), text);
       bar?.show(this.#barOf(curve, value));
     }
   }
@@ -369,6 +375,17 @@ export class Curves {
 function valueAt({ x, y }, t) {
   const at = upperBound(x.length, t, (i) => x[i]) - 1;
   return at >= 0 ? y[at] : null;
+}
+
+/** Mean of the known values of a curve of equal intervals, before a time; NaN without any. */
+function meanUntil({ x, y }, ms) {
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < x.length && x[i] < ms; i++)
+    if (Number.isFinite(y[i])) {
+      sum += y[i];
+      count++;
+    }
+  return sum / count;
 }
 
 function points({ x, y }) {
