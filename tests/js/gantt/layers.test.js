@@ -446,9 +446,14 @@ test('an edit stands alone in the tooltip where it was made, and only once it wa
   });
   const frame = laid(store);
   const layer = new EditMarkers(store);
-  const { ctx, texts } = canvas();
+  const { ctx, filled, texts } = canvas();
   layer.paint(ctx, frame);
   assert.deepEqual(texts, ['1']);
+  assert.deepEqual(
+    filled.map(([fill]) => fill),
+    ['panel'],
+    'the number has no box in the colour of its mark, which would look like a duration',
+  );
   const hit = layer.hit(162, 40, frame);
   assert.equal(hit.alone, true);
   assert.deepEqual(
