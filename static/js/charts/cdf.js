@@ -25,7 +25,7 @@ export class Spread {
       'aria-label': `${title} ${of}; the Table button shows the same numbers`,
       id: `spread-${key}`,
     });
-    this.nothing = h('p', { class: 'nothing muted small', hidden: true }, `${title}: no jobs yet`);
+    this.nothing = h('p', { class: 'nothing muted small', hidden: true }, `${title} ${of}: none`);
     plot.append(this.canvas, tip.element, this.nothing);
     this.chart = new Chart(this.canvas, {
       type: 'line',

@@ -171,6 +171,7 @@ export function pricesChart(
     format: priceText,
     bare: significant,
     y,
+    planned: () => !(store.finished && playhead.following), // nothing comes after the end
     onClick,
   });
 }

@@ -149,6 +149,12 @@ export class Gantt {
     redraw(this.draw);
   }
 
+  /** True if rows are shaded and none has single bars, which have colours. */
+  get allShaded() {
+    const { views } = this.frame;
+    return views.some(({ how }) => how === 'shade') && !views.some(({ how }) => how === 'bars' || how === 'owned');
+  }
+
   /** The selected jobs. */
   get chosen() {
     return this.selected === null ? [] : [this.selected, ...this.also];

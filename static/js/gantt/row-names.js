@@ -2,8 +2,12 @@
 
 const LABEL_PX = 11;
 const LINE_PX = LABEL_PX + 2;
+const MARK_PX = 4; // width of the mark of a shaded row
 
-/** Headings and the row under the pointer have priority: if rows are low, other names are omitted. */
+/**
+ * Headings have priority: if rows are low, other names are omitted. That of the row under the pointer is then laid over
+ * its neighbours, which stay where they are.
+ */
 export function paintRowNames(ctx, frame, hovered) {
   const { area, views } = frame;
   ctx.save();
@@ -13,9 +17,16 @@ export function paintRowNames(ctx, frame, hovered) {
   ctx.textBaseline = 'middle';
   const font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
   const taken = [];
-  const place = ({ row, y: top }) => {
-    const y = top + frame.rowPx / 2;
-    if (y < area.top || y > area.bottom || taken.some((other) => Math.abs(other - y) < LABEL_PX + 1)) return;
+  const middle = ({ y }) => y + frame.rowPx / 2;
+  const crowded = (y) => taken.some((other) => Math.abs(other - y) < LABEL_PX + 1);
+  const place = (each) => {
+    const { row } = each;
+    const y = middle(each);
+    if (y < area.top || y > area.bottom || taken.includes(y)) return;
+    if (crowded(y)) {
+      ctx.fillStyle = frame.c.panel;
+      ctx.fillRect(0, y - LINE_PX / 2, area.left - MARK_PX - 4, LINE_PX);
+    }
     taken.push(y);
     const heading = row.kind === 'site';
     const strong = heading || row.index === hovered || (row.kind === 'job' && row.index === frame.selected);
@@ -32,10 +43,23 @@ export function paintRowNames(ctx, frame, hovered) {
     if (heading && lines[0].endsWith('…') && frame.rowPx > LABEL_PX) lines = [fitted(ctx, label, area.right - 10)];
     lines.forEach((line, i) => ctx.fillText(line, 6, y + (i - (lines.length - 1) / 2) * LINE_PX));
   };
-  for (const each of views) if (each.row.kind === 'site') place(each);
-  for (const each of views) if (each.row.kind !== 'site' && each.row.index === hovered) place(each);
-  for (const each of views) if (each.row.kind !== 'site' && each.row.index !== hovered) place(each);
+  if (frame.detail === 'bars') markShaded(ctx, frame);
+  for (const each of views) if (each.row.kind === 'site' && !crowded(middle(each))) place(each);
+  const others = views.filter(({ row }) => row.kind !== 'site');
+  let under = null;
+  for (const each of others) {
+    if (each.row.index === hovered) under = each;
+    if (!crowded(middle(each))) place(each);
+  }
+  if (under) place(under);
   ctx.restore();
+}
+
+/** Marks the rows that are shaded among rows of single bars, between their names and the plot. */
+function markShaded(ctx, { area, views, rowPx, c }) {
+  ctx.fillStyle = c.shade;
+  for (const { how, y } of views)
+    if (how === 'shade') ctx.fillRect(area.left - MARK_PX - 2, y, MARK_PX, Math.max(1, rowPx - 1));
 }
 
 /** Broken in two at its last blank if it is too long for one line and the row is high enough. */

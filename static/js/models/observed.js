@@ -23,8 +23,9 @@ export const observed = {
   shares,
   utilization: observedCurves,
   legend: [
-    { mark: 'solid', text: 'held by a job' },
-    { mark: 'hatch', text: 'held by a suspended job, without its CPUs', role: SUSPENDED }, // only in a Slurm cluster
+    { mark: 'solid', text: 'held by a job', single: true },
+    // only in a Slurm cluster
+    { mark: 'hatch', text: 'held by a suspended job, without its CPUs', role: SUSPENDED, single: true },
     { mark: 'blind', text: 'cluster not seen' },
     { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },

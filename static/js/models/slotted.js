@@ -22,8 +22,8 @@ export const slotted = {
   utilization: allocationCurves,
   jobColumns: [],
   legend: [
-    { mark: 'solid', text: 'worker' },
-    { mark: 'hatch', text: 'parameter server' },
+    { mark: 'solid', text: 'worker', single: true },
+    { mark: 'hatch', text: 'parameter server', single: true },
   ],
   layers: () => [],
   ofJobs: () => true,

@@ -18,10 +18,10 @@ export const typedWorkers = {
   utilization: typedWorkerCurves,
   jobColumns: [],
   legend: [
-    { mark: 'solid', text: 'worker' },
-    { mark: 'hatch', text: 'parameter server' },
-    { mark: 'flight', text: 'upload, or reload of the data of a gang' },
-    { mark: 'torn', text: 'Notched right edge: suspended. Notched left edge: resumed.' },
+    { mark: 'solid', text: 'worker', single: true },
+    { mark: 'hatch', text: 'parameter server', single: true },
+    { mark: 'flight', text: 'upload, or reload of the data of a gang', single: true },
+    { mark: 'torn', text: 'Notched right edge: suspended. Notched left edge: resumed.', single: true },
   ],
   layers: ({ store, info, redraw }) => [
     new SuspensionLines(store),

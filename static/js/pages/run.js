@@ -6,6 +6,7 @@ import { get, isOfLargeRun, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, setText } from '../ui/dom.js';
+import { openBelow } from '../ui/popover.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../core/phases.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
@@ -174,6 +175,7 @@ async function main() {
     () => familyAgain.ask(),
   );
   let was = info.run.status; // the list of forks shows the state of each run
+  openBelow($('#downloads'), $('#download'));
   shortcutsHelp(KEYS);
   connectionBadge($('#connection'), stream);
 

@@ -147,6 +147,12 @@ export class Workbench {
     let actions = $('.actions', header);
     if (!actions) header.append((actions = h('div', { class: 'actions' })));
     actions.append(button);
+    const close = h('button', { type: 'button', class: 'panel-close', title: 'Restore the panel (Esc)' }, 'Close');
+    close.addEventListener('click', () => {
+      this.enlarge(null);
+      button.focus({ preventScroll: true });
+    });
+    header.append(close);
     button.addEventListener('click', () => this.#open(section, button));
     this.#drag(section, $('h2', section));
   }

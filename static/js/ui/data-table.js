@@ -2,7 +2,7 @@
 // narrow page.
 
 import { ColumnChoice } from './column-choice.js';
-import { fill, h } from './dom.js';
+import { $, fill, h } from './dom.js';
 import { pager } from './pager.js';
 
 const MAX_NARROW_COLUMNS = 4; // columns that fit a narrow page side by side
@@ -159,7 +159,9 @@ export class DataTable {
     this.choice = new ColumnChoice(name, this.columns, () => this.again());
     this.pages = pages ?? h('div', { class: 'pager' });
     if (!pages) box.after(this.pages);
-    (tools ?? toolsOf(box)).append(this.choice.button, this.choice.menu);
+    const place = tools ?? toolsOf(box);
+    const last = $(':scope > .panel-menu', place); // the menu of a panel stays its last control
+    for (const part of [this.choice.button, this.choice.menu]) place.insertBefore(part, last);
   }
 
   /** Shows these rows, or `none` where there are none. count and page: of rows that the server has cut. */

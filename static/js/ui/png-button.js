@@ -6,6 +6,7 @@ const LINE_PX = 18;
 const SOURCE_PX = 15; // a line of the source
 const EDGE_PX = 10;
 const SWATCH_PX = 14;
+const RAMP_PX = 60; // width of the scale of shades
 const MARK_PX = 9; // height of a mark without its own
 
 /** id: of the canvas; its panel's button Table gets a neighbour. */
@@ -40,7 +41,13 @@ export function legendOf(section) {
     .filter((key) => key.getAttribute('aria-pressed') !== 'false')
     .map((key) => [$('i', key), [...key.children].map((part) => part.textContent).join(' ')]);
   const marks = $$('.gantt-key, .note span:has(> i:first-child):not([hidden], .color-bar)', section);
-  return [...curves, ...marks.map((mark) => [$('i', mark), mark.textContent])]
+  const scales = $$('.note .color-bar:not([hidden])', section);
+  const ends = (scale) => [...scale.childNodes].map(({ textContent }) => textContent.trim()).filter(Boolean);
+  return [
+    ...curves,
+    ...marks.map((mark) => [$('i', mark), mark.textContent]),
+    ...scales.map((scale) => [$('i', scale), ends(scale).join(' to ')]),
+  ]
     .map(([mark, text]) => [mark, text.trim()])
     .filter(([, text]) => text);
 }
@@ -69,7 +76,13 @@ export function wrapped(text, width, widthOf) {
   return lines;
 }
 
-/** Draws a mark of the legend as its style says: a line, also dashed, or a patch, also striped or pale. */
+/** @param {Element | null} mark */
+const widthOfMark = (mark) => (mark?.classList.contains('ramp') ? RAMP_PX : mark ? SWATCH_PX : 0);
+
+/** Colours of a CSS image. @param {string} image */
+export const colorsIn = (image) => image.match(/\b(rgb|color)a?\([^)]*\)|#[0-9a-f]{6}/g) ?? [];
+
+/** Draws a mark of the legend as its style says: a line, also dashed, a patch, also striped or pale, or a scale. */
 function drawMark(ctx, mark, x, y) {
   const style = getComputedStyle(mark);
   ctx.save();
@@ -82,6 +95,12 @@ function drawMark(ctx, mark, x, y) {
     ctx.moveTo(x, y);
     ctx.lineTo(x + SWATCH_PX, y);
     ctx.stroke();
+  } else if (mark.classList.contains('ramp')) {
+    const shades = colorsIn(style.backgroundImage);
+    const gradient = ctx.createLinearGradient(x, 0, x + RAMP_PX, 0);
+    shades.forEach((color, i) => gradient.addColorStop(i / Math.max(1, shades.length - 1), color));
+    ctx.fillStyle = gradient;
+    ctx.fillRect(x, y - MARK_PX / 2, RAMP_PX, MARK_PX);
   } else {
     const wide = Math.min(parseFloat(style.width) || SWATCH_PX, SWATCH_PX);
     const high = Math.min(parseFloat(style.height) || MARK_PX, SWATCH_PX);
@@ -90,7 +109,7 @@ function drawMark(ctx, mark, x, y) {
     ctx.clip();
     ctx.fillStyle = style.backgroundColor;
     ctx.fill();
-    const [stripe] = /\b(rgb|color)a?\([^)]*\)/.exec(style.backgroundImage) ?? [];
+    const [stripe] = colorsIn(style.backgroundImage);
     if (stripe) {
       ctx.strokeStyle = stripe;
       ctx.lineWidth = 1.5;
@@ -121,7 +140,7 @@ export function linesOf(entries, width, widthOf) {
   const lines = [];
   let x = Infinity;
   for (const [mark, text] of entries) {
-    const room = widthOf(text) + (mark ? SWATCH_PX + 5 : 0) + 16;
+    const room = widthOf(text) + (mark ? widthOfMark(mark) + 5 : 0) + 16;
     if (x + room > width) {
       lines.push([]);
       x = 0;
@@ -165,7 +184,7 @@ export function savePicture(section, filename, shown = '') {
     const y = EDGE_PX + (i + 1.5) * LINE_PX;
     for (const { mark, text, x } of line) {
       if (mark) drawMark(ctx, mark, EDGE_PX + x, y);
-      write(text, EDGE_PX + x + (mark ? SWATCH_PX + 5 : 0), y, 400, 12);
+      write(text, EDGE_PX + x + (mark ? widthOfMark(mark) + 5 : 0), y, 400, 12);
     }
   });
   ctx.drawImage(canvas, 0, top, width, canvas.clientHeight);

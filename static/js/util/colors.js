@@ -52,6 +52,8 @@ function ofTheme() {
     onJob: jobs.map(inkOn),
     resources: RESOURCE_COLORS.map(read), // [resource]
     ramp: ramp(rgb(read('--ramp-low')), rgb(read('--ramp-high'))),
+    shades: ramp(rgb(read('--shade-low')), rgb(read('--shade-high'))), // of rows beside bars: no job has these
+    shade: read('--shade-high'),
     steps: steps(rgb(read('--ramp-low')), rgb(read('--ramp-high'))),
     patterns,
   };

@@ -20,7 +20,7 @@ test('a server that an edit added is not called unavailable before', () => {
     '; 0 until it was added at 10:00:00; 0 in outages',
   );
   assert.equal(zeroText({}, [[12 * HOUR, 13 * HOUR]]), '; 0 in outages');
-  assert.equal(outageText(added, [0, 10 * HOUR], 11 * HOUR), 'added at 10:00:00');
+  assert.equal(outageText(added, [0, 10 * HOUR], 11 * HOUR), 'not in the cluster until it was added at 10:00:00');
 });
 
 test('a server is unavailable, or draining, with the reason that its cluster states', () => {

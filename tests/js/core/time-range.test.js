@@ -25,6 +25,16 @@ test('a fitted range follows a run that grows, in steps, so that the axis stands
   assert.equal(made.to, 104);
 });
 
+test('a range that is fitted from a time on follows the run, and fit shows all of it', () => {
+  const { made } = view(1000);
+  made.fitFrom(600);
+  assert.deepEqual([made.from, made.to, made.fitted], [600, 1040, true]);
+  made.setExtent(2000);
+  assert.deepEqual([made.from, made.to], [600, 2080]);
+  made.fit();
+  assert.deepEqual([made.from, made.to], [0, 2020]);
+});
+
 test('a range that was chosen stays when the run grows, until it is fitted again', () => {
   const { made } = view(1000);
   made.set(100, 300);

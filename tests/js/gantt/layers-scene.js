@@ -17,7 +17,7 @@ export const COLORS = {
   panel: 'panel',
   accent: 'accent',
   accentInk: 'accentInk',
-  ramp: new Uint32Array(256),
+  shades: new Uint32Array(256),
 };
 export const info = {
   phases: [{ from_ms: 0, model: 'slotted' }],

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { Bars } from '../../../static/js/gantt/layers/bars.js';
+import { Occupancy } from '../../../static/js/gantt/layers/occupancy.js';
 import { EditMarkers } from '../../../static/js/gantt/layers/edit-markers.js';
 import { Plan } from '../../../static/js/gantt/layers/plan.js';
 import { Selection } from '../../../static/js/gantt/layers/selection.js';
+import { needsPage, open } from '../dom.js';
 import { AREA, canvas, laid, story } from './layers-scene.js';
 
 test('rows are laid out below each other, with sub-rows where bars overlap', () => {
@@ -36,6 +38,24 @@ test('rows too low for their sub-rows are shaded, and many of them shade all', (
     ['none', 'shade', 'shade'],
   );
   assert.equal(frame.detail, 'shade');
+});
+
+test('shaded rows are pale while a job is selected, and its bars lie on them', needsPage, () => {
+  open();
+  const drawn = (more) => {
+    const { ctx, filled } = canvas();
+    ctx.drawImage = () => filled.push(['image', ctx.globalAlpha]);
+    new Occupancy(story()).paint(ctx, laid(story(), { rowPx: 4, ...more }));
+    return filled;
+  };
+  assert.deepEqual(drawn(), [['image', 1]]);
+  assert.deepEqual(drawn({ selected: 1 }), [
+    ['image', 0.3],
+    ['j1', 150, 14, 50, 4],
+    ['j1', 100, 18, 40, 4],
+  ]);
+  assert.deepEqual(drawn({ selected: 2 }), [['image', 0.3]], 'a rejected job has no bars');
+  assert.equal(drawn({ selected: 0, also: new Set([1]) }).length, 4);
 });
 
 test('a row that a layer owns shows none of its bars', () => {
@@ -126,9 +146,14 @@ test('an edit stands alone in the tooltip where it was made, and only once it wa
   });
   const frame = laid(store);
   const layer = new EditMarkers(store);
-  const { ctx, texts } = canvas();
+  const { ctx, filled, texts } = canvas();
   layer.paint(ctx, frame);
   assert.deepEqual(texts, ['1']);
+  assert.deepEqual(
+    filled.map(([fill]) => fill),
+    ['panel'],
+    'the number has no box in the colour of its mark, which would look like a duration',
+  );
   const hit = layer.hit(162, 40, frame);
   assert.equal(hit.alone, true);
   assert.deepEqual(

@@ -35,7 +35,10 @@ test('a server that is unavailable is painted so, and the tooltip says until whe
 });
 
 test('the time before a server was added is no outage', () => {
-  assert.equal(outageText({ added_ms: 3_600_000 }, [0, 3_600_000], 0), 'added at 01:00:00');
+  assert.equal(
+    outageText({ added_ms: 3_600_000 }, [0, 3_600_000], 0),
+    'not in the cluster until it was added at 01:00:00',
+  );
   assert.equal(outageText({ added_ms: 3_600_000 }, [5_000_000, 7_200_000], 0), 'unavailable until 02:00:00');
   assert.equal(outageText({}, [0, OPEN], 0), 'unavailable');
   const grid = new RowGrid();

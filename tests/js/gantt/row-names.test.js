@@ -3,10 +3,50 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { inLines, sharedDomain, shortHeading } from '../../../static/js/gantt/row-names.js';
+import { needsPage, open } from '../dom.js';
+import { inLines, paintRowNames, sharedDomain, shortHeading } from '../../../static/js/gantt/row-names.js';
 
 const ctx = { measureText: (text) => ({ width: text.length * 6 }) };
 const inRoom = (text, characters) => shortHeading(ctx, text, characters * 6);
+
+/** What is painted for rows: [{kind, label, how}] of 10 px each, from y = 0 on. */
+function paintedNames(rows, { detail = 'bars', hovered = null } = {}) {
+  open();
+  const [rects, texts] = [[], []];
+  const nothing = () => {};
+  const own = {
+    ...ctx,
+    ...Object.fromEntries(['save', 'restore', 'beginPath', 'rect', 'clip'].map((name) => [name, nothing])),
+    fillRect: (...rect) => rects.push(rect),
+    fillText: (text, x, y) => texts.push([text, y]),
+  };
+  const views = rows.map((row, index) => ({ row: { index, ...row }, how: row.how, y: index * 10 }));
+  const area = { left: 100, right: 300, top: 0, bottom: rows.length * 10 };
+  paintRowNames(own, { area, views, rowPx: 10, detail, rows: { domain: '' }, c: { shade: 'shade' } }, hovered);
+  return { rects, texts };
+}
+
+test('a row that is shaded among rows of bars has a mark beside its name', needsPage, () => {
+  const rows = [
+    { kind: 'server', label: 'a', how: 'bars' },
+    { kind: 'server', label: 'b', how: 'shade' },
+  ];
+  assert.deepEqual(paintedNames(rows).rects, [[94, 10, 4, 9]]);
+  assert.deepEqual(paintedNames(rows, { detail: 'shade' }).rects, []);
+});
+
+test('the name under the pointer moves no other name', needsPage, () => {
+  const rows = ['a', 'b', 'c', 'd', 'e'].map((label) => ({ kind: 'server', label, how: 'bars' }));
+  const usual = paintedNames(rows).texts.map(([text]) => text);
+  assert.deepEqual(usual, ['a', 'c', 'e'], 'rows of 10 px have no room for every name');
+  const { rects, texts } = paintedNames(rows, { hovered: 1 });
+  assert.deepEqual(
+    texts.map(([text]) => text),
+    ['a', 'c', 'e', 'b'],
+  );
+  assert.deepEqual(rects, [[0, 8.5, 92, 13]], 'it covers what it would cross');
+  assert.equal(paintedNames(rows, { hovered: 2 }).texts.length, 3);
+});
 
 test('a heading that has no room loses the unit of its count, not the count', () => {
   assert.equal(inRoom('▾ edge · 40 servers', 19), '▾ edge · 40 servers');

@@ -120,6 +120,11 @@ test('a moment and a bin belong to the model in charge then', () => {
 
 test('the legend has each mark once, and those of groups only where they are painted', () => {
   const store = new Store();
+  assert.deepEqual(
+    marksOf({ phases: phases('slotted', 'typed_workers') }, 'servers', store, false),
+    [],
+    'no mark of a bar where all rows are shaded',
+  );
   const texts = (order, ...names) => marksOf({ phases: phases(...names) }, order, store).map(({ text }) => text);
   assert.deepEqual(texts('jobs', 'slotted'), ['worker', 'parameter server', 'queued or planned', 'rejected']);
   const both = texts('jobs', 'slotted', 'colocation', 'observed');

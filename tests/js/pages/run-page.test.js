@@ -70,6 +70,61 @@ test('the rows of the schedule are counted as servers or jobs, without the heads
   assert.match(text('#gantt-count'), /^4 servers, /);
 });
 
+test('prices after the time shown are planned, which the legend states', needsPage, async () => {
+  const { twin } = await shown('slotted');
+  const key = () => $('#prices-legend .planned-key');
+  await until(() => $('#prices-legend .key'), 'the prices are shown');
+  assert.equal(key(), null, 'nothing comes after the end of the run');
+  twin.playhead.scrub(twin.playhead.ms / 4);
+  await until(key, 'a part is planned');
+  assert.equal(key().textContent, 'planned, after the time shown');
+  assert.equal($('#certificate-legend .planned-key'), null, 'the prices of a bound are no plan');
+});
+
+test('the actions of a run end with its deletion, downloads are in one menu', needsPage, async () => {
+  await shown('slotted');
+  await until(() => $('#run-delete'), 'it can be deleted');
+  const actions = [...document.querySelectorAll('.heading > .actions :is(button, a)')].map((one) => one.textContent);
+  assert.deepEqual(actions, ['What-if', 'Compare', 'Download', 'Panels', 'Delete run']);
+  assert.equal($('#downloads a').textContent, 'Schedule CSV');
+  const last = document.querySelectorAll('#panel-jobs header .actions > button');
+  assert.ok([...last].at(-1).classList.contains('panel-menu'), 'the menu of a panel is its last control');
+});
+
+test(
+  'at the end of a run the legend of the utilization has means, elsewhere the values of a time',
+  needsPage,
+  async () => {
+    const { twin } = await shown('slotted');
+    const values = () => [...document.querySelectorAll('#utilization-legend .key b')].map((one) => one.textContent);
+    await until(() => values().some(Boolean), 'the legend has values');
+    assert.ok(
+      values().every((one) => /^mean [\d.]+ %$/.test(one)),
+      values().join(),
+    );
+    assert.ok(
+      values().some((one) => one !== 'mean 0 %'),
+      values().join(),
+    );
+    twin.playhead.scrub(twin.playhead.ms / 2);
+    await until(() => values().every((one) => /^[\d.]+ %$/.test(one)), 'the values of the time shown');
+  },
+);
+
+test('where all rows are shaded, the choice of colours and the legend name no bars', needsPage, async () => {
+  const { twin } = await shown('slotted');
+  const colour = $('#gantt-colour');
+  assert.equal(colour.value, 'job');
+  assert.match(text('#gantt-marks'), /parameter server/);
+  twin.gantt.scaleRows(0.01);
+  await until(() => colour.disabled, 'no colour can be chosen');
+  assert.equal(colour.selectedOptions[0].textContent, 'colour by share');
+  assert.equal(text('#gantt-marks'), '');
+  twin.gantt.scaleRows(100);
+  await until(() => !colour.disabled, 'bars are drawn again');
+  assert.equal(colour.value, 'job');
+});
+
 test(
   'at the end of a finished run, tiles of shares have the mean of the whole run, and say so',
   needsPage,
@@ -98,6 +153,13 @@ test('the certificate leads with its result, and its proof is folded', needsPage
   assert.match(text('#certificate-result'), /^≥ [\d.]+ % of the optimal utility/);
   assert.equal($('#panel-certificate details').open, false);
   assert.match(text('#panel-certificate details'), /No schedule of the 8 jobs known/);
+  status({ ...newest, clock: {}, certificate: { ...known, jobs: 5 } });
+  await until(() => /without 3 later jobs\./.test(text('#certificate-result')), 'later jobs are counted');
+  status({ ...newest, clock: {}, certificate: { kind: 'none', why: 'the computation failed', seq: 1 } });
+  await until(() => /^No certificate: the computation failed/.test(text('#certificate-result')), 'it has none');
+  assert.ok($('#panel-certificate details').hidden);
+  status({ ...newest, status: 'running', clock: {}, certificate: { ...known, jobs: 0 } });
+  await until(() => $('#panel-certificate').hidden, 'a certificate of 0 jobs is not shown');
 });
 
 test('the number of a what-if edit in the schedule is in its legend, once the edit was made', needsPage, async () => {

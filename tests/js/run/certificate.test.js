@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-const { due, result, sentence } = await import('../../../static/js/run/panels/certificate.js');
+const { claims, due, leftOut, result, sentence } = await import('../../../static/js/run/panels/certificate.js');
 
 const certificate = {
   kind: 'lp_priced_dual',
@@ -41,6 +41,21 @@ test('without a certificate nothing is claimed', () => {
   assert.equal(sentence({}), '');
   assert.equal(sentence({ kind: 'none', why: 'MemoryError: no room' }), 'No certificate: MemoryError: no room.');
   assert.match(sentence({ ...certificate, bound: 0, achieved: 0, ratio: null }), /No job can earn any utility/);
+});
+
+test('a certificate of no job claims nothing', () => {
+  assert.equal(sentence({ ...certificate, jobs: 0, achieved: 0, bound: 0, ratio: null }), '');
+  assert.equal(claims({ ...certificate, jobs: 0 }), false);
+  assert.equal(claims({ kind: 'none', why: 'the computation failed' }), false);
+  assert.equal(claims({ kind: 'jct_iso', jobs: 4, achieved: 0 }), false);
+  assert.equal(claims(null), false);
+  assert.ok(claims(certificate));
+});
+
+test('jobs that arrived after a certificate are counted', () => {
+  assert.equal(leftOut(certificate, 80), '');
+  assert.equal(leftOut(certificate, 97), 'Of the jobs known at 01:00:00, without 17 later jobs.');
+  assert.equal(leftOut({ kind: 'none' }, 97), '');
 });
 
 test('a bound that was made coarser to limit its cost says so', () => {

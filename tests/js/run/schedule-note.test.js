@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { linksNote } from '../../../static/js/run/schedule/gantt-tools.js';
-import { scheduleNote } from '../../../static/js/run/schedule/schedule-note.js';
+import { noteParts, scheduleNote } from '../../../static/js/run/schedule/schedule-note.js';
 
 const SERVER = { kind: 'server' };
 const JOB = { kind: 'job' };
@@ -35,10 +35,29 @@ test('too many bars need a closer view, rows that are too short need more height
   );
   assert.equal(
     scheduleNote(gantt({ detail: 'bars', low: 1 })).text,
-    `1 row is too short for single bars and shows the ${shares}; press + for taller rows.`,
+    `1 row, marked in grey beside the name, is too short for single bars and shows the ${shares}; ` +
+      'press + for taller rows.',
   );
   assert.match(scheduleNote(gantt({ inView: 0 })).text, /^No bars in these rows/);
   assert.equal(scheduleNote(gantt({ inView: 0, store: { groups: [1] } })).text, '', 'groups are drawn instead of bars');
+});
+
+test('the parts of a note that are hints are told apart', () => {
+  const { text } = scheduleNote(gantt({ detail: 'bars', narrow: true, hidesPs: true }));
+  assert.deepEqual(
+    noteParts(text).filter(([, hint]) => hint),
+    [
+      ['; zoom in to see their lengths', true],
+      ['; press + to show them', true],
+    ],
+  );
+  assert.equal(
+    noteParts(text)
+      .map(([part]) => part)
+      .join(''),
+    text,
+  );
+  assert.deepEqual(noteParts(''), []);
 });
 
 test('rows without a capacity are shaded relative to their own maximum', () => {

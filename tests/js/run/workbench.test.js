@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { fitted, moved, placed, Workbench } from '../../../static/js/run/workbench.js';
-import { legendOf, linesOf, notesOf, sourceText, wrapped } from '../../../static/js/ui/png-button.js';
+import { colorsIn, legendOf, linesOf, notesOf, sourceText, wrapped } from '../../../static/js/ui/png-button.js';
 import { needsPage, open } from '../dom.js';
 
 const NOW = { main: ['a', 'b', 'c'], side: ['d', 'e'], hidden: [] };
@@ -52,6 +52,11 @@ test('the menu of a panel moves, hides and enlarges it, and the page keeps that 
   assert.ok($('#panel-a').classList.contains('enlarged'));
   window.dispatchEvent(new window.KeyboardEvent('keydown', { key: 'Escape' }));
   assert.equal(made.enlarged, null);
+  choose('panel-a', 'Enlarge');
+  $('#panel-a .panel-close').click();
+  assert.equal(made.enlarged, null, 'without a keyboard, a button restores it');
+  assert.ok(!$('#panel-a').classList.contains('enlarged'));
+  assert.equal(document.activeElement, $('#panel-a .panel-menu'));
   assert.equal(kept.length, 3, 'each change is stored');
   open('/', PANELS);
   bench({ kept: JSON.parse(JSON.stringify(kept.at(-1))) });
@@ -73,6 +78,22 @@ test('a narrow window has no side column to move to, and panels of other runs ar
     [...document.querySelectorAll('#panel-list label')].map((one) => one.textContent),
     ['A', 'C'],
   );
+});
+
+test('a picture of a schedule has the scale of its shades, and no hints', needsPage, () => {
+  const scale = '<span class="color-bar">0 %<i class="ramp"></i>100 %</span>';
+  const note = 'Rows are too short<span class="hint">; press + for taller rows</span>.';
+  open('/', `<section><p class="note"><span>${note}</span>${scale}</p></section>`);
+  assert.deepEqual(
+    legendOf($('section')).map(([mark, text]) => [mark.className, text]),
+    [['ramp', '0 % to 100 %']],
+  );
+  assert.deepEqual(notesOf($('section')), ['Rows are too short.']);
+  const [line] = linesOf(legendOf($('section')), 600, (text) => text.length * 5);
+  assert.equal(line.length, 1);
+  assert.deepEqual(colorsIn('linear-gradient(90deg, rgb(1, 2, 3), #0a0b0c)'), ['rgb(1, 2, 3)', '#0a0b0c']);
+  $('.color-bar').hidden = true;
+  assert.deepEqual(legendOf($('section')), []);
 });
 
 test('a picture has the legend in lines that fit, and names its source', needsPage, () => {

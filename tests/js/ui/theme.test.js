@@ -172,6 +172,22 @@ for (const theme of ['light', 'dark']) {
     });
 }
 
+for (const theme of ['light', 'dark'])
+  test(`the ${theme} theme: no shade of rows is the colour of a job`, () => {
+    const colors = variables(theme);
+    const [low, high] = ['shade-low', 'shade-high'].map((name) => lab(linear(colors[name])));
+    const close = JOBS.flatMap((job) =>
+      [0, 0.25, 0.5, 0.75, 1].map((share) => {
+        const shade = low.map((part, i) => part + share * (high[i] - part));
+        return [job, share, difference(lab(linear(colors[job])), shade)];
+      }),
+    );
+    assert.deepEqual(
+      close.filter(([, , away]) => !(away >= APART)),
+      [],
+    );
+  });
+
 test('a share has the class whose legend says "up to" it', () => {
   const shares = [0.001, 0.199, 0.2, 0.201, 0.4, 0.6, 0.8, 0.801, 1];
   assert.deepEqual(shares.map(stepOf), [0, 0, 0, 1, 1, 2, 3, 4, 4]);

@@ -22,6 +22,17 @@ export function valueAt({ x, y }, t) {
   return at >= 0 ? y[at] : null;
 }
 
+/** Mean of the known values of a curve of equal intervals, before a time; NaN without any. */
+export function meanUntil({ x, y }, ms) {
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < x.length && x[i] < ms; i++)
+    if (Number.isFinite(y[i])) {
+      sum += y[i];
+      count++;
+    }
+  return sum / count;
+}
+
 function dataset(curve, hidden) {
   return {
     data: points(curve),

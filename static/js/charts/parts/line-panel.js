@@ -4,13 +4,13 @@
 import { redraw } from '../../core/render-loop.js';
 import { onTheme } from '../../util/colors.js';
 import { fill, h, setText } from '../../ui/dom.js';
-import { datasetsOf, valueAt } from './curve-data.js';
+import { datasetsOf, meanUntil, valueAt } from './curve-data.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../../ui/failures/panel-isolation.js';
 import { atMost } from '../../util/throttle.js';
 import { ColorBar, HeatRows, placeOf, rowAxis } from '../layouts/heat-rows.js';
 import { drawTitles, plotsOf, stackedAxes } from '../layouts/small-multiples.js';
-import { applyTheme, syncRange, timeChart, unseenBands, valueAxis } from './time-chart.js';
+import { applyTheme, plannedShade, syncRange, timeChart, unseenBands, valueAxis } from './time-chart.js';
 import { CurveRaster } from './step-raster.js';
 
 const SLOW_MS = 6; // a longer computation is not done in every frame of a zoom
@@ -27,6 +27,8 @@ export class Curves {
    * exact(t, p) -> {key: value at the time t as known at p}, where the drawn points are means
    * format(value, curve) -> text of the readout; bare(value): the same without the unit
    * y: Chart.js options of the value axis
+   * planned(): whether what comes after the time shown is planned; it is drawn paler
+   * means(): whether the readout has the means of the range in view, while no time is pointed at
    * onClick(t, curve): a click on the plot, at the time t and nearest to that curve
    */
   constructor(
@@ -43,6 +45,8 @@ export class Curves {
       hidden = [],
       xTicks = true,
       plugins = [],
+      planned = () => false,
+      means = () => false,
       onClick,
     },
   ) {
@@ -60,6 +64,8 @@ export class Curves {
     /** @type {((shown: {plots: number, rows: number}) => void) | null} */
     this.onArrange = null;
     this.y = y;
+    this.planned = planned;
+    this.means = means;
     this.onClick = onClick;
     this.hidden = new Set(hidden);
     this.focus = null; // group of the curves whose band is shown
@@ -85,6 +91,7 @@ export class Curves {
       plugins: [
         unseenBands(view, playhead),
         long,
+        plannedShade(playhead, planned),
         { id: 'titles', afterDatasetsDraw: (chart) => this.#titles(chart) },
         ...plugins,
       ],
@@ -264,8 +271,9 @@ export class Curves {
   #legend() {
     const heat = Boolean(this.layout?.heat);
     const unseen = Boolean(this.view.unseen?.spans.length);
+    const planned = this.planned() && this.#reachesBeyond(this.playhead.ms);
     const curves = this.curves.map((curve) => curve.key + curve.color);
-    const signature = [...curves, ...this.hidden, heat, unseen].join();
+    const signature = [...curves, ...this.hidden, heat, unseen, planned].join();
     if (signature === this.signature) return;
     this.signature = signature;
     this.values = new Map();
@@ -309,17 +317,26 @@ export class Curves {
         );
       }),
       unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'blind' }), 'cluster not seen') : null,
+      planned ? h('span', { class: 'planned-key' }, h('i', { class: 'pale' }), 'planned, after the time shown') : null,
     );
+  }
+
+  /** True if a curve in view goes on after a time. */
+  #reachesBeyond(ms) {
+    return ms < this.view.to && this.shown.some(({ x, long }) => (long?.x ?? x).at(-1) > ms);
   }
 
   #readout() {
     const t = this.time;
-    const exact = this.exact?.(t, this.playhead.ms);
+    const mean = this.view.cursor === null && this.means();
+    const exact = mean ? null : this.exact?.(t, this.playhead.ms);
+    this.legend.title = mean ? 'Means of the range in view; point at the chart for the values at one time' : '';
     for (const curve of this.curves) {
-      const value = exact ? exact[curve.key] : valueAt(curve, t);
+      const value = mean ? meanUntil(curve, this.playhead.ms) : exact ? exact[curve.key] : valueAt(curve, t);
       const bar = this.bars?.get(curve.key);
       const format = bar ? this.bare : this.format; // the bar states the unit
-      setText(this.values?.get(curve.key), Number.isFinite(value) ? format(value, curve) : '–');
+      const text = Number.isFinite(value) ? `${mean ? 'mean ' : ''}${format(value, curve)}` : '–';
+      setText(this.values?.get(curve.key), text);
       bar?.show(this.#barOf(curve, value));
     }
   }

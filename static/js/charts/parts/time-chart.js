@@ -98,6 +98,26 @@ export function xOf(chart, ms) {
   return left + ((ms - min) / (max - min)) * (right - left);
 }
 
+/** Makes paler what lies right of x in a plot: the planned part, after the time shown. */
+export function paintPlanned(ctx, area, x, panel) {
+  const left = Math.max(area.left, x);
+  if (left >= area.right) return;
+  ctx.globalAlpha = 0.5;
+  ctx.fillStyle = panel;
+  ctx.fillRect(left, area.top, area.right - left, area.bottom - area.top);
+  ctx.globalAlpha = 1;
+}
+
+/** Makes paler what comes after the time shown, while planned(). */
+export function plannedShade(playhead, planned) {
+  return {
+    id: 'planned',
+    afterDatasetsDraw(chart) {
+      if (planned()) paintPlanned(chart.ctx, chart.chartArea, xOf(chart, playhead.ms), colors().panel);
+    },
+  };
+}
+
 /** Shades the times in which a real cluster was not seen, except those that begin after the playhead. */
 export function unseenBands(view, playhead) {
   return {

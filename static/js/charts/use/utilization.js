@@ -13,9 +13,10 @@ const AXIS = {
 
 /**
  * phases: of the run; sources: {name, curves, exact, y, hidden, note} of each of its execution models. A run that is
- * handed to another model has the curves of both.
+ * handed to another model has the curves of both. At the end of an ended run, where nothing is in use, the legend has
+ * means.
  */
-export function utilizationChart(canvas, { phases, sources, view, playhead, legend }) {
+export function utilizationChart(canvas, { phases, sources, store, view, playhead, legend }) {
   const only = sources.length === 1 ? sources[0] : null;
   const masked = (curve, name, from, width) =>
     only ? curve : { ...curve, y: whileIn(name, phases, curve.y, from, width) };
@@ -40,6 +41,7 @@ export function utilizationChart(canvas, { phases, sources, view, playhead, lege
     format: (v) => percent(v),
     y,
     hidden,
+    means: () => store.finished && playhead.following,
     xTicks: true,
   });
   /** Sentence below the chart, at the moment p. */

@@ -10,14 +10,15 @@ import { clock } from '../../util/format.js';
  */
 
 /**
- * 'unavailable until 10:00:00: fan 3 replaced'; 'added at 10:00:00' of the time before an edit added the server.
+ * 'unavailable until 10:00:00: fan 3 replaced'; 'not in the cluster until it was added at 10:00:00' of
+ * the time before an edit added the server.
  *
  * @param {{added_ms?: number, states?: States}} server
  * @param {[from: number, until: number]} outage
  * @param {number} p time as known at which
  */
 export function outageText({ added_ms: added, states = [] }, [from, until], p) {
-  if (until === added) return `added at ${clock(until)}`;
+  if (until === added) return `not in the cluster until it was added at ${clock(until)}`;
   const stated = states.findLast(([at, , reason]) => reason && from <= at && at < until && at <= p);
   const [, , why] = stated ?? [];
   return `${until < OPEN ? `unavailable until ${clock(until)}` : 'unavailable'}${why ? `: ${why}` : ''}`;

@@ -10,6 +10,7 @@ export class View extends EventTarget {
     this.to = 60_000;
     this.extent = 60_000; // ms: the whole run is [0, extent]
     this.fitted = true;
+    this.since = 0; // ms: where a fitted range begins
     /** @type {number | null} */
     this.cursor = null; // ms under the pointer, or null
     /** @type {{from: number, to: number} | null} */
@@ -30,7 +31,7 @@ export class View extends EventTarget {
     if (extent === this.extent) return;
     this.extent = extent;
     const follows = this.fitted && (extent > this.to || extent < this.to * 0.8); // in steps, so that axes rarely move
-    if (follows) this.#set(0, extent * SLACK);
+    if (follows) this.#set(this.since, extent * SLACK);
   }
 
   /**
@@ -60,8 +61,20 @@ export class View extends EventTarget {
     this.set(this.from + ms, this.to + ms);
   }
 
+  /**
+   * Shows the run from a time on, and follows it as it grows.
+   *
+   * @param {number} ms
+   */
+  fitFrom(ms) {
+    this.fitted = true;
+    this.since = ms;
+    this.#set(ms, this.extent * SLACK);
+  }
+
   fit() {
     this.fitted = true;
+    this.since = 0;
     this.#set(0, this.extent * 1.01);
   }
 

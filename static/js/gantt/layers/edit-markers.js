@@ -1,16 +1,18 @@
-// Markers of what-if edits: a numbered line across the rows, with the changes in the tooltip.
+// Markers of what-if edits: a line across the rows with a mark at its time, and the number beside it; the changes are
+// in the tooltip.
 
 import { clock } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 
 const NEAR_PX = 5;
 const HEAD_PX = 13;
+const MARK_PX = 4; // half the width of the mark
 
 export class EditMarkers extends Layer {
   constructor(store) {
     super('edit-markers', LEVEL.EVENTS);
     this.store = store;
-    this.heads = []; // [place in store.edits, x, px wide] of each number, as painted
+    this.heads = []; // [place in store.edits, x, px right of it] of each mark with its number, as painted
   }
 
   /** Edits up to the time shown. */
@@ -23,13 +25,13 @@ export class EditMarkers extends Layer {
     });
   }
 
-  /** The edit whose number is at the point, the one on top, or else whose line is near. */
+  /** The edit whose mark or number is at the point, the one on top, or else whose line is near. */
   hit(x, y, frame) {
     const { area } = frame;
     if (!area) return null;
     const onHead = y >= area.top && y <= area.top + HEAD_PX;
     const [place] =
-      (onHead && this.heads.findLast(([, left, width]) => x >= left && x <= left + width)) ||
+      (onHead && this.heads.findLast(([, at, width]) => x >= at - MARK_PX && x <= at + width)) ||
       (this.heads.find(([, line]) => Math.abs(line - x) <= NEAR_PX) ?? []);
     return place === undefined ? null : { place, alone: true };
   }
@@ -50,12 +52,19 @@ function marker(ctx, { area, c }, x, text) {
   ctx.lineTo(x, area.bottom);
   ctx.stroke();
   ctx.setLineDash([]);
-  ctx.font = '600 10px system-ui, sans-serif';
   ctx.fillStyle = c.accent;
-  const width = ctx.measureText(text).width + 8;
-  ctx.fillRect(x, area.top, width, HEAD_PX);
-  ctx.fillStyle = c.accentInk;
+  ctx.beginPath();
+  ctx.moveTo(x - MARK_PX, area.top);
+  ctx.lineTo(x + MARK_PX, area.top);
+  ctx.lineTo(x, area.top + 2 * MARK_PX);
+  ctx.closePath();
+  ctx.fill();
+  ctx.font = '600 10px system-ui, sans-serif';
+  const width = ctx.measureText(text).width + 3;
+  ctx.fillStyle = c.panel; // not a box in the colour of the mark, whose width would look like a duration
+  ctx.fillRect(x + MARK_PX + 1, area.top, width, HEAD_PX);
+  ctx.fillStyle = c.accent;
   ctx.textBaseline = 'middle';
-  ctx.fillText(text, x + 4, area.top + HEAD_PX / 2);
-  return width;
+  ctx.fillText(text, x + MARK_PX + 2, area.top + HEAD_PX / 2);
+  return width + MARK_PX + 1;
 }

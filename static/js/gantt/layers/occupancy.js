@@ -1,7 +1,7 @@
 // Rows with many bars, or too low for them: each pixel is shaded by the allocated share of the most allocated resource,
-// or, in a row without a capacity, by the number of workers.
+// or, in a row without a capacity, by the number of workers. The bars of selected jobs lie on it, which is then pale.
 
-import { validAt } from '../../core/columns/bars.js';
+import { endAt, validAt } from '../../core/columns/bars.js';
 import { number, percent } from '../../util/format.js';
 import { fullest } from '../../core/held-shares.js';
 import { addInterval } from '../../util/interval-sums.js';
@@ -9,6 +9,7 @@ import { LEVEL, Layer } from './layer.js';
 
 const GAP_PX = 6; // rows this high have a gap between them
 const DUST = 1e-9; // sums below come from rounding
+const PALE = 0.3; // opacity of the shades while a job is selected
 
 export class Occupancy extends Layer {
   constructor(store) {
@@ -23,7 +24,10 @@ export class Occupancy extends Layer {
     const width = Math.max(1, Math.round(area.right - area.left));
     this.raster.begin(width, views.length);
     views.forEach((each, i) => each.how === 'shade' && this.#row(frame, each, i, width));
+    ctx.globalAlpha = frame.selected === null ? 1 : PALE;
     this.raster.blit(ctx, area.left, y0, area.right - area.left, rowPx);
+    ctx.globalAlpha = 1;
+    if (frame.selected !== null) views.forEach((each) => each.how === 'shade' && this.#chosen(ctx, frame, each));
     if (frame.detail !== 'shade' || rowPx < GAP_PX) return;
     ctx.fillStyle = frame.c.panel;
     for (let i = 0; i <= views.length; i++)
@@ -38,11 +42,25 @@ export class Occupancy extends Layer {
       high,
       measures: frame.rows.measures(row, frame.p),
       p: frame.p,
-      ramp: frame.c.ramp,
+      ramp: frame.c.shades,
       from: frame.from,
       msPerPx: (frame.view.to - frame.from) / width,
       only: frame.selected === null ? frame.marked : null,
     });
+  }
+
+  /** The bars of the selected jobs in a shaded row, each as high as the row. */
+  #chosen(ctx, frame, { row, y, low, high }) {
+    const { bars } = this.store;
+    const { area, rowPx } = frame;
+    for (let i = low; i < high; i++) {
+      const bar = row.sorted[i];
+      if (frame.dims(bars.job[bar]) || !validAt(bars, bar, frame.p)) continue;
+      const span = frame.spanOf(bars.start_ms[bar], endAt(bars, bar, frame.p));
+      if (!span) continue;
+      [ctx.fillStyle] = frame.paint(bars.job[bar], frame.c);
+      ctx.fillRect(span[0], y, Math.min(area.right - span[0], Math.max(1, span[1] - span[0])), rowPx);
+    }
   }
 
   /** Utilization of the row's fullest resource at a time, or its workers. */

@@ -1,5 +1,6 @@
 // Shade over the planned part, after the time shown.
 
+import { paintPlanned } from '../../charts/parts/time-chart.js';
 import { LEVEL, Layer } from './layer.js';
 
 export class Plan extends Layer {
@@ -8,12 +9,6 @@ export class Plan extends Layer {
   }
 
   paint(ctx, frame) {
-    const { area, c } = frame;
-    const x = Math.max(area.left, frame.xOf(frame.p));
-    if (x >= area.right) return;
-    ctx.globalAlpha = 0.5;
-    ctx.fillStyle = c.panel;
-    ctx.fillRect(x, area.top, area.right - x, area.bottom - area.top);
-    ctx.globalAlpha = 1;
+    paintPlanned(ctx, frame.area, frame.xOf(frame.p), frame.c.panel);
   }
 }

@@ -1,4 +1,5 @@
-// Status tiles of a run at the time shown, with sparklines over the whole run so far.
+// Status tiles of a run at the time shown, with sparklines over the whole run so far, from the first observation
+// of a real cluster on.
 
 import { fill, h } from '../../ui/dom.js';
 import { sparkline } from '../../charts/sparkline.js';
@@ -130,10 +131,11 @@ export class Tiles {
     this.sparkedAt = performance.now();
     this.sparkedLive = liveMs > 0;
     const until = Math.max(1, liveMs);
-    const width = until / BINS;
-    const shares = this.#shares(p, 0, width, BINS);
-    const lines = { ...jobCounts(this.store, p, 0, width, BINS), ...shares };
-    const last = Math.ceil((p / until) * BINS);
+    const from = Math.min(Math.max(0, this.store.seenFromMs), until - 1);
+    const width = (until - from) / BINS;
+    const shares = this.#shares(p, from, width, BINS);
+    const lines = { ...jobCounts(this.store, p, from, width, BINS), ...shares };
+    const last = Math.max(0, Math.ceil((p - from) / width));
     for (const { key, canvas } of this.tiles) {
       if (lines[key]) sparkline(canvas, lines[key], last, BINS);
     }

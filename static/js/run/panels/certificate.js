@@ -3,6 +3,7 @@
 import { Curves } from '../../charts/parts/line-panel.js';
 import { ENDED } from '../../core/sockets/run-end.js';
 import { get, post, remove } from '../../core/api.js';
+import { NEVER } from '../../core/columns/bars.js';
 import { colors } from '../../util/colors.js';
 import { fill, h, setText } from '../../ui/dom.js';
 import { PagePart } from '../../ui/failures/page-part.js';
@@ -86,9 +87,21 @@ export function due({ certificate, status, last_seq: last }) {
   return 'The run has continued since; its final certificate is still to be computed.';
 }
 
+/** True if a certificate bounds something: it was computed, and a job was known. */
+export function claims(/** @type {any} */ certificate) {
+  const { kind, jobs, achieved } = certificate ?? {};
+  return Boolean(kind && kind !== 'none' && jobs !== 0 && !(kind in TIMES && !achieved));
+}
+
+/** What a certificate leaves out; '' while it has all of the jobs that have arrived. */
+export function leftOut(/** @type {any} */ certificate, arrived) {
+  const newer = claims(certificate) ? arrived - certificate.jobs : 0;
+  return newer > 0 ? `Of the jobs known at ${clock(certificate.at_ms)}, without ${plural(newer, 'later job')}.` : '';
+}
+
 /** Sentence with the achieved value, the bound and its proof; '' without a certificate. */
 export function sentence(certificate) {
-  if (!certificate?.kind) return '';
+  if (!certificate?.kind || certificate.jobs === 0) return '';
   if (certificate.kind === 'none') return `No certificate: ${certificate.why}.`;
   if (certificate.kind in TIMES) return timesSentence(certificate);
   const { achieved, bound, ratio, jobs, sampled, training, at_ms: at, slots, seconds } = certificate;
@@ -149,9 +162,10 @@ registerPanel({
 });
 
 class CertificatePanel {
-  constructor({ runId, info, view, playhead }, { element, canvas, legend, note }) {
+  constructor({ runId, store, info, view, playhead }, { element, canvas, legend, note }) {
     this.panel = element;
     this.runId = runId;
+    this.store = store;
     this.note = note;
     this.prices = null;
     this.state = ''; // what is still to come
@@ -216,12 +230,18 @@ class CertificatePanel {
   status(newest) {
     this.newest = newest;
     const { certificate, certifying: computing = false, certificate_queued: queued = false } = newest;
-    const proof = [sentence(certificate), searchSentence(certificate?.search)].filter(Boolean);
+    const said = sentence(certificate);
+    const proof = [claims(certificate) ? said : '', searchSentence(certificate?.search)].filter(Boolean);
     const operator = document.body.dataset.role === 'operator';
     const idle = !computing && !queued && ENDED.includes(newest.status);
     this.request.hidden = !(operator && certificate?.given_up && idle);
     const coming = !proof.length || certificate?.given_up ? 'The certificate is being computed …' : '';
-    this.state = [due(newest), computing ? coming : queued ? QUEUED : ''].filter(Boolean).join(' ');
+    const { arrived_ms: times, length } = this.store.jobs;
+    const arrived = times.subarray(0, length).reduce((sum, ms) => sum + Number(ms !== NEVER), 0);
+    const rest = due(newest) || leftOut(certificate, arrived);
+    this.state = [claims(certificate) ? '' : said, rest, computing ? coming : queued ? QUEUED : '']
+      .filter(Boolean)
+      .join(' ');
     const text = proof.join('\n');
     this.#offerCancel(computing || queued);
     this.panel.hidden = !text && !this.state;
@@ -276,6 +296,7 @@ class CertificatePanel {
       line(this.prices?.curves.length ? 'Curves: prices of the bound, per unit and slot.' : ''),
       line(this.state),
     );
+    this.lead.hidden = !this.lead.childNodes.length;
     if (Boolean(found) === this.folded) return;
     this.folded = Boolean(found);
     this.proof.open = !this.folded;

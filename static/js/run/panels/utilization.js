@@ -12,7 +12,7 @@ registerPanel({
     const models = modelsOf(info);
     const only = models.length === 1 ? models[0] : null;
     const sources = models.map(({ name, utilization }) => ({ name, ...utilization(store, info) }));
-    const chart = utilizationChart(canvas, { phases: info.phases, sources, view, playhead, legend });
+    const chart = utilizationChart(canvas, { phases: info.phases, sources, store, view, playhead, legend });
     const refresh = () => {
       if (only) setText(heading, only.inUse(metrics, store));
       setText(note, chart.note(playhead.ms));

@@ -3,7 +3,11 @@
 import { modelsOf } from '../../models/index.js';
 import { $, fill, h } from '../../ui/dom.js';
 
-/** @typedef {{mark: string, text: string, rows?: string, role?: number}} Mark rows, role: only with such rows, bars */
+/**
+ * A mark, shown only with such rows, such bars, or single bars.
+ *
+ * @typedef {{mark: string, text: string, rows?: string, role?: number, single?: boolean}} Mark
+ */
 
 /**
  * Marks of rows of jobs under every model (gantt/layers/job-marks.js).
@@ -15,11 +19,12 @@ export const OF_JOBS = [
   { mark: 'crossed', text: 'rejected', rows: 'jobs' },
 ];
 
-/** The marks for an order of rows and the bars of a run, each once: [{mark, text}]. */
-export function marksOf(info, order, { bars }) {
+/** The marks for an order of rows and the bars of a run, each once: [{mark, text}]; single: whether bars are drawn. */
+export function marksOf(info, order, { bars }, single = true) {
   const marks = [...modelsOf(info).flatMap(({ legend }) => legend), ...OF_JOBS];
   const hasBars = (role) => role === undefined || bars.role.includes(role);
-  return once(marks.filter(({ rows, role }) => (!rows || rows === order) && hasBars(role)));
+  const drawn = (mark) => (single || !mark.single) && (!mark.rows || mark.rows === order) && hasBars(mark.role);
+  return once(marks.filter(drawn));
 }
 
 const once = (marks) => marks.filter(({ text }, i) => marks.findIndex((other) => other.text === text) === i);
@@ -34,11 +39,11 @@ export function paintMarks(box, marks) {
   );
 }
 
-/** () renders the legend, if its marks have changed: with the order of rows, or with new bars. */
+/** () renders the legend, if its marks have changed: with the rows, with new bars, or where all rows are shaded. */
 export function ganttLegend(gantt, info, store) {
   let painted = '';
   return () => {
-    const marks = marksOf(info, gantt.rows.order, store);
+    const marks = marksOf(info, gantt.rows.order, store, !gantt.allShaded);
     const texts = marks.map(({ text }) => text).join();
     if (texts === painted) return;
     paintMarks($('#gantt-marks'), marks);

@@ -11,6 +11,8 @@ import { url } from '../../ui/address/query.js';
 import { byAge, byJob, byName, byPayoff, byState } from '../../gantt/bar-colors.js';
 
 const REST_MS = 2000;
+const GROUPS = 'These rows show groups of jobs; the rows of jobs have colours.';
+const SHADED = 'All rows in view are shaded; single bars have colours.';
 
 export class ScheduleOptions {
   constructor(gantt, { runId, store, info, playhead }) {
@@ -45,14 +47,15 @@ export class ScheduleOptions {
     onTheme(() => this.paintLegend());
   }
 
-  /** The log has grown, or another time is shown. */
+  /** The log has grown, or something else is drawn. */
   refresh() {
+    this.#offerColours();
     if (this.colour === 'payoff') this.later.ask();
     this.paintLegend();
   }
 
   paintLegend() {
-    const { keys, note } = this.ofJobs ? this.way.legend(colors()) : { keys: [], note: '' };
+    const { keys, note } = this.ofJobs && !this.gantt.allShaded ? this.way.legend(colors()) : { keys: [], note: '' };
     const signature = JSON.stringify([keys, note]);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -86,8 +89,7 @@ export class ScheduleOptions {
       for (const [name, button] of buttons) button.setAttribute('aria-pressed', String(name === order));
       if (this.gantt.rows.order !== order) this.gantt.setOrder(order);
       url.set({ rows: order === 'servers' ? '' : order });
-      $('#gantt-colour').disabled = !this.ofJobs;
-      $('#gantt-colour').title = this.ofJobs ? '' : 'These rows show groups of jobs; the rows of jobs have colours.';
+      this.#offerColours();
       if (this.way) this.paintLegend();
     };
     for (const [order, button] of buttons) button.addEventListener('click', () => choose(order));
@@ -98,15 +100,25 @@ export class ScheduleOptions {
     choose(url.choice('rows', Object.keys(this.orders), 'servers', 'Rows are servers.'));
   }
 
+  /** Names the shade in place of the colours where no row shows single bars. */
+  #offerColours() {
+    const select = $('#gantt-colour');
+    const shaded = this.ofJobs && this.gantt.allShaded;
+    select.disabled = !this.ofJobs || shaded;
+    select.title = shaded ? SHADED : this.ofJobs ? '' : GROUPS;
+    if (this.colour) select.value = shaded ? '' : this.colour;
+  }
+
   #colours() {
     const select = $('#gantt-colour');
     fill(
       select,
+      h('option', { value: '', hidden: true }, 'colour by share'),
       Object.entries(this.paints).map(([value, { text }]) => h('option', { value }, `colour by ${text}`)),
     );
     const choose = (colour) => {
       this.colour = colour;
-      select.value = colour;
+      this.#offerColours();
       this.way = this.paints[colour].way();
       this.gantt.setPaint(this.way.paint);
       url.set({ colour: colour === 'job' ? '' : colour });

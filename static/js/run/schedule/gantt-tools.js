@@ -7,6 +7,8 @@ import { $, setText } from '../../ui/dom.js';
 import { clock } from '../../util/format.js';
 import { EXAMPLE, parseTime } from '../../util/time-text.js';
 
+const MIN_SHOWN_MS = 3_600_000; // of a real cluster that has just been seen for the first time
+
 /**
  * Note on the arrows: what they are, or why there are none; '' if they are switched off.
  *
@@ -39,9 +41,16 @@ export class GanttTools {
     this.#goTo();
   }
 
-  /** Shows the range in which most happens, of a finished run whose address names none; after the first data. */
+  /**
+   * Shows the first range, unless the address names one, after the first data: of a finished run that in which most
+   * happens; of a real cluster that from its first observation on.
+   */
   start() {
-    if (!this.store.finished || !this.view.fitted) return;
+    const { store, view } = this;
+    if (!view.fitted) return;
+    const seen = Math.min(store.seenFromMs, view.extent - MIN_SHOWN_MS);
+    if (seen > 0) view.fitFrom(seen);
+    if (!store.finished) return;
     const range = busyRange(this.store);
     if (!range) return;
     this.view.set(...range);

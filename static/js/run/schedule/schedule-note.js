@@ -5,6 +5,7 @@ import { plural } from '../../util/format.js';
 
 const ALLOCATED = 'allocated share of the most allocated resource of each row';
 const MACHINES = 'shaded by the higher utilization of CPU and network of each machine; zoom in for single groups.';
+const HINTS = /; (?:press \+|zoom in) [^.;]*/; // what to do on the page, of no use in a picture of the schedule
 const WORKERS = 'number of workers relative to its maximum in the row';
 
 /** Measure that the shaded rows of a schedule are shaded by. @param {any} gantt */
@@ -24,6 +25,19 @@ export function shadedBy({ frame, rows }) {
 export function scheduleNote(gantt) {
   const { text, scale } = detailNote(gantt);
   return { text: [text, rowsInView(gantt)].filter(Boolean).join(' '), scale };
+}
+
+/**
+ * [text, whether it is a hint on what to do] of each part of a note.
+ *
+ * @param {string} text
+ * @returns {[string, boolean][]}
+ */
+export function noteParts(text) {
+  const found = HINTS.exec(text);
+  if (!found) return text ? [[text, false]] : [];
+  const [before, after] = [text.slice(0, found.index), text.slice(found.index + found[0].length)];
+  return [[before, false], [found[0], true], ...noteParts(after)];
 }
 
 /** Note on what is drawn in the rows, and whether its shades need a scale. */
@@ -47,7 +61,7 @@ function detailNote(gantt) {
   }
   if (frame.low) {
     const [are, show] = frame.low === 1 ? ['is', 'shows'] : ['are', 'show'];
-    const why = `${plural(frame.low, 'row')} ${are} too short for single bars`;
+    const why = `${plural(frame.low, 'row')}, marked in grey beside the name, ${are} too short for single bars`;
     return { text: `${why} and ${show} the ${shadedBy(gantt)}${taller}.`, scale: true };
   }
   const notes = [

@@ -5,14 +5,14 @@ import { Gantt } from '../../gantt/gantt.js';
 import { drainsOf } from '../../core/ranges/outage-text.js';
 import { wireRows } from '../../gantt/row-controls.js';
 import { modelsOf } from '../../models/index.js';
-import { $, setText } from '../../ui/dom.js';
+import { $, fill, h, setText } from '../../ui/dom.js';
 import { inPanel } from '../../ui/failures/panel-isolation.js';
 import { numbersButton } from '../../ui/table-toggle.js';
 import { Tip } from '../../ui/tooltip.js';
 import { ganttLegend } from './gantt-legend.js';
 import { ScheduleOptions } from './gantt-options.js';
 import { GanttTools } from './gantt-tools.js';
-import { scheduleNote } from './schedule-note.js';
+import { noteParts, scheduleNote } from './schedule-note.js';
 
 export class SchedulePanel {
   /** page: {runId, store, info, view, playhead, transport}; given: onPick, onServer and onFrame of the Gantt. */
@@ -52,7 +52,11 @@ export class SchedulePanel {
     $('#gantt-away').hidden = !byServer || !servers.some((server) => server.away);
     $('#gantt-drains').hidden = !byServer || !servers.some((server) => drainsOf(server, playhead.ms).length);
     $('#gantt-edits').hidden = !store.edits.some(([atMs]) => atMs <= playhead.ms);
-    setText($('#gantt-detail'), text);
+    if ($('#gantt-detail').textContent !== text)
+      fill(
+        $('#gantt-detail'),
+        noteParts(text).map(([part, hint]) => (hint ? h('span', { class: 'hint' }, part) : part)),
+      );
     this.legend?.();
     this.options?.refresh();
     this.tools?.refresh();

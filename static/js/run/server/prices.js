@@ -56,6 +56,7 @@ export class PricesOfServer {
       exact: (t) => (this.priced ? serverPrices(this.priced, info, t) : {}),
       format: priceText,
       y: { ...Y, ticks: TICKS },
+      planned: () => !(this.store.finished && playhead.following),
     });
     numbersButton('prices', () => chart.table((ms) => clock(ms)));
     pictureButton('prices', `run-${this.runId}-${info.cluster.servers[this.server].name}-prices`);

@@ -35,7 +35,7 @@ export class GroupDensity {
     const span = { p, from, msPerPx: (frame.view.to - from) / width };
     this.raster.begin(width, views.length);
     views.forEach(({ row }, i) => {
-      if (row.kind === 'server') this.raster.shade(i, machineUse(segmentsOf(row.index), span, width), frame.c.ramp);
+      if (row.kind === 'server') this.raster.shade(i, machineUse(segmentsOf(row.index), span, width), frame.c.shades);
     });
     this.raster.blit(ctx, area.left, y0, area.right - area.left, rowPx);
   }

@@ -26,7 +26,7 @@ export class SiteUse extends Layer {
     const shares = usedShares(this.store, this.info, frame.p, view.from, (view.to - view.from) / width, width);
     for (const { row, y } of rows) {
       this.raster.begin(width, HALVES.length);
-      HALVES.forEach((half, i) => this.raster.shade(i, shares[half][this.#siteOf(row)], frame.c.ramp));
+      HALVES.forEach((half, i) => this.raster.shade(i, shares[half][this.#siteOf(row)], frame.c.shades));
       this.raster.blit(ctx, area.left, y, area.right - area.left, rowPx / HALVES.length);
       ctx.fillStyle = frame.c.panel;
       ctx.fillRect(area.left, Math.round(y + rowPx / 2), area.right - area.left, 1);
