@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.files.job_table import MISSING, JobTable
 from scheduling.reporting.quantities import counted
+from twin.files.job_table import MISSING, JobTable
 from twin.traces.importing.choice import MAX_INT
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, Source
 from twin.traces.importing.plausible import doubts
