@@ -25,7 +25,7 @@ export const observed = {
   legend: [
     { mark: 'solid', text: 'held by a job' },
     { mark: 'hatch', text: 'held by a suspended job, without its CPUs', role: SUSPENDED }, // only in a Slurm cluster
-    { mark: 'blind', text: 'cluster not seen' },
+    { mark: 'unobserved', text: 'cluster not seen' },
     { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },
     { mark: 'ahead', text: 'forecast' },

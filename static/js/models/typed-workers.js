@@ -21,7 +21,7 @@ export const typedWorkers = {
     { mark: 'solid', text: 'worker' },
     { mark: 'hatch', text: 'parameter server' },
     { mark: 'flight', text: 'upload, or reload of the data of a gang' },
-    { mark: 'torn', text: 'Notched right edge: suspended. Notched left edge: resumed.' },
+    { mark: 'notched', text: 'Notched right edge: suspended. Notched left edge: resumed.' },
   ],
   layers: ({ store, info, redraw }) => [
     new SuspensionLines(store),

@@ -11,7 +11,7 @@ from twin.models import AuditEntry, Connection, Run
 
 CONDITIONS = FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
-LATE_LOOKS = 3  # data that are older than this number of intervals are stale
+STALE_POLLS = 3  # data that are older than this number of intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health
 FIRST_S = 60.0  # a first poll that takes longer is late
 
@@ -32,7 +32,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     now = time.time() if now is None else now
     health = connection.health
     seen_at, failing_since = health.get("last_look_at"), health.get("failing_since")
-    stale_after_ms = LATE_LOOKS * interval_ms(connection) + HEALTH_MS
+    stale_after_ms = STALE_POLLS * interval_ms(connection) + HEALTH_MS
 
     def found(state: str, since: float | None, message: str = "") -> Condition:
         return Condition(state, since, message, seen_at, stale_after_ms)

@@ -330,7 +330,7 @@ export class Curves {
           value,
         );
       }),
-      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'blind' }), 'cluster not seen') : null,
+      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'unobserved' }), 'cluster not seen') : null,
     );
   }
 
