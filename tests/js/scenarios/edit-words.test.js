@@ -68,13 +68,7 @@ test('the audit list states times and edits in words', () => {
 
 test('actions of the audit list have titles', () => {
   const titles = ['run.start', 'alert_rule.change', 'acting.stop', 'plan.applied', 'connection.test'].map(actionTitle);
-  assert.deepEqual(titles, [
-    'Start run',
-    'Change alert rule',
-    'Stop all plans',
-    'Apply plan',
-    'Test connection',
-  ]);
+  assert.deepEqual(titles, ['Start run', 'Change alert rule', 'Stop all plans', 'Apply plan', 'Test connection']);
 });
 
 test('only an edit that came with the fork is past: any other can be changed or removed', () => {
