@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments._grid import Instance
 from scheduling.model.values import Cluster, Job, Server
-from scheduling.slotted.workload_oasis import draw_utility
+from scheduling.slotted.workload_oasis import sampled_utility
 
 SLOT_MS, SLOTS, JOBS = 1_200_000, 10, 12
 ARRIVAL_SLOTS = 9
@@ -55,5 +55,5 @@ def _job(rng: np.random.Generator, id_: str, at_ms: int) -> Job:
         worker=(gpu * 1000, cpu * 1000, memory * 1000, 5_000, mbps),
         ps=(0, int(rng.integers(1, 6)) * 1000, int(rng.integers(2, 11)) * 1000, 5_000,
             int(rng.integers(mbps, 3_001))),
-        requested_workers=workers, utility=draw_utility(rng),
+        requested_workers=workers, utility=sampled_utility(rng),
     )  # fmt: skip

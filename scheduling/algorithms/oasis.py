@@ -249,7 +249,7 @@ class Oasis(PriceBased):
         first = self._submitted(now_ms)
         reason = impossible(job, self.needed, self.fits, self.training)
         row = self._converted(job)
-        reason = reason or self._hopeless(row, first, most_workers)
+        reason = reason or self._ends_too_late(row, first, most_workers)
         if reason is not None:
             return reason
         need = oasis_worker_slots(row, self.cluster.slot_ms)
@@ -284,7 +284,7 @@ class Oasis(PriceBased):
     def _least(self, jobs: Sequence[Job], slot_ms: int) -> list[int]:
         return _least_slots([self._converted(job) for job in jobs], slot_ms)
 
-    def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
+    def _ends_too_late(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""
         assert job.num_chunks is not None
         left = max(0, self._end(first) - first)

@@ -201,7 +201,7 @@ class PdOrs(PriceBased):
             if quote is None or not quote.put_off(slot):
                 found = self._inspect(now_ms, moved, None)
                 quote = None if isinstance(found, Reason) else found
-            answer = False if quote is None or self._hopeless(moved, slot, None) else quote.clear()
+            answer = False if quote is None or self._ends_too_late(moved, slot, None) else quote.clear()
             yield self.quote(now_ms, moved).admitted if answer is None else answer
 
     def clone(self) -> PdOrs:
@@ -275,14 +275,14 @@ class PdOrs(PriceBased):
     def _inspect(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
         """Options of a job that arrives now, or the reason why it has none."""
         first = self._submitted(now_ms)
-        reason = impossible(job, self.needs, self.fits, "pd-ors") or self._hopeless(job, first, most_workers)
+        reason = impossible(job, self.needs, self.fits, "pd-ors") or self._ends_too_late(job, first, most_workers)
         if reason is not None:
             return reason
         seed = (self.seed, *job.id.encode())
         kinds = self.kinds[: self._end(first)]
         return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, kinds, self.search, seed, most_workers)
 
-    def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
+    def _ends_too_late(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""
         left = max(0, self._end(first) - first)
         need = _least_slots(job, most_workers or job.global_batch or 1, self.cluster.slot_ms)

@@ -36,7 +36,7 @@ from scheduling.model.values import Cluster
 from scheduling.slotted.oasis.quote import most_at_once
 from scheduling.slotted.replanning.lead_quote import LeadQuote
 from scheduling.slotted.replanning.plans import OpenJob, Plan, jobs_of, rows_of, state_of
-from scheduling.slotted.replanning.reasons import REASONS, given, hopeless, moved, withdrawn
+from scheduling.slotted.replanning.reasons import REASONS, given, moved, never_pays, withdrawn
 
 START, FIRST_PLAN, NEVER = "start", "arrival", "never"
 
@@ -103,7 +103,7 @@ class Replanning(Oasis):
         return NOTHING
 
     def on_slot(self, now_ms: int, slot: int) -> Decision:
-        verdicts = self._reject_hopeless(now_ms, slot)
+        verdicts = self._reject_unpayable(now_ms, slot)
         fresh = [job for job in self.fresh if job in self.open]
         self.fresh = []
         waiting = [job for job, own in self.open.items() if own.plan is None]
@@ -136,13 +136,13 @@ class Replanning(Oasis):
         self.open = jobs_of(state)
         self.fresh = [int(job) for job in state["fresh"]]
 
-    def _reject_hopeless(self, now_ms: int, slot: int) -> list[Verdict]:
+    def _reject_unpayable(self, now_ms: int, slot: int) -> list[Verdict]:
         """Rejections of the waiting jobs that never pay, whatever the others do."""
         verdicts = []
         for job in [job for job, own in self.open.items() if own.plan is None]:
             quote = self._quote(now_ms, slot, job)
             if isinstance(quote, Reason) or (most := quote.bound()) <= 0:
-                reason = quote if isinstance(quote, Reason) else hopeless(most)
+                reason = quote if isinstance(quote, Reason) else never_pays(most)
                 verdicts.append(Verdict(job, "rejected", reason))
                 del self.open[job]
         return verdicts

@@ -83,7 +83,7 @@ class Rrh(ReallocatingScheduler):
         self._forget(job)
         return super().on_completion(now_ms, job)
 
-    def hopeless(self, job: int, shape: Shape) -> Reason | None:
+    def cannot_start(self, job: int, shape: Shape) -> Reason | None:
         row, workers = self.jobs[job], self._gang(job, shape)
         for role, demand, count in (("worker", row.worker, workers), ("ps", row.ps, shape.ps_of(workers))):
             assert demand is not None

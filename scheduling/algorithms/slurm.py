@@ -30,7 +30,7 @@ from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler
 from scheduling.slotted.gang_queue import Units
 from scheduling.slotted.gangs.packing import WORKER
 from scheduling.slotted.slurm.best_fit import BestFit, bits
-from scheduling.slotted.slurm.ends import STEP_MS, Ending, Outlook
+from scheduling.slotted.slurm.ends import STEP_MS, Ending, EndsByServers
 from scheduling.slotted.slurm.passes import Passes, moments_of
 from scheduling.slotted.slurm.planned import Planned
 
@@ -233,27 +233,27 @@ class Slurm(BackfillScheduler):
         first = slot // self.resolution * self.resolution
         last = (slot + self.window) // self.resolution * self.resolution
         planned = Planned(first, max(last, first + 1), (1 << len(self.cluster.servers)) - 1)
-        walk, considered, outlook = self._walk(now_ms), 0, self._outlook()
+        walk, considered, ends = self._walk(now_ms), 0, self._ends_by_servers()
         while considered < self.parameters.depth and (job := walk.next()) is not None:
             if self.over_quota(job):
                 continue
             considered += 1
-            found = self._earliest(job, slot, planned, outlook)
+            found = self._earliest(job, slot, planned, ends)
             if found is None:
                 continue
             begin, units = found
             if begin <= slot:
                 self._begin(starts, now_ms, job, units)
-                outlook = self._outlook()
+                ends = self._ends_by_servers()
             elif begin <= slot + self.window:
                 planned.reserve(*self._rounded(begin, job), _on(units))
 
-    def _earliest(self, job: int, slot: int, planned: Planned, outlook: Outlook) -> tuple[int, Units] | None:
+    def _earliest(self, job: int, slot: int, planned: Planned, ends: EndsByServers) -> tuple[int, Units] | None:
         """The first slot at which the job fits beside all reservations, as far as Slurm looks; None without one."""
         start: int | None = slot
         while start is not None:
             servers, later = planned.open(start, start + self.estimates[job], self._available(job))
-            found = self._expected(job, slot, servers, outlook)
+            found = self._expected(job, slot, servers, ends)
             if found is not None:
                 begin = max(start, found[0])
                 if begin <= slot:
@@ -265,14 +265,14 @@ class Slurm(BackfillScheduler):
             start = later
         return None
 
-    def _expected(self, job: int, slot: int, servers: int, outlook: Outlook) -> tuple[int, Units] | None:
+    def _expected(self, job: int, slot: int, servers: int, ends: EndsByServers) -> tuple[int, Units] | None:
         """Time at which the job fits on these servers, if running jobs end as estimated and no other job starts."""
         gang = self.gangs[job]
         if servers.bit_count() < (gang.workers if self.parameters.spread else 1):
             return None
         if (units := self.choice.choose(gang, self.packing.free, servers)) is not None:
             return slot, units
-        for end, free in outlook.of(servers):
+        for end, free in ends.of(servers):
             if (units := self.choice.choose(gang, free, servers)) is not None:
                 return max(end, slot + 1), units
         return None
@@ -283,8 +283,8 @@ class Slurm(BackfillScheduler):
         first = begin // grid * grid
         return first, max((begin + self.estimates[job]) // grid * grid, first + grid)
 
-    def _outlook(self) -> Outlook:
-        return Outlook(self.packing.free, self._endings, self.step)
+    def _ends_by_servers(self) -> EndsByServers:
+        return EndsByServers(self.packing.free, self._endings, self.step)
 
     def _endings(self) -> list[Ending]:
         found = []

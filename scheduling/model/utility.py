@@ -13,7 +13,7 @@ MEAN_TARGET = 8.0  # slots
 OVERFLOW = 700.0  # exp of more than this is not a double; the utility is 0 there
 
 
-def draw_utility(rng: np.random.Generator) -> Utility:
+def sampled_utility(rng: np.random.Generator) -> Utility:
     """priority [1, 100], target [1, 15] slots, sensitivity 0 | [0.01, 1] | [4, 6] in the shares of MIX."""
     kind = rng.choice(3, p=MIX)
     sensitivity = (0.0, float(rng.uniform(0.01, 1)), float(rng.uniform(4, 6)))[kind]

@@ -70,13 +70,13 @@ class ReallocatingScheduler(BaseScheduler, ABC):
         reason = impossible(self.jobs[job], self.needed, self.room, self.training.name)
         if reason is None:
             shape = self.training.shape(self.jobs[job])
-            reason = self.hopeless(job, shape)
+            reason = self.cannot_start(job, shape)
         if reason is not None:
             return Decision(verdicts=(Verdict(job, "rejected", reason),))
         self.shapes[job] = shape
         return NOTHING
 
-    def hopeless(self, job: int, shape: Shape) -> Reason | None:
+    def cannot_start(self, job: int, shape: Shape) -> Reason | None:
         """Reason why no allocation could ever start the job although each unit fits somewhere."""
         return None if self.servers.pairs(shape) else Reason("gang_fits_nowhere", {"workers": 1, "ps": shape.ps_of(1)})
 

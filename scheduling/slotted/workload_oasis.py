@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.model.utility import draw_utility as draw_utility
+from scheduling.model.utility import sampled_utility as sampled_utility
 from scheduling.model.values import BANDWIDTH, Cluster, Demand, Job, Server, with_bandwidth
 
 # GPU, vCPU, GB: EC2 P2, G3
@@ -73,7 +73,7 @@ def _oasis_job(rng: np.random.Generator, id_: str, arrival_ms: int, variant: str
         worker=worker,
         ps=ps,
         requested_workers=min(int(rng.integers(1, 31)), chunks),
-        utility=draw_utility(rng),
+        utility=sampled_utility(rng),
         provenance=dict.fromkeys(OASIS_PARTS, "drawn"),
     )
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scheduling.model.utility import draw_utility, stretched
+from scheduling.model.utility import sampled_utility, stretched
 from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, shorten
 from scheduling.typed_workers.workers import chunk_times
 
@@ -167,5 +167,5 @@ def _jobs(
             requested_workers=max(1, round(gang_share * chunks)), provenance=provenance,
         )  # fmt: skip
         alone_slots = chunk_times(job).remote / cluster.slot_ms
-        jobs.append(replace(job, utility=stretched(draw_utility(worths), alone_slots)))
+        jobs.append(replace(job, utility=stretched(sampled_utility(worths), alone_slots)))
     return jobs

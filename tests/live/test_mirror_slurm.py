@@ -199,7 +199,7 @@ def killed(cluster, stack, victim):
     process.wait(30)
 
 
-def mended(cluster):
+def repaired(cluster):
     """Gives drained nodes back, releases held jobs, and has nodes register where jobs seem to run for too long."""
     cluster.resume()
     rows = [row.split("|") for row in answer(cluster, "squeue", "-h", "-o", "%i|%t|%r|%M").splitlines()]
@@ -238,7 +238,7 @@ def test_the_mirror_is_what_the_accounting_says_though_processes_are_killed(clus
     keys = []
 
     def few_open():
-        mended(cluster)
+        repaired(cluster)
         return len(cluster.run("squeue", "-h").splitlines()) < MAX_OPEN
 
     while len(keys) < JOBS:
@@ -256,7 +256,7 @@ def test_the_mirror_is_what_the_accounting_says_though_processes_are_killed(clus
             del kills[0]
 
     def all_ended():
-        mended(cluster)
+        repaired(cluster)
         return not cluster.run("squeue", "-h").strip()
 
     wait_until(all_ended, "every job has ended", MAX_WAIT_S)

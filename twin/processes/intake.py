@@ -30,7 +30,7 @@ class Intake:
     def __init__(self, broker: Connection, parent: str, queues: Sequence[str]) -> None:
         self.broker, self.parent, self.queues = broker, parent, queues
         self.idle: dict[str, int] = {}  # process of the pool -> tasks that it had begun when it became idle
-        self.checked_at, self.stood_s = time.monotonic(), 0.0  # time without taking a task although there are some
+        self.checked_at, self.stalled_s = time.monotonic(), 0.0  # time without taking a task although there are some
         self.verdict = ""
 
     def start(self) -> Intake:
@@ -54,8 +54,8 @@ class Intake:
             self.broker.close()
             why = ""
         passed, self.checked_at = min(time.monotonic() - self.checked_at, MAX_CHECK_S), time.monotonic()
-        self.stood_s = self.stood_s + passed if why else 0.0
-        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STALLED_S * processor.overload() else ""
+        self.stalled_s = self.stalled_s + passed if why else 0.0
+        return f"{why} for {self.stalled_s:.0f} s" if self.stalled_s >= STALLED_S * processor.overload() else ""
 
     def _standing(self) -> str:
         """Fault since the last check, as text."""

@@ -30,8 +30,8 @@ class Progress:
     def fault(self) -> str:
         """Fault of a loop that hangs; empty while it runs."""
         at, within_s = self.noted
-        stood_s = time.monotonic() - at
-        return f"has not {self.done} for {stood_s:.0f} s" if stood_s > self.limit_s + within_s else ""
+        stalled_s = time.monotonic() - at
+        return f"has not {self.done} for {stalled_s:.0f} s" if stalled_s > self.limit_s + within_s else ""
 
 
 def calls(within_s: float) -> None:

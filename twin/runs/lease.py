@@ -50,7 +50,7 @@ def take(run_id: int, *, simulated: bool = True, force: bool = False) -> Run | N
 def write(run: Run, **fields: Any) -> None:
     """Update of fields of the run if the epoch is still ours; LeaseLost otherwise."""
     if not Run.objects.filter(pk=run.pk, epoch=run.epoch).update(**fields):
-        raise LeaseLost(f"run {run.pk}: epoch {run.epoch} is over")
+        raise LeaseLost(f"run {run.pk}: lease epoch {run.epoch} has ended")
     for name, value in fields.items():
         setattr(run, name, value)
 

@@ -45,11 +45,11 @@ SURE = ("arrival_ms", "requested_workers")  # every job has them from the source
 
 
 def fill(
-    drafts: Drafts, seed: int, slot_ms: int, tick: Callable[[float], None], clamped: Counter[str]
+    drafts: Drafts, seed: int, slot_ms: int, tick: Callable[[float], None], outside_range: Counter[str]
 ) -> Iterator[JobTable]:
     """The jobs, block by block.
 
-    clamped: counts, by field, the jobs in which it left its paper's range; tick: called with the share done.
+    outside_range: counts, by field, the jobs in which it left its paper's range; tick: called with the share done.
     """
     if len(drafts) > MAX_JOBS:
         raise ImportRefused(
@@ -57,13 +57,13 @@ def fill(
         )
     for first in range(0, len(drafts), BLOCK):
         tick(first / len(drafts))
-        yield _filled(drafts.take(slice(first, first + BLOCK)), seed, slot_ms, clamped)
+        yield _filled(drafts.take(slice(first, first + BLOCK)), seed, slot_ms, outside_range)
 
 
-def _filled(block: Drafts, seed: int, slot_ms: int, clamped: Counter[str]) -> JobTable:
+def _filled(block: Drafts, seed: int, slot_ms: int, outside_range: Counter[str]) -> JobTable:
     draw = Draws(seed, [str(key) for key in block.keys.tolist()])
     columns, origins, ranges = solve(block, draw, slot_ms)
-    clamped.update({name: int(((v < low) | (v > high)).sum()) for name, (v, low, high) in ranges.items()})
+    outside_range.update({name: int(((v < low) | (v > high)).sum()) for name, (v, low, high) in ranges.items()})
     return _table(block, columns, origins)
 
 

@@ -87,7 +87,7 @@ COUNTS = {
     },
 }
 BREAKDOWN = {"name": STRING, "jobs": [INTEGER], **{key: [CELL] for key in BREAKDOWN_METRICS}}
-LIFE = {
+OUTCOME = {
     "state": STRING,
     "start_ms": nullable(INTEGER),
     "finish_ms": nullable(INTEGER),
@@ -173,8 +173,8 @@ SHAPES: dict[str, Shape] = {
                 "model": STRING,
                 "arrived_ms": INTEGER,
                 "kinds": [one_of(*DIFFERENCE_TYPES)],
-                "base": LIFE,
-                "other": LIFE,
+                "base": OUTCOME,
+                "other": OUTCOME,
             }
         ],
     },

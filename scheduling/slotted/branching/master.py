@@ -11,7 +11,7 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 
-from scheduling.slotted.branching.plans import Pieces, Plan, Plans, Range
+from scheduling.slotted.branching.plans import Offers, Plan, Plans, Range
 from scheduling.slotted.certificate_problem import BOTH, PARAMETER_SERVERS, WORKERS, Problem
 
 NONE = np.array([], dtype=np.int32)
@@ -52,7 +52,7 @@ class Master:
             if task.later:
                 self._column(i, task.window, task.later, NONE, np.array([]))
 
-    def add(self, pieces: Pieces, found: list[Plan]) -> None:
+    def add(self, pieces: Offers, found: list[Plan]) -> None:
         """Columns of the plans that it does not have."""
         slots = len(self.bounded)
         for i, plan in enumerate(found):

@@ -27,7 +27,7 @@ class Plan(NamedTuple):
     bought: list[tuple[int, int, float]]
 
 
-class Pieces(NamedTuple):
+class Offers(NamedTuple):
     """Offers of the slots to each task at some prices, [task, slot, piece], the cheapest first; size 0: none left."""
 
     size: np.ndarray  # work
@@ -55,7 +55,7 @@ class Plans:
         """Ranges of the tasks that allow every completion."""
         return [(0, task.window + 1) for task in self.tasks]
 
-    def pieces(self, prices: np.ndarray) -> Pieces:
+    def pieces(self, prices: np.ndarray) -> Offers:
         """prices: [slot, pool, resource], >= 0."""
         worker = self.worker @ (prices[:, WORKERS] + prices[:, BOTH]).T
         ps = self.ps @ (prices[:, PARAMETER_SERVERS] + prices[:, BOTH]).T
@@ -78,7 +78,7 @@ class Plans:
             for kept, part in zip(found, (to[0] - at[0], price, to[2] - at[2], to[3] - at[3]), strict=True):
                 kept.append(part)
             at = to
-        return Pieces(*(np.concatenate(parts, axis=2) if parts else np.zeros((*worker.shape, 0)) for parts in found))
+        return Offers(*(np.concatenate(parts, axis=2) if parts else np.zeros((*worker.shape, 0)) for parts in found))
 
     def best(self, i: int, within: Range, size: list[list[float]], price: list[list[float]]) -> Plan | None:
         """The best plan of task i that completes in the range; None if none does.

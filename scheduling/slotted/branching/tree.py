@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduling.model.values import ModelError
-from scheduling.slotted.branching.plans import Pieces, Plan, Plans, Range
+from scheduling.slotted.branching.plans import Offers, Plan, Plans, Range
 from scheduling.slotted.certificate_problem import Problem
 
 
@@ -58,7 +58,7 @@ def tree_bound(task_problem: Problem, tree: Tree) -> float:
 
 def value_within(
     task_problem: Problem, plans: Plans, prices: np.ndarray, ranges: list[Range]
-) -> tuple[float, Pieces, list[Plan]]:
+) -> tuple[float, Offers, list[Plan]]:
     """(D of the prices over schedules with these completions, the pieces, the best plan of each task).
 
     Minus infinity where a task has no completion left: there is no such schedule.

@@ -104,7 +104,7 @@ class Quote:
 
     def paying(self) -> Plan | None:
         """Plan with a positive payoff if `decide` finds one; mostly without refining, or a search for the best."""
-        if self._hopeless():
+        if self._never_pays():
             return None
         # the best is no worse, and refining makes none worse
         near = near_plan(self.work.need, self.utility, self.options)
@@ -115,7 +115,7 @@ class Quote:
 
     def clear(self) -> bool | None:
         """True if `decide` finds a plan with a positive payoff, None if not quickly known; also after `put_off`."""
-        if self._hopeless():
+        if self._never_pays():
             return False
         if self.rounding is not None:  # draws depend on where the window begins
             return None
@@ -191,7 +191,7 @@ class Quote:
         known = self.outside.tight & (self.search.rounding is None) & (self.slots_internal <= self.slots_external)
         self.options = Options(self.kind, np.tile(gain, (view.kinds, 1)), cost, self.external, self._evaluate, known)
 
-    def _hopeless(self) -> bool:
+    def _never_pays(self) -> bool:
         """True if no plan pays even at the bounds of the costs."""
         bound, _ = self.options.bounds(self.work.need)
         return not (self.utility - bound * (1 - SAFE)).max() > TOLERANCE

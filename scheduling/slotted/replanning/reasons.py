@@ -34,7 +34,7 @@ def withdrawn(old: Plan, gain: float) -> Reason:
     return Reason("replanning.withdrawn", {"before_slot": old.finish, "utility": old.worth, "gain": gain})
 
 
-def hopeless(most: float) -> Reason:
+def never_pays(most: float) -> Reason:
     """Reason for the rejection of a job that never pays; most: its payoff on an empty cluster."""
     return Reason("replanning.hopeless", {"payoff": most})
 

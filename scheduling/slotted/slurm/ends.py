@@ -62,7 +62,7 @@ class Ends:
         return True
 
 
-class Outlook:
+class EndsByServers:
     """The steps for each set of servers that a pass asks for, from what is free and runs now."""
 
     def __init__(self, free: Sequence[int], endings: Callable[[], list[Ending]], step: int) -> None:

@@ -59,12 +59,14 @@ export function presentMetrics(found, table, run = undefined) {
 const reached = ({ title, definition }, value) => ({ title, value, hint: definition });
 
 /** Allocated share of the first thing of the scale, over all sites: of the available servers. */
-function allocated({ measure, scale, sites, curve, unavailable_jobs: stranded = 0 }, over) {
+function allocated({ measure, scale, sites, curve, unavailable_jobs: unavailable = 0 }, over) {
   const total = (amounts) => amounts.reduce((sum, [first]) => sum + first, 0);
   const [used, capacity] = ['used', 'capacity'].map((key) => total(sites.map((site) => site[key])));
   const unit = measure === 'resources' ? THOUSAND : 1;
   const small = capacity ? `${number(used / unit, 0)} of ${number(capacity / unit, 0)}` : '';
-  const parts = [small, stranded ? `without ${plural(stranded, 'job')} on unavailable servers` : ''].filter(Boolean);
+  const parts = [small, unavailable ? `without ${plural(unavailable, 'job')} on unavailable servers` : ''].filter(
+    Boolean,
+  );
   return {
     title: `${scaleTitle(scale[0])} allocation`,
     value: capacity ? percent(used / capacity) : '–',

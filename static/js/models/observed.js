@@ -26,7 +26,7 @@ export const observed = {
     { mark: 'solid', text: 'held by a job', single: true },
     // only in a Slurm cluster
     { mark: 'hatch', text: 'held by a suspended job, without its CPUs', role: SUSPENDED, single: true },
-    { mark: 'blind', text: 'cluster not seen' },
+    { mark: 'unobserved', text: 'cluster not seen' },
     { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },
     { mark: 'ahead', text: 'forecast' },

@@ -21,7 +21,7 @@ export const typedWorkers = {
     { mark: 'solid', text: 'worker', single: true },
     { mark: 'hatch', text: 'parameter server', single: true },
     { mark: 'flight', text: 'upload, or reload of the data of a gang', single: true },
-    { mark: 'torn', text: 'Notched right edge: suspended. Notched left edge: resumed.', single: true },
+    { mark: 'notched', text: 'Notched right edge: suspended. Notched left edge: resumed.', single: true },
   ],
   layers: ({ store, info, redraw }) => [
     new SuspensionLines(store),

@@ -133,7 +133,8 @@ export class Workbench {
         const there = $$(':scope > section', this.columns[name])[place];
         if (there !== section) this.columns[name].insertBefore(section, there ?? null);
       });
-    for (const section of this.#sections()) section.classList.toggle('put-away', this.now.hidden.includes(section.id));
+    for (const section of this.#sections())
+      section.classList.toggle('hidden-panel', this.now.hidden.includes(section.id));
   }
 
   #equip(section) {

@@ -177,9 +177,9 @@ function refused(error, f, errorLine) {
 
 function sentence(scan, { jobs, exact, over }) {
   if (!scan.jobs)
-    return `A cluster is created from ${plural(scan.machines, 'server')} with ${number(scan.gpus_in_machines)} GPUs.`;
-  const machines = scan.machines
-    ? ` A cluster is created from ${plural(scan.machines, 'server')} with ${number(scan.gpus_in_machines)} GPUs.`
+    return `A cluster is created from ${plural(scan.servers, 'server')} with ${number(scan.gpus_of_servers)} GPUs.`;
+  const servers = scan.servers
+    ? ` A cluster is created from ${plural(scan.servers, 'server')} with ${number(scan.gpus_of_servers)} GPUs.`
     : '';
   const all = exact && jobs === scan.jobs;
   const count = all
@@ -187,5 +187,5 @@ function sentence(scan, { jobs, exact, over }) {
     : `${exact ? '' : 'About '}${number(jobs, 0)} of ${plural(scan.jobs, 'job')} selected`;
   const [least, most] = (over ?? []).map(duration);
   const length = over ? `; arrivals span ${least === most ? '' : `${least} to `}${most}` : '';
-  return `${count}${length}.${machines}`;
+  return `${count}${length}.${servers}`;
 }

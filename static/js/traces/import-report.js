@@ -36,7 +36,7 @@ export function account(report, jobs, machines) {
   const parts = [
     [jobs, jobs === 1 ? 'job' : 'jobs'],
     [report.merged ?? 0, 'merged into jobs or servers'],
-    [report.outside_window ?? 0, 'not selected'],
+    [report.not_selected ?? 0, 'not selected'],
     [skipped, 'skipped'],
   ];
   const rest = report.rows - parts.reduce((sum, [count]) => sum + count, 0);
@@ -172,8 +172,8 @@ const mark = ([origin, text]) => [' ', h('span', { class: 'mark', 'data-origin':
  * Field by field: how many jobs have it from the trace, derived, drawn; and how many of them left the papers' range.
  */
 export function provenance(report) {
-  const clamped = report.clamped ?? {};
-  const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])].sort((a, b) =>
+  const outside = report.outside_range ?? {};
+  const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(outside)])].sort((a, b) =>
     fieldTitle(a).localeCompare(fieldTitle(b)),
   );
   const count = (name) => ({
@@ -187,8 +187,8 @@ export function provenance(report) {
     { title: 'Field', cell: (field) => h('span', { title: field }, fieldTitle(field)) },
     ...origins.map(count),
   ];
-  if (Object.keys(clamped).length)
-    columns.push({ title: 'Outside', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
+  if (Object.keys(outside).length)
+    columns.push({ title: 'Outside', number: true, cell: (field) => number(outside[field] ?? 0, 0) });
   return table(columns, fields, { cards: false });
 }
 

@@ -202,11 +202,11 @@ export function printPanel(section, shown = '') {
   const source = h('p', { class: 'note source' }, sourceText(shown));
   section.append(source);
   section.classList.add('printed');
-  document.body.classList.add('prints-one');
+  document.body.classList.add('prints-panel');
   const after = () => {
     source.remove();
     section.classList.remove('printed');
-    document.body.classList.remove('prints-one');
+    document.body.classList.remove('prints-panel');
   };
   addEventListener('afterprint', after, { once: true });
   print();

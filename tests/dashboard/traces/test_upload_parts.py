@@ -56,7 +56,7 @@ def scanned(operator) -> dict:
 
 def test_a_look_shows_arrivals_sizes_groups_and_what_is_skipped(scanned):
     scan = scanned["scan"]
-    assert (scan["format"], scan["jobs"], scan["machines"]) == ("philly_derived", 3, 0)
+    assert (scan["format"], scan["jobs"], scan["servers"]) == ("philly_derived", 3, 0)
     assert sum(scan["arrivals"]["counts"]) == 3
     assert scan["arrivals"]["ranks"] == [[1, 0], [2, 10_000], [3, 20_000]]
     assert scan["gpus"] == [[1.0, 1], [4.0, 2]]

@@ -88,8 +88,8 @@ test('metrics have their values, their totals and the end of their curves', () =
   const { value, hint } = suspended.find(({ title }) => title === 'Suspended');
   assert.deepEqual([value, hint.toLowerCase()], ['3', MEANING.suspended]);
   assert.equal(by['Proved share of the optimum'], undefined);
-  const stranded = presentMetrics({ ...FOUND, load: { ...LOAD, unavailable_jobs: 2 } }, TABLE)[0];
-  assert.equal(stranded.hint, '2 of 4, without 2 jobs on unavailable servers. Curve: the last 1h of simulated time');
+  const unavailable = presentMetrics({ ...FOUND, load: { ...LOAD, unavailable_jobs: 2 } }, TABLE)[0];
+  assert.equal(unavailable.hint, '2 of 4, without 2 jobs on unavailable servers. Curve: the last 1h of simulated time');
   const proved = presentMetrics({ ...FOUND, utility: 12.34, certificate: { kind: 'lp', ratio: 0.534 } }, TABLE);
   assert.deepEqual(
     proved.slice(-2).map(({ title, value }) => `${title} ${value}`),

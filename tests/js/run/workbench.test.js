@@ -47,7 +47,7 @@ test('the menu of a panel moves, hides and enlarges it, and the page keeps that 
   choose('panel-c', 'Move to the main column');
   assert.deepEqual([ids('main'), ids('side')], [['panel-b', 'panel-a', 'panel-c'], []]);
   choose('panel-b', 'Hide');
-  assert.ok($('#panel-b').classList.contains('put-away'));
+  assert.ok($('#panel-b').classList.contains('hidden-panel'));
   choose('panel-a', 'Enlarge');
   assert.ok($('#panel-a').classList.contains('enlarged'));
   window.dispatchEvent(new window.KeyboardEvent('keydown', { key: 'Escape' }));
@@ -61,7 +61,7 @@ test('the menu of a panel moves, hides and enlarges it, and the page keeps that 
   open('/', PANELS);
   bench({ kept: JSON.parse(JSON.stringify(kept.at(-1))) });
   assert.deepEqual(ids('main'), ['panel-b', 'panel-a', 'panel-c']);
-  assert.ok($('#panel-b').classList.contains('put-away'));
+  assert.ok($('#panel-b').classList.contains('hidden-panel'));
 });
 
 test('a narrow window has no side column to move to, and panels of other runs are not listed', needsPage, () => {

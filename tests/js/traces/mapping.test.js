@@ -95,7 +95,7 @@ test('recognized formats are named by their titles, as in the list of formats', 
 });
 
 test('the account of an import counts the rows that list machines, and is none if it does not add up', () => {
-  const report = (rows) => ({ rows, outside_window: 155, skipped_counts: {} });
+  const report = (rows) => ({ rows, not_selected: 155, skipped_counts: {} });
   assert.equal(
     account(report(196), 40, 16),
     '196 rows read = 40 jobs + 1 row of 16 servers + 155 not selected + 0 skipped',

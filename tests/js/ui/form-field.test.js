@@ -37,7 +37,7 @@ test('an error is announced as one', needsPage, () => {
 
 const SCAN = {
   jobs: 9,
-  machines: 0,
+  servers: 0,
   arrivals: { from_ms: 0, bin_ms: 7_200_000, counts: [9] },
   report: { slot_ms: 60_000 },
 };

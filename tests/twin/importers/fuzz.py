@@ -130,7 +130,7 @@ def outcome(folder: Path, name: str, parts: list[bytes], format: str, reading: R
         if isinstance(error, KeyboardInterrupt):
             raise
         return Outcome("fault", f"{type(error).__name__}: {traceback.format_exc()}")
-    known = report["imported"] + report["merged"] + report["outside_window"] + sum(report["skipped_counts"].values())
+    known = report["imported"] + report["merged"] + report["not_selected"] + sum(report["skipped_counts"].values())
     if report["rows"] > known:
         return Outcome("fault", f"{report['rows']} rows, but {known} are accounted for")
     return Outcome("imported", "; ".join(sorted(report["skipped_counts"])))

@@ -198,13 +198,13 @@ def test_no_table_makes_an_importer_fail(tmp_path, format, rows):
     """Any cells under a good header: a result that accounts for every row, or a refusal."""
     path = tmp_path / "upload"
     path.write_bytes("\n".join([HEADERS[format], *rows]).encode("utf-8", "surrogatepass"))
-    refused, report = "", {"rows": 0, "imported": 0, "outside_window": 0, "skipped": []}
+    refused, report = "", {"rows": 0, "imported": 0, "not_selected": 0, "skipped": []}
     try:
         report = read(path, filename="f.csv", format=format).report
     except ImportRefused as refusal:
         refused = str(refusal)
     assert refused == "" or refused.startswith("f.csv: ")
-    assert report["rows"] == report["imported"] + report["outside_window"] + len(report["skipped"])
+    assert report["rows"] == report["imported"] + report["not_selected"] + len(report["skipped"])
 
 
 @settings(max_examples=cases(150, 20), suppress_health_check=[HealthCheck.function_scoped_fixture])

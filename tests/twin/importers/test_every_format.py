@@ -80,7 +80,7 @@ def _read(folder, name, parts, format="auto"):
 def _accounted(report) -> bool:
     """Machines may come several from a row, so only lists of jobs add up."""
     skipped = sum(report["skipped_counts"].values())
-    return report["rows"] <= report["imported"] + report["merged"] + report["outside_window"] + skipped
+    return report["rows"] <= report["imported"] + report["merged"] + report["not_selected"] + skipped
 
 
 WHOLE = {"cluster_spec", "jobs_jsonl", "jobs_swf"}  # have one row, or are refused as a whole

@@ -48,7 +48,7 @@ def test_it_says_where_each_field_comes_from(philly):
     assert provenance["requested_workers"] == {"trace": 24_134}
     assert provenance["minibatch_ms"] == {"derived": 24_134}
     assert provenance["utility"] == {"drawn": 24_134}
-    assert philly.report["clamped"]["epochs"] == sum(not 50 <= job.epochs <= 200 for job in philly.jobs) > 10_000
+    assert philly.report["outside_range"]["epochs"] == sum(not 50 <= job.epochs <= 200 for job in philly.jobs) > 10_000
 
 
 def test_another_seed_changes_only_what_is_sampled(traces, philly):

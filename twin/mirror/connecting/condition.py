@@ -13,7 +13,7 @@ from twin.models import AuditEntry, Connection, Run
 
 CONDITIONS = FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
-LATE_LOOKS = 3  # data that are older than this number of intervals are stale
+STALE_POLLS = 3  # data that are older than this number of intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health
 SILENT_MS = 60_000  # a cluster that reports by itself and has not done so for longer is stale
 FIRST_S = 60.0  # a first poll that takes longer is late
@@ -38,7 +38,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     now = time.time() if now is None else now
     health = connection.health
     polled_at, failing_since, contact_at = (health.get(key) for key in ("last_look_at", "failing_since", "contact_at"))
-    late_ms = LATE_LOOKS * interval_ms(connection) + HEALTH_MS
+    late_ms = STALE_POLLS * interval_ms(connection) + HEALTH_MS
 
     def found(state: str, since: float | None, message: str = "") -> Condition:
         stale_after_ms = late_ms if contact_at is None else max(late_ms, SILENT_MS)

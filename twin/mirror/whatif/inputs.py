@@ -35,23 +35,23 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
     spec = trace.clusters.first() if trace is not None else None
     if trace is not None and spec is not None:
         return trace, spec
-    at, jobs, machines = run.moment(at_ms), len(found.table), len(found.cluster.servers)
+    at, jobs, servers = run.moment(at_ms), len(found.table), len(found.cluster.servers)
     report = {
         "format": FORMAT,
         "rows": jobs + found.cut.left_out.total(),
         "imported": jobs,
         "jobs": jobs,
-        "machines": machines,
+        "servers": servers,
         "skipped": [],
         "skipped_counts": dict(found.cut.left_out),
         "provenance": _provenance(found),
-        "clamped": {},
+        "outside_range": {},
         "notes": sentences(found),
         "slot_ms": found.cluster.slot_ms,
         "seed": 0,
         "cut": {"run": run.pk, "trace": run.scenario.trace_id, "at_ms": at_ms},
         "merged": 0,
-        "outside_window": 0,
+        "not_selected": 0,
         "summary": f"{counted(jobs, 'job')} cut from run {run.pk}, {found.cut.left_out.total():,} left out",
     }
     trace = Trace.objects.create(
@@ -62,7 +62,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         progress=1,
         began_at=run.began_at,
         job_count=jobs,
-        server_count=machines,
+        server_count=servers,
         checksum=checksum,
         jobs=pack_jobs([found.table]),
         report=report,
@@ -73,7 +73,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         source=f"run {run.pk} at {at}",
         trace=trace,
         spec=cluster_to_dict(found.cluster),
-        server_count=machines,
+        server_count=servers,
     )
     return trace, spec
 

@@ -94,7 +94,7 @@ class _Log(Accounts):
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading, local=True)
-        self.rows = self.steps = self.mended = 0
+        self.rows = self.steps = self.repaired = 0
         self.elapsed = False
         self.jobs: set[str] = set()  # every job that has a row, imported or not
         self.strays: list[tuple[int, int, str]] = []  # (file, line, step) before its job
@@ -117,8 +117,8 @@ class _Log(Accounts):
         ]
         if self.steps:
             notes.append(f"Merged into their jobs: {counted(self.steps, 'row')} of job steps; a job's own row counts.")
-        if self.mended:
-            notes.append(f"Repaired: {counted(self.mended, 'row')} with a | in a job name or command.")
+        if self.repaired:
+            notes.append(f"Repaired: {counted(self.repaired, 'row')} with a | in a job name or command.")
         return notes
 
 
@@ -140,9 +140,9 @@ def _read_rows(source: Source, options: ReadOptions, log: _Log, skipped: Skipped
                 continue
             cells = raw.decode("utf-8", "replace").split("|")
             if len(cells) != shape.width:
-                cells, found = shape.mended(cells), len(cells)
+                cells, found = shape.repaired(cells), len(cells)
                 if cells:
-                    log.mended += 1
+                    log.repaired += 1
                 else:
                     log.rows += 1
                     skipped.add(
@@ -170,7 +170,7 @@ class _Shape:
         self.places = {name: names.index(name) for name in wanted if name in names}
         self.free = sorted(names.index(name) for name in FREE if name in names)
 
-    def mended(self, cells: list[str]) -> list[str]:
+    def repaired(self, cells: list[str]) -> list[str]:
         """The cells with those that a | in a text made put together again; none where it is not clear how."""
         extra = len(cells) - self.width
         if extra == 1 and not self.closed and not cells[-1].strip():

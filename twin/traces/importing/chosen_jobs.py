@@ -20,7 +20,12 @@ PREVIEW = 20  # jobs that a page shows
 
 
 def chosen_jobs(
-    parts: Sequence[Part], choice: Choice, seed: int, slot_ms: int, tick: Callable[[float], None], clamped: Counter[str]
+    parts: Sequence[Part],
+    choice: Choice,
+    seed: int,
+    slot_ms: int,
+    tick: Callable[[float], None],
+    outside_range: Counter[str],
 ) -> Iterator[JobTable]:
     """The chosen jobs, with sampled values of what the trace lacks."""
     for part in parts:
@@ -29,7 +34,7 @@ def chosen_jobs(
             rows = choice.rows(drafts.arrival_ms, drafts.known.get("group"), partial(_draws, seed, drafts.keys))
             chosen = drafts.take(rows)
             yield from synthesis.fill(
-                replace(chosen, arrival_ms=choice.arrivals(chosen.arrival_ms)), seed, slot_ms, tick, clamped
+                replace(chosen, arrival_ms=choice.arrivals(chosen.arrival_ms)), seed, slot_ms, tick, outside_range
             )
         elif jobs is not None:
             whole = jobs.take(choice.rows(jobs.columns["arrival_ms"], None, partial(_draws, seed, jobs.ids)))

@@ -50,15 +50,15 @@ def read(
         uploads, filename, format, mapping, seed, slot_ms, reading, part_of(progress, 0, 0.6), cancelled
     )
     slot, name = slot_ms or synthesis.SLOT_MS, parts[0].file
-    origins, clamped, preview = Origins(), Counter[str](), FirstJobs(PREVIEW)
-    tables = chosen_jobs(parts, choice, seed, slot, ticking(part_of(progress, 0.6, 1), cancelled), clamped)
+    origins, outside_range, preview = Origins(), Counter[str](), FirstJobs(PREVIEW)
+    tables = chosen_jobs(parts, choice, seed, slot, ticking(part_of(progress, 0.6, 1), cancelled), outside_range)
     try:
         jobs = PackedJobs.of(_watched(tables, origins, preview))
     except (ImportRefused, ModelError) as error:
         raise named_refusal(name, error) from error
     reads = [part.read for part in parts]
     cluster = next((read.cluster for read in reads if read.cluster), None)
-    report = build_report([part.format for part in parts], reads, jobs.count, origins, clamped, seed, slot)
+    report = build_report([part.format for part in parts], reads, jobs.count, origins, outside_range, seed, slot)
     if not jobs.count and cluster is None:
         raise ImportRefused(f"{name}: no jobs remain to import: {report['summary']}")
     progress(1.0)

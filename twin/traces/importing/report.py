@@ -79,21 +79,21 @@ def build_report(
     reads: Sequence[Read],
     jobs: int,
     origins: Origins,
-    clamped: Counter[str],
+    outside_range: Counter[str],
     seed: int,
     slot_ms: int,
 ) -> dict[str, Any]:
-    """rows = jobs and machines imported + outside the choice + merged + skipped, and the counts behind each."""
+    """rows = jobs and servers imported + outside the choice + merged + skipped, and the counts behind each."""
     rows = sum(read.rows for read in reads)
     skipped = sum(len(read.skipped) for read in reads)
     merged = sum(read.merged for read in reads)
-    machines = sum(len(read.cluster.servers) for read in reads if read.cluster)
+    servers = sum(len(read.cluster.servers) for read in reads if read.cluster)
     drafted = sum(
         len(found) for read in reads if (found := read.drafts if read.drafts is not None else read.jobs) is not None
     )
     outside = drafted - jobs
-    left = rows - drafted - merged - skipped  # rows of machines, of which one may be many machines
-    if left < 0 or (left > 0 and not machines):
+    left = rows - drafted - merged - skipped  # rows of servers, of which one may be many servers
+    if left < 0 or (left > 0 and not servers):
         raise ImportRefused(
             f"{counted(rows, 'row')} read, but {counted(drafted, 'job')}, {merged:,} merged and {skipped:,} skipped "
             "rows do not add up to that; this is an error of the importer: please report it with the file"
@@ -101,8 +101,8 @@ def build_report(
     parts = [f"{counted(rows, 'row')} read"]
     if drafted:
         parts.append(f"{counted(jobs, 'job')} imported")
-    if machines:
-        parts.append(f"{counted(machines, 'server')} imported")
+    if servers:
+        parts.append(f"{counted(servers, 'server')} imported")
     if merged:
         parts.append(f"{merged:,} merged into jobs or servers")
     if outside:
@@ -116,15 +116,15 @@ def build_report(
     return {
         "format": " + ".join(formats),
         "rows": rows,
-        "imported": jobs + machines,
+        "imported": jobs + servers,
         "jobs": jobs,
-        "machines": machines,
+        "servers": servers,
         "merged": merged,
-        "outside_window": outside,
+        "not_selected": outside,
         "skipped": sorted(listed, key=lambda row: (row["file"], row["line"])),
         "skipped_counts": dict(counts),
         "provenance": origins.plain(),
-        "clamped": {name: count for name, count in sorted(clamped.items()) if count},
+        "outside_range": {name: count for name, count in sorted(outside_range.items()) if count},
         "notes": [note for read in reads for note in read.notes],
         "warnings": doubts(reads),
         "lines": sum(read.lines for read in reads),

@@ -20,7 +20,7 @@ MAX_GROUPS = 200  # virtual clusters that are named; the others are counted toge
 
 
 def summary_of(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
-    """{format, report, jobs, machines, arrivals, gpus, workers, run_ms, groups, preview}; all jobs, before any choice.
+    """{format, report, jobs, servers, arrivals, gpus, workers, run_ms, groups, preview}; all jobs, before any choice.
 
     gpus: the sizes of the jobs in GPUs; None where jobs have none or not all are known: then `workers` has the sizes.
     """
@@ -32,8 +32,8 @@ def summary_of(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]
         "format": report["format"],
         "report": report,
         "jobs": len(arrival),
-        "machines": sum(len(read.cluster.servers) for read in reads if read.cluster),
-        "gpus_in_machines": sum(s.capacity[GPU] for read in reads if read.cluster for s in read.cluster.servers) / 1000,
+        "servers": sum(len(read.cluster.servers) for read in reads if read.cluster),
+        "gpus_of_servers": sum(s.capacity[GPU] for read in reads if read.cluster for s in read.cluster.servers) / 1000,
         "arrivals": _histogram(arrival),
         "gpus": None,
         "workers": None,

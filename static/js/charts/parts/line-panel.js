@@ -316,7 +316,7 @@ export class Curves {
           value,
         );
       }),
-      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'blind' }), 'cluster not seen') : null,
+      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'unobserved' }), 'cluster not seen') : null,
       planned ? h('span', { class: 'planned-key' }, h('i', { class: 'pale' }), 'planned, after the time shown') : null,
     );
   }

@@ -53,7 +53,7 @@ const errorColumns = (first) => [
   },
 ];
 
-function rivals({ starts, best }) {
+function methods({ starts, best }) {
   const rows = starts
     .filter(({ total }) => total.count)
     .map((one) => ({ ...one, errors: one.total, title: one.method === best ? `${one.title} (in use)` : one.title }));
@@ -173,7 +173,7 @@ async function load() {
   for (const part of $$('[data-part]')) part.hidden = !errors.starts;
   if (!errors.starts) return true;
   fill($('#summary'), summary(answer));
-  fill($('#rivals'), rivals(errors));
+  fill($('#methods'), methods(errors));
   fill($('#leads'), leads(errors));
   fill($('#run-times'), runTimes(errors));
   return true;

@@ -25,7 +25,7 @@ export function paintReady(trace, { id }) {
     ['Jobs', number(trace.job_count, 0)],
     ['Servers', number(trace.server_count, 0)],
     ['Merged', number(report.merged ?? 0, 0)],
-    ['Not selected', number(report.outside_window ?? 0, 0)],
+    ['Not selected', number(report.not_selected ?? 0, 0)],
     ['Skipped', number(skippedTotal(report), 0)],
   ]);
   const link = (kind) => h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}` }, `jobs.${kind}`);
@@ -44,7 +44,7 @@ export function paintReady(trace, { id }) {
   fill($('#provenance'), provenance(report));
   const origins = Object.values(report.provenance ?? {}).flatMap(Object.keys);
   $('#of-durations').hidden = !origins.some((origin) => OF_DURATIONS.includes(origin));
-  $('#outside').hidden = !Object.keys(report.clamped ?? {}).length;
+  $('#outside').hidden = !Object.keys(report.outside_range ?? {}).length;
   paintRows(
     report,
     trace.preview ?? [],

@@ -34,7 +34,7 @@ export function paintScan(trace, { operator, formats, load }) {
     h(
       'p',
       {},
-      `${found(report, scan.jobs, scan.machines)}. `,
+      `${found(report, scan.jobs, scan.servers)}. `,
       h('span', { class: 'muted' }, 'Nothing has been imported yet.'),
     ),
     warnings(report),
@@ -43,7 +43,7 @@ export function paintScan(trace, { operator, formats, load }) {
   tiles($('#tiles'), [
     ['Rows read', number(report.rows, 0)],
     ['Jobs', number(scan.jobs, 0)],
-    ['Servers', number(scan.machines, 0)],
+    ['Servers', number(scan.servers, 0)],
     ['Skipped', number(skippedTotal(report), 0)],
     ...(scan.run_ms
       ? [

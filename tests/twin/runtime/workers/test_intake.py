@@ -42,7 +42,7 @@ def child():
 def stands(watch):
     """Two checks, as if each came after a long time: the first sees what is idle."""
     watch.check()
-    watch.stood_s = intake.STALLED_S
+    watch.stalled_s = intake.STALLED_S
     return watch.check()
 
 
@@ -71,7 +71,7 @@ def test_a_process_that_works_or_has_just_worked_is_not_idle(broker):
     with heartbeat.doing("run 2"):
         pass
     pulse.beat()
-    watch.stood_s = intake.STALLED_S
+    watch.stalled_s = intake.STALLED_S
     assert watch.check() == ""
 
 
@@ -84,7 +84,7 @@ def test_on_an_overloaded_machine_a_worker_has_proportionally_longer(broker, mon
     monkeypatch.setattr(processor, "overload", lambda: 10.0)
     watch = Intake(broker, MAIN, ["runs"])
     assert stands(watch) == ""
-    watch.stood_s = 10 * intake.STALLED_S
+    watch.stalled_s = 10 * intake.STALLED_S
     assert watch.check().startswith("has had no responding process for 6")
 
 

@@ -29,7 +29,7 @@ def test_a_lease_that_ran_out_is_taken_and_the_first_holder_may_no_longer_write(
     first = lease.take(run.pk)
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert lease.take(run.pk).epoch == 2
-    with pytest.raises(LeaseLost, match="epoch 1 is over"):
+    with pytest.raises(LeaseLost, match="lease epoch 1 has ended"):
         lease.write(first, message="from the grave")
     lease.release(first)  # and it cannot give away what is not its own
     assert lease.take(run.pk) is None

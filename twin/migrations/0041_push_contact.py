@@ -13,7 +13,7 @@ def from_events(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("twin", "0039_forecast_ends"),
+        ("twin", "0040_words_of_import_reports"),
     ]
 
     operations = [
