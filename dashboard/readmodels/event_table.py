@@ -166,7 +166,10 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind in ("server_added", "server_set"):
         states = ", ".join(data[name] for name in ("state", "reason") if data.get(name))
         name = data["fields"]["name"]
-        return f"server {name} {'added' if kind == 'server_added' else 'changed'}" + (f": {states}" if states else "")
+        changed = "added" if kind == "server_added" else "changed"
+        if kind == "server_set" and "since_ms" in data:  # of a real cluster, which said so later
+            changed += f" at {moment(data['since_ms'] // 1_000 * 1_000)}"
+        return f"server {name} {changed}" + (f": {states}" if states else "")
     if kind == "gap":
         return f"no poll of the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
     if kind == "reserved":

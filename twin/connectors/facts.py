@@ -131,6 +131,7 @@ class NodeFact:
 
     since_ms     when it became available, draining or unavailable, in the cluster's time; None where the cluster does
                  not say
+    capacity_since_ms  since when it has had its GPUs, CPUs and memory; None likewise, and of one that always had them
     """
 
     name: str
@@ -142,6 +143,7 @@ class NodeFact:
     queues: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     since_ms: int | None = None
+    capacity_since_ms: int | None = None
 
     def __post_init__(self) -> None:
         if self.state not in NODE_STATES:

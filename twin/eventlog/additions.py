@@ -69,7 +69,7 @@ class Additions:
                         if "since_ms" in data:
                             self.added[data["server"]] = data["since_ms"]
                     elif (was := servers[data["server"]].capacity) != server.capacity:
-                        self.resizes.append(Resize(at_ms, data["server"], was))
+                        self.resizes.append(Resize(data.get("since_ms", at_ms), data["server"], was))
                     _set(servers, data["server"], server)
                     if "state" in data:
                         self.states[data["server"]].append(NodeState(at_ms, data["state"], data["reason"]))

@@ -58,8 +58,9 @@ def _node(source: PushSource, key: str, before_ms: int) -> int:
     if len(ordered) < 2:
         return 0
     newest, stated = ordered[-1], fold.node_fields(ordered)
-    if stated is not None and (since_ms := fold.state_since(ordered)) is not None:
-        stated["since_ms"] = since_ms
+    if stated is not None:
+        times = {"since_ms": fold.state_since(ordered), "capacity_since_ms": fold.capacity_since(ordered)}
+        stated |= {name: at_ms for name, at_ms in times.items() if at_ms is not None}
     payload = orjson.dumps(["node.removed" if stated is None else "node.changed", newest.sequence, stated or {}])
     old.filter(digest=newest.digest).update(payload=payload)
     return old.exclude(digest=newest.digest).delete()[0]

@@ -34,6 +34,7 @@ from twin.push.events import ReadFact
 from twin.push.vocabulary import JobData
 
 UNENDED: dict[str, Any] = {"ended_ms": None, "shares": ()}  # what an attempt has unless an event states it
+NOTHING = {"gpus": 0, "cpus": 0, "memory_mb": 0}  # capacity of a node of which no event states one
 ASKED = tuple(name for name in JobData.__struct_fields__ if name not in ("submitted_ms", "reason", "message"))
 
 
@@ -59,7 +60,8 @@ def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -
     if fields is None or _first_after(snapshots, ordered[-1].at_ms) is not None:
         return None
     queues = tuple(fields.get("queues", ()))
-    return NodeFact(name, **(fields | {"queues": queues, "since_ms": state_since(ordered)}))
+    times = {"since_ms": state_since(ordered), "capacity_since_ms": capacity_since(ordered)}
+    return NodeFact(name, **(fields | {"queues": queues} | times))
 
 
 def state_since(ordered: Iterable[ReadFact]) -> int | None:
@@ -75,6 +77,29 @@ def state_since(ordered: Iterable[ReadFact]) -> int | None:
         state = DOWN if removed or now in UNAVAILABLE else now
         if state != was or "since_ms" in event.data:
             was, since_ms = state, event.data.get("since_ms", event.at_ms)
+    return since_ms
+
+
+def capacity_since(ordered: Iterable[ReadFact]) -> int | None:
+    """Time of the event since which the node has had its capacity; None if it has always had it.
+
+    An event that stands for several states that time as capacity_since_ms.
+    """
+    was: dict[str, int] | None = None
+    since_ms = None
+    removed = False
+    for event in ordered:
+        if event.type == "node.removed":
+            removed = True
+            continue
+        if was is None and not NOTHING.keys() & event.data.keys():  # its capacity is not stated yet
+            continue
+        before = NOTHING if removed or was is None else was
+        now = {name: event.data.get(name, amount) for name, amount in before.items()}
+        if was not in (None, now):
+            since_ms = event.at_ms
+        was, removed = now, False
+        since_ms = event.data.get("capacity_since_ms", since_ms)
     return since_ms
 
 

@@ -145,6 +145,23 @@ def test_a_node_that_is_seen_to_grow_had_grown_when_a_job_began_to_use_it(tmp_pa
     assert [event.at_ms for event in events if event.kind == "server_set"] == [before_ms + 60_000]
 
 
+def test_a_change_that_is_stated_late_counts_from_its_own_time(db):
+    """GPUs of a node: 4, from second 60 on 6 and from second 70 on 4, of which the polls say 25 s later."""
+    connection = Connection.objects.create(name="lab", connector="push")
+    six, back = replace(ONE, gpus=6, capacity_since_ms=at(60)), replace(ONE, capacity_since_ms=at(70))
+    for second, node in ((0, ONE), (85, six), (87, back), (95, back)):
+        Run.objects.update(lease_until=None)
+        following(connection, each := polled(second, nodes=(node,))).apply(each)
+    connection.refresh_from_db()
+    run = connection.run
+    assert [(from_ms, cluster.servers[0].capacity[GPU]) for from_ms, cluster in store.clusters(run)] == [
+        (0, 4_000),
+        (log_ms(run, 60), 6_000),
+        (log_ms(run, 70), 4_000),
+    ]
+    assert [until_ms for until_ms, _ in stored.load_run(run).nodes["edge1"].was] == [log_ms(run, 60), log_ms(run, 70)]
+
+
 def test_a_node_that_comes_later_counts_from_then_on(db):
     connection = Connection.objects.create(name="lab", connector="slurm")
     early = running("2", HOUR - 60, gpus=2, node="cloud1", submitted_ms=at(HOUR - 60))

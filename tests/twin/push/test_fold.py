@@ -146,6 +146,17 @@ def test_a_node_that_comes_back_was_unavailable_until_then():
     assert fold.node("x", [up, removed, event("node.changed", T0 + 20, gpus=4, state="down")]).since_ms == T0 + 7
 
 
+def test_a_node_has_its_capacity_since_the_event_that_states_it():
+    first, state = event("node.changed", T0, gpus=4, cpus=8), event("node.changed", T0 + 9, state="draining")
+    six, back = event("node.changed", T0 + 5, gpus=6, cpus=8), event("node.changed", T0 + 7, gpus=4)
+    assert fold.node("x", [first, state]).capacity_since_ms is None
+    assert fold.node("x", [first, state, six]).capacity_since_ms == T0 + 5
+    assert fold.node("x", [first, back, six]).capacity_since_ms == T0 + 7
+    removed, again = event("node.removed", T0 + 6), event("node.changed", T0 + 8, gpus=6)
+    assert fold.node("x", [first, six, removed, again]).capacity_since_ms == T0 + 8, "it has no CPUs any more"
+    assert fold.node("x", [first, removed, event("node.changed", T0 + 8, gpus=4, cpus=8)]).capacity_since_ms is None
+
+
 def test_a_node_from_what_is_stated_of_it():
     first = event("node.changed", T0, gpus=4, labels={"site": "edge"}, queues=["short"])
     drain = event("node.changed", T0 + 5, state="draining", reason="disk")

@@ -58,16 +58,18 @@ def test_old_rows_of_what_has_ended_are_deleted_and_nodes_keep_one():
         pushed("node.changed", "n", T0 + 1, state="up"), pushed("node.changed", "gone", T0),
         pushed("node.removed", "gone", T0 + 1),
         pushed("node.changed", "m", T0 + 1, gpus=4, state="down"), pushed("node.changed", "m", T0 + 2, reason="disk"),
+        pushed("node.changed", "m", T0 + 3, gpus=2),
     ], NOW)  # fmt: skip
     storage.accept("lab", [pushed("job.ended", "late", T0 + 2, outcome="completed")], NOW + 20 * DAY_MS)
     before = base.build("push", {"source": "lab"}).snapshot()
     assert compaction.compact(NOW + 30 * DAY_MS) == 0
-    assert compaction.compact(NOW + 31 * DAY_MS) == 6
+    assert compaction.compact(NOW + 31 * DAY_MS) == 7
     keys = sorted(PushedEvent.objects.values_list("key", flat=True))
     assert keys == ["jlate", "jlate", "jlate", "jopen", "ngone", "nm", "nn"]
     after = base.build("push", {"source": "lab"}).snapshot()
     assert after.nodes == before.nodes
-    assert [(node.gpus, node.since_ms) for node in after.nodes] == [(4, T0 + 1), (4, T0 + 1)]
+    assert [(node.gpus, node.since_ms) for node in after.nodes] == [(2, T0 + 1), (4, T0 + 1)]
+    assert [node.capacity_since_ms for node in after.nodes] == [T0 + 3, None]
     assert [job.key for job in after.jobs if job.state != "ended"] == ["open"]
     assert compaction.compact(NOW + 31 * DAY_MS) == 0
 

@@ -55,7 +55,10 @@ class Nodes(dict[str, KnownNode]):
         """
         fresh, begins = set(), not self
         for fact in facts:
-            since_ms = log_ms if fact.since_ms is None else min(log_ms, max(0, fact.since_ms - epoch_ms))
+            since_ms, resized_ms = (
+                log_ms if at_ms is None else min(log_ms, max(0, at_ms - epoch_ms))
+                for at_ms in (fact.since_ms, fact.capacity_since_ms)
+            )
             known = self.get(fact.name)
             if known is None:
                 fresh.add(fact.name)
@@ -69,12 +72,12 @@ class Nodes(dict[str, KnownNode]):
                     fields |= {"was": ZERO, "since_ms": since_ms}
                 events.append(("server_added", fields | ({} if fact.state == UP else _state(fact))))
             else:
-                self._set(known, fact, rule, log_ms, events, since_ms)
+                self._set(known, fact, rule, log_ms, events, since_ms, resized_ms)
         there = {fact.name for fact in facts}
         for name, known in self.items():
             if name not in there and known.fact.state != DOWN:
                 gone = replace(known.fact, state=DOWN, reason=REMOVED, since_ms=None)
-                self._set(known, gone, rule, log_ms, events, log_ms)
+                self._set(known, gone, rule, log_ms, events, log_ms, log_ms)
         self._set_sites(rule, events)
         return fresh
 
@@ -95,8 +98,9 @@ class Nodes(dict[str, KnownNode]):
                 events.append(("server_set", {"server": known.index, "fields": _server(known, rule)}))
 
     def _set(
-        self, known: KnownNode, fact: NodeFact, rule: SiteRule, log_ms: int, events: list[EventData], since_ms: int
-    ) -> None:
+        self, known: KnownNode, fact: NodeFact, rule: SiteRule, log_ms: int, events: list[EventData], since_ms: int,
+        resized_ms: int,
+    ) -> None:  # fmt: skip
         was, known.fact = known.fact, fact
         if was == fact:
             return
@@ -109,10 +113,11 @@ class Nodes(dict[str, KnownNode]):
             known.away = (*known.away[:-1], (begin, max(since_ms, begin + 1)))
         elif known.away and fact.since_ms is not None:
             known.away = (*known.away[:-1], _corrected(known.away, since_ms, _unavailable(fact)))
-        resized = {}
+        resized: dict[str, Any] = {}
         if (capacity := capacity_of(was)) != capacity_of(fact):
-            known.was = (*known.was, (log_ms, capacity))
-            resized = {"was": capacity}
+            resized_ms = max([resized_ms, *(until_ms for until_ms, _ in known.was)])
+            known.was = (*known.was, (resized_ms, capacity))
+            resized = {"was": capacity} | ({"since_ms": resized_ms} if resized_ms < log_ms else {})
         fields = {"server": known.index, "fields": _server(known, rule)}
         events.append(("server_set", fields | resized | _state(fact)))
         if left or returned:
