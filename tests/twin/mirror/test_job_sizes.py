@@ -14,9 +14,10 @@ import pytest
 
 from dashboard.readmodels import job_story, job_table, run_payloads
 from scheduling.model.held import size_at
-from scheduling.model.values import EarlierSize
+from scheduling.model.values import GPU, EarlierSize
 from tests.twin.mirror.builders import Log, at, ended, job, polled
 from tests.twin.mirror.builders_stored import following, write
+from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.analysis import closing_metrics, levels, thumbnail
 from twin.analysis.situation import load, past
 from twin.connectors.facts import RUNNING, WAITING, Attempt, NodeFact, Share
@@ -24,6 +25,10 @@ from twin.eventlog import stored_states
 from twin.files.jobs_jsonl import dump_jobs, load_jobs
 from twin.mirror import stored
 from twin.mirror.history import history_of
+from twin.mirror.whatif import jobs as cut_jobs
+from twin.mirror.whatif.cut import RUNNING as RUNNING_PART
+from twin.mirror.whatif.cut import WAITING as WAITING_PART
+from twin.mirror.whatif.cut import Choice, cut
 from twin.models import Connection, Run
 from twin.scenarios import store
 
@@ -140,6 +145,23 @@ def test_jobs_jsonl_states_the_earlier_sizes():
     jobs = history_of(log.mirror, "lab")[1]
     assert load_jobs(dump_jobs(jobs)) == jobs
     assert jobs[0].earlier_sizes is not None
+
+
+@pytest.mark.parametrize(
+    ("second", "state", "gpus"),
+    [(HOUR // 2, RUNNING_PART, 4), (3 * HOUR // 2, WAITING_PART, 1), (5 * HOUR // 2, RUNNING_PART, 1)],
+)
+def test_a_cut_has_the_size_of_its_moment(second, state, gpus):
+    log = Log()
+    for each in POLLS:
+        log.apply(each)
+    mirror = log.mirror
+    (part,) = cut(mirror, at(second) - mirror.epoch_ms, servers_of(mirror), set(), Choice()).parts
+    assert (part.state, part.gpus, part.cpus) == (state, gpus, 4)
+    for by_node, workers in ((False, gpus), (True, 1)):
+        (found,) = cut_jobs.job_table([part], 60_000, by_node=by_node).jobs()
+        assert found.requested_workers == workers
+        assert found.worker[GPU] == (gpus * 1_000 if by_node else 1_000)
 
 
 def test_a_job_that_restarts_with_the_same_size_has_no_earlier_one():
