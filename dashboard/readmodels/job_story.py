@@ -8,6 +8,7 @@ from typing import Any
 from dashboard.readmodels.colocation import stretches
 from dashboard.readmodels.job_table import known_at, row_of
 from scheduling.model.bars import JOB
+from scheduling.model.held import size_at
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import Job
 from scheduling.reporting.reasons import readable
@@ -29,9 +30,9 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         cluster, jobs = store.of_run(run)
         if index >= len(jobs):
             return None
-        job = jobs[index]
         newest_ms = max(state.sim_ms, run.sim_ms)
         then = newest_ms if at_ms is None else min(at_ms, newest_ms)
+        job = size_at(jobs[index], then)
         known = state.jobs.rows if at_ms is None else known_at(state, then)
         arrived = index < len(known) and 0 <= known[index, ARRIVED] <= then
         code = state_name(job_states(state, then)[index]) if arrived else "not arrived"

@@ -9,6 +9,7 @@ import numpy as np
 
 from dashboard.query import moment_of, number, page_of, sort_of
 from dashboard.readmodels.colocation import members
+from scheduling.model.held import size_at
 from scheduling.model.values import Job, ModelError
 from scheduling.reporting.metric_table import BY_KEY
 from twin.analysis import stored_levels
@@ -96,7 +97,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         at = page_of(asked, len(chosen), size)
         shown = chosen[(at - 1) * size : at * size].tolist()
         rows = [
-            row_of(i, job, known[i], state.verdicts[i], state_name(codes[i]))
+            row_of(i, size_at(job, at_ms), known[i], state.verdicts[i], state_name(codes[i]))
             | ({"here": grouped[i]} if i in grouped else {})
             for i, job in zip(shown, some_of(jobs, shown), strict=True)
         ]

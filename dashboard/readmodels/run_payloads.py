@@ -16,7 +16,7 @@ from scheduling.typed_workers import workers as typed
 from twin.eventlog import additions, frames, large_runs
 from twin.eventlog.fold import snapshot as columns_of
 from twin.eventlog.state_cache import Newest
-from twin.files.stored_jobs import StoredJobs, any_utility, field_of
+from twin.files.stored_jobs import StoredJobs, any_utility, earlier_sizes, field_of
 from twin.infra.columns import pack
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run
@@ -90,6 +90,8 @@ def static(run: Run) -> bytes:
         "worker": [amount for demand in field_of(jobs, "worker") for amount in demand or ZERO],
         "ps": [amount for demand in field_of(jobs, "ps") for amount in demand or ZERO],
     }
+    if earlier := earlier_sizes(jobs):
+        body["earlier_sizes"] = {str(job): list(map(tuple, sizes)) for job, sizes in earlier.items()}
     if run.scenario.trace.format == FORMAT:
         body["notes"] = run.scenario.trace.report["notes"]  # what the cut of a real cluster believes
     for model in models:

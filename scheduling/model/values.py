@@ -154,6 +154,14 @@ class Cluster:
             seen.add(server.name)
 
 
+class EarlierSize(NamedTuple):
+    """Size that a job of a real cluster had before it restarted with another one."""
+
+    until_ms: int  # the bars that start before have workers of this size
+    worker: Demand
+    requested_workers: int
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """Training job with the fields that schedulers need; an absent field is None.
@@ -194,6 +202,7 @@ class Job:
     limit_ms: int | None = None  # time limit that the user stated: it caps the run time, and says no more
     group: str | None = None  # the virtual cluster, queue or partition it was sent to
     utility: Utility | None = None
+    earlier_sizes: tuple[EarlierSize, ...] | None = None  # of a job of a real cluster, in the order of time
     provenance: Mapping[str, str] = field(default_factory=dict)  # field -> origin (provenance.py)
 
     def __post_init__(self) -> None:

@@ -36,4 +36,5 @@ TITLES = {
     "limit_ms": "Time limit",
     "group": "Queue",
     "utility": "Utility",
+    "earlier_sizes": "Earlier sizes",
 }

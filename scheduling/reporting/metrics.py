@@ -14,7 +14,7 @@ import numpy as np
 from scheduling.colocation.metrics import Groups
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.model.bars import ROLE, Role
-from scheduling.model.held import held_by_role
+from scheduling.model.held import Sizes, earlier_sizes_of, sizes_of
 from scheduling.model.resizes import Resize, clusters_of
 from scheduling.model.spans import suspensions
 from scheduling.model.values import RESOURCES, ZERO, Cluster, Event, Job
@@ -71,7 +71,7 @@ def summarize(
         sum(kind in ("admitted", "started") for kind in first_verdict.values()),
         len(rejected),
         _times(arrivals), _times(completions), _times(run.times_ms),
-        int(suspensions(run.bars[run.bars[:, ROLE] == Role.WORKER], len(jobs)).sum()), run.bars, _demands(jobs),
+        int(suspensions(run.bars[run.bars[:, ROLE] == Role.WORKER], len(jobs)).sum()), run.bars, _sizes(jobs),
     )  # fmt: skip
     found = {part.name: part.metrics(run) for part in parts.values()}
     return run_metrics(known, run.clusters, packed) | {name: own for name, own in found.items() if own is not None}
@@ -94,10 +94,9 @@ def _times(of_jobs: Mapping[int, int]) -> np.ndarray:
     return np.array(list(of_jobs.values()), dtype=np.int64)
 
 
-def _demands(jobs: Sequence[Job]) -> np.ndarray:
-    """[role, job, resource] demand of one unit of a bar."""
+def _sizes(jobs: Sequence[Job]) -> Sizes:
     worker, ps = (
         np.array(rows, dtype=np.int64).reshape(-1, len(RESOURCES))
         for rows in ([job.worker or ZERO for job in jobs], [job.ps or ZERO for job in jobs])
     )
-    return held_by_role(worker, ps)
+    return sizes_of(worker, ps, earlier_sizes_of(jobs))

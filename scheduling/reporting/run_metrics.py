@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, Role
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START, Role
+from scheduling.model.held import Sizes
 from scheduling.model.values import RESOURCES, Cluster
 from scheduling.reporting.parts import present_ms
 
@@ -30,7 +31,7 @@ class Known:
     jct_ms: np.ndarray  # likewise
     suspensions: int  # counted by the reader: a comparison needs them by job, and with bars whose end is not known
     bars: np.ndarray  # int64 [bar, columns of Placement, ...], none beyond the time up to which it is known
-    demands: np.ndarray  # [role, job, resource] of one unit of a bar
+    sizes: Sizes  # of the jobs
 
     @property
     def first_ms(self) -> int:
@@ -75,9 +76,10 @@ def _utilization(
         return dict.fromkeys(RESOURCES)
     time = (bars[:, COUNT] * (bars[:, END] - bars[:, START] - unavailable_ms(bars, clusters))).astype(float)
     held = np.zeros(len(RESOURCES))
-    for role, demands in enumerate(known.demands):
+    sizes = known.sizes.of(bars)
+    for role, demands in enumerate(known.sizes.demands):
         of_role = bars[:, ROLE] == role
-        held += np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(demands)) @ demands
+        held += np.bincount(sizes[of_role], weights=time[of_role], minlength=len(demands)) @ demands
     return shares(held, offered(clusters, known.first_ms, int(bars[:, END].max())), packed)
 
 

@@ -91,6 +91,9 @@ _JOB = row(
             ("requested_workers", "limit_ms", "iterations", "iterations_per_epoch"), absent_or(_COUNT)
         ),
         "upload_ms": absent_or(many(_WHOLE, "a list of integers from 0")),
+        "earlier_sizes": absent_or(many(
+            row({"until_ms": _WHOLE, "worker": _AMOUNTS, "requested_workers": _COUNT}), "a list of earlier sizes"
+        )),
     },
     open_=True,
 )  # fmt: skip

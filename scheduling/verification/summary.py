@@ -11,13 +11,13 @@ import numpy as np
 
 from scheduling.model.bars import END, ROLE, SERVER
 from scheduling.model.values import shorten
-from scheduling.verification.capacities import Steps, capacities_of
+from scheduling.verification.capacities import Steps, amounts_at, capacities_of
 from scheduling.verification.families import RULES
 from scheduling.verification.replay import ROLES, Outcome
 from scheduling.verification.rules import CLOSE, TRANSFER, WORKER, Output, Row, same
 from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS
 
-Demands = Mapping[tuple[str, str], Sequence[int]]  # of (job, role): thousandths, in the order of AMOUNTS
+Demands = Mapping[tuple[str, str], Steps]  # of (job, role): what a unit holds
 
 
 def check_summary(given: Output, demands: Demands, problems: list[str]) -> None:
@@ -149,13 +149,11 @@ def _utilization(
             gone = sum(max(0, min(end, to_ms) - max(begin, from_ms)) for begin, end in server["away"])
             offered = [o + amount * (to_ms - from_ms - gone) for o, amount in zip(offered, capacity, strict=True)]
             from_ms = to_ms
-    times: dict[tuple[int, int], int] = defaultdict(int)  # count x ms of each job and role
+    times: dict[tuple[int, ...], int] = defaultdict(int)  # count x ms of each job and role, by the start if it matters
     for job, role, _, start_ms, end_ms, count, *_ in units:
-        times[job, role] += count * (end_ms - start_ms)
-    used = [
-        sum(ms * demands[jobs[job]["id"], ROLES[role]][r] for (job, role), ms in times.items())
-        for r in range(len(AMOUNTS))
-    ]
+        times[job, role, start_ms if jobs[job].get("earlier_sizes") else 0] += count * (end_ms - start_ms)
+    held = [(ms, amounts_at(demands[jobs[job]["id"], ROLES[role]], at)) for (job, role, at), ms in times.items()]
+    used = [sum(ms * amounts[r] for ms, amounts in held) for r in range(len(AMOUNTS))]
     return {name: used[r] / offered[r] if offered[r] and name in packs else None for r, name in enumerate(AMOUNTS)}
 
 

@@ -18,10 +18,10 @@ from typing import Any
 
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import shorten
-from scheduling.verification.capacities import Steps, capacities_of, capacity_at
+from scheduling.verification.capacities import Steps, amounts_at, capacities_of, sizes_of
 from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
-from scheduling.verification.rules import Bar, Output, Row, held_by, same
+from scheduling.verification.rules import Bar, Output, Row, same
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs, check_results
 from scheduling.verification.summary import Demands, check_summary
 
@@ -64,7 +64,7 @@ def _check_meaning(
     _check_schedule(cluster, jobs, outcome, bars, problems)
     _check_decision_rows(jobs, outcome, decisions, problems)
     per_job = _per_job(by_id, bars, problems)
-    demands = {(id_, role): held_by(job, role) for id_, job in by_id.items() for role in rules.roles}
+    demands = {(id_, role): sizes_of(job, role) for id_, job in by_id.items() for role in rules.roles}
     capacities = dict(zip(servers, capacities_of(cluster, outcome), strict=True))
     _check_capacity(servers, capacities, demands, bars, execution["packs"], problems)
     done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in outcome.completed.items()}
@@ -227,7 +227,7 @@ def _check_capacity(
     changing: dict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
     for bar in bars:
         if bar.server in servers and bar.role != "transfer":
-            amounts = [bar.count * amount for amount in demands[bar.job, bar.role]]
+            amounts = [bar.count * amount for amount in amounts_at(demands[bar.job, bar.role], bar.start_ms)]
             changing[bar.server] += [(bar.start_ms, 1, amounts), (bar.end_ms, -1, amounts)]
             for begin, end in servers[bar.server]["away"]:
                 if bar.start_ms < end and bar.end_ms > begin and any(amounts[r] for r in counted):
@@ -241,7 +241,7 @@ def _check_capacity(
         full: set[int] = set()
         for at_ms, sign, amounts in changes:
             total = [t + sign * a for t, a in zip(total, amounts, strict=True)]
-            capacity = capacity_at(capacities[name], at_ms)
+            capacity = amounts_at(capacities[name], at_ms)
             for r in counted:
                 if sign > 0 and total[r] > capacity[r] and r not in full:
                     full.add(r)

@@ -20,7 +20,7 @@ from twin.scenarios.edits import parse
 
 UTILITY = "utility"
 # upload times are those of the links; a limit is what a scheduler knows, not what a job has to do
-NOT_OF_THE_JOB = ("id", "upload_ms", "cloud_upload_ms", "limit_ms")
+NOT_OF_THE_JOB = ("id", "upload_ms", "cloud_upload_ms", "limit_ms", "earlier_sizes")
 OF_UTILITY = ("total_utility",)  # keys of metrics that depend on the utilities of jobs
 OF_UNCHANGED = ("common_jct_ms", "certificate_ratio")  # not of all jobs, or ranked by rules of their own
 

@@ -11,7 +11,7 @@ import numpy as np
 from scheduling.model.bars import SERVER, START
 from scheduling.model.limits import MAX_INT
 from scheduling.model.resizes import Resize, clusters_of
-from scheduling.model.values import ZERO, Cluster, Job, Server, Utility
+from scheduling.model.values import ZERO, Cluster, EarlierSize, Job, Server, Utility
 from twin.eventlog.event_log import lines_and_bars
 from twin.infra.kept import KEPT
 from twin.models import Run
@@ -129,7 +129,13 @@ def _set(values: list[Any], index: int, value: Any) -> None:
 def job_of(fields: Mapping[str, Any]) -> Job:
     """A job from the fields of an event."""
     utility = fields.get("utility")
-    tuples = {name: tuple(fields[name]) for name in ("worker", "ps", "upload_ms") if fields.get(name) is not None}
+    tuples: dict[str, tuple[Any, ...]] = {
+        name: tuple(fields[name]) for name in ("worker", "ps", "upload_ms") if fields.get(name) is not None
+    }
+    if fields.get("earlier_sizes"):
+        tuples["earlier_sizes"] = tuple(
+            EarlierSize(until_ms, tuple(worker), workers) for until_ms, worker, workers in fields["earlier_sizes"]
+        )
     return Job(**{**fields, **tuples, "utility": None if utility is None else Utility(**utility)})
 
 

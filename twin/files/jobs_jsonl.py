@@ -12,7 +12,7 @@ import orjson
 
 from scheduling.model.known_names import unknown
 from scheduling.model.provenance import FORMER, PROVENANCES, current
-from scheduling.model.values import Job, ModelError, Utility, shown
+from scheduling.model.values import EarlierSize, Job, ModelError, Utility, shown
 from twin.files.textcheck import BOM, check_text
 from twin.files.units import MAX_INT, read_demand, shorten, write_demand
 
@@ -120,6 +120,8 @@ def job_to_dict(job: Job) -> dict[str, Any]:
             value = {"priority": value.priority, "sensitivity": value.sensitivity, "target_slots": value.target_slots}
         elif key == "upload_ms":
             value = list(value)
+        elif key == "earlier_sizes":
+            value = [size._asdict() | {"worker": write_demand(size.worker)} for size in value]
         elif key == "provenance":
             value = dict(value)
         row[key] = value
@@ -138,6 +140,12 @@ def _convert(subject: str, key: str, value: Any) -> Any:
     if key == "upload_ms":
         holds = isinstance(value, list) and all(_is_integer(item) for item in value)
         return tuple(_checked(subject, key, value, holds, "a list of integers"))
+    if key == "earlier_sizes":
+        return (
+            tuple(_earlier_size(subject, size) for size in value)
+            if isinstance(value, list)
+            else _checked(subject, key, value, False, "a list of objects")
+        )
     if key == "provenance":
         holds = isinstance(value, dict) and all(
             isinstance(origin, str) and origin in (*PROVENANCES, *FORMER) for origin in value.values()
@@ -159,6 +167,16 @@ def _utility(subject: str, value: Any) -> Utility:
         return Utility(**value)
     except ModelError as error:
         raise ModelError(f"{subject}: {error}") from error
+
+
+def _earlier_size(subject: str, value: Any) -> EarlierSize:
+    names = EarlierSize._fields
+    holds = isinstance(value, dict) and set(value) == set(names)
+    holds = holds and _is_integer(value["until_ms"]) and _is_integer(value["requested_workers"])
+    _checked(subject, "earlier_sizes", value, holds, f"objects of {', '.join(names)}")
+    return EarlierSize(
+        value["until_ms"], read_demand(subject, "earlier_sizes.worker", value["worker"]), value["requested_workers"]
+    )
 
 
 def _checked(subject: str, key: str, value: Any, holds: bool, rule: str) -> Any:

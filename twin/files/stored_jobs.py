@@ -9,8 +9,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from scheduling.model.held import held_by_role
-from scheduling.model.values import ZERO, Job
+from scheduling.model.held import Sizes, earlier_sizes_of, sizes_of
+from scheduling.model.values import ZERO, EarlierSize, Job
 from twin.files.job_table import JobTable
 from twin.infra import gc_control
 
@@ -101,9 +101,14 @@ def demands_of(jobs: Sequence[Job], name: str) -> np.ndarray:
     return np.array([getattr(job, name) or ZERO for job in jobs], dtype=np.int64).reshape(-1, len(ZERO))
 
 
-def demands_by_role(jobs: Sequence[Job]) -> np.ndarray:
-    """int64 [role, job, resource]: what one unit of a bar holds."""
-    return held_by_role(demands_of(jobs, "worker"), demands_of(jobs, "ps"))
+def earlier_sizes(jobs: Sequence[Job]) -> dict[int, Sequence[EarlierSize]]:
+    """{job: its earlier sizes}; traces, whose jobs are columns, have none."""
+    return {} if isinstance(jobs, StoredJobs) else earlier_sizes_of(jobs)
+
+
+def sizes_of_jobs(jobs: Sequence[Job]) -> Sizes:
+    """Amounts that one unit of a bar holds."""
+    return sizes_of(demands_of(jobs, "worker"), demands_of(jobs, "ps"), earlier_sizes(jobs))
 
 
 def any_utility(jobs: Sequence[Job]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduling.model.bars import NONE, Placement, Role
 from scheduling.model.limits import MAX_INT
-from scheduling.model.values import Demand, Job, Server
+from scheduling.model.values import Demand, EarlierSize, Job, Server
 from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
 
 EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
@@ -51,12 +51,9 @@ def _held_at_once(attempts: Sequence[Attempt]) -> tuple[Share, ...]:
     return () if any(share.until_ms is not None for share in shares) else shares
 
 
-def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
+def job_of(name: str, fact: JobFact, arrival_ms: int, epoch_ms: int) -> Job:
     """A job as it asked for resources, or as it holds them. A worker is a GPU with its part of the rest, or a CPU."""
-    shares = _held_at_once(fact.attempts)
-    gpus, cpus, memory = amounts_of(fact, fact.attempts)
-    units = max(1, cpus) if not _by_gpu(gpus, shares) else gpus
-    worker: Demand = (gpus * THOUSAND // units, cpus * THOUSAND // units, memory_of(memory) // units, 0, 0)
+    worker, units = _size(fact, fact.attempts)
     return Job(
         id=name,
         arrival_ms=arrival_ms,
@@ -65,7 +62,27 @@ def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
         user=plain_name(fact.user) if fact.user else None,
         group=plain_name(fact.queue) if fact.queue else None,
         limit_ms=fact.limit_ms or None,
+        earlier_sizes=_earlier_sizes(fact, epoch_ms) if len(fact.attempts) > 1 else None,
     )
+
+
+def _size(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[Demand, int]:
+    """(amounts of a worker, number of workers) that the job held in the last one of these attempts, or asked for."""
+    gpus, cpus, memory = amounts_of(fact, attempts)
+    units = gpus if _by_gpu(gpus, _held_at_once(attempts)) else max(1, cpus)
+    return (gpus * THOUSAND // units, cpus * THOUSAND // units, memory_of(memory) // units, 0, 0), units
+
+
+def _earlier_sizes(fact: JobFact, epoch_ms: int) -> tuple[EarlierSize, ...] | None:
+    """Sizes of the attempts before the last one that had another size than the next; None without any."""
+    attempts = [*(attempt for attempt in fact.attempts[:-1] if attempt.shares), fact.attempts[-1]]
+    sizes = [_size(fact, (attempt,)) for attempt in attempts]
+    found = (
+        EarlierSize(then.started_ms - epoch_ms, *size)
+        for then, size, after in zip(attempts[1:], sizes, sizes[1:], strict=False)
+        if size != after and then.started_ms > epoch_ms
+    )
+    return tuple(found) or None
 
 
 def span_of(bars: Sequence[Placement], attempts: Sequence[Attempt], epoch_ms: int) -> tuple[int, int]:

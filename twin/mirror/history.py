@@ -12,6 +12,7 @@ from typing import Any
 
 from scheduling.kernel.plan_scopes import OF_JOBS
 from scheduling.model.bars import NONE, Placement
+from scheduling.model.held import size_at
 from scheduling.model.values import ZERO, Cluster, Demand, Event, Job, ModelError, Server
 from scheduling.observed.scheduler import ObservedScheduler
 from twin.connectors.facts import ENDED, Attempt
@@ -43,13 +44,14 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     holds: dict[int, list[_Hold]] = {}
     for index, job in enumerate(known):
         arrival_ms = _arrival_ms(job, mirror)
-        jobs.append(job_of(job.name, replace(job.fact, attempts=job.attempts), arrival_ms))
+        jobs.append(job_of(job.name, replace(job.fact, attempts=job.attempts), arrival_ms, mirror.epoch_ms))
         bars = [
             _within(bars_of(index, job.fact, [attempt], indices, mirror.epoch_ms), until_ms) for attempt in job.attempts
         ]
         for bar in (bar for own in bars for bar in own):
             busy.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms))
-            holds.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms, bar.count, jobs[-1].worker or ZERO))
+            worker = size_at(jobs[-1], bar.start_ms).worker or ZERO
+            holds.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms, bar.count, worker))
         steps += _steps(index, job, arrival_ms, bars, mirror)
     nodes = sorted(mirror.nodes.values(), key=lambda node: node.index)
     servers = tuple(

@@ -142,11 +142,14 @@ class _Job:
         self.suspended_ms = 0  # start of the suspension, while the state is SUSPENDED
         self.ended_ms: int | None = None
         self.asked: dict[str, Any] = {}
+        self.asked_before: dict[str, Any] = {}  # before the event
+        self.asked_then: dict[int, dict[str, Any]] = {}  # of attempts that have ended: before that
         self.last_ms = submitted_ms  # time of the event before
 
     def fold(self, events: Sequence[ReadFact], snapshots: Sequence[int]) -> JobFact:
         for event in events:
-            self.asked |= {name: event.data[name] for name in ASKED if name in event.data}
+            self.asked_before = self.asked
+            self.asked = self.asked | {name: event.data[name] for name in ASKED if name in event.data}
             if event.type != "job.changed" or "reason" in event.data:
                 self.reason, self.message = event.data.get("reason", ""), event.data.get("message", "")
             before = self.state
@@ -158,7 +161,9 @@ class _Job:
             self._close(gone_ms, LOST, after_ms=self.last_ms)
             before, self.state, self.outcome, self.ended_ms = self.state, ENDED, LOST, gone_ms
             self._suspension(before, gone_ms)
-        attempts = tuple(self._with_amounts(self.attempts[at]) for at in sorted(self.attempts))
+        attempts = tuple(
+            self._with_amounts(self.attempts[at], at == max(self.attempts)) for at in sorted(self.attempts)
+        )
         expected = self.restarts + (self.state in (RUNNING, SUSPENDED))
         return JobFact(
             self.key, self.submitted_ms, self.state, reason=self.reason, message=self.message, outcome=self.outcome,
@@ -166,11 +171,12 @@ class _Job:
             ended_ms=self.ended_ms, suspensions=self._suspensions(), **self.asked,
         )  # fmt: skip
 
-    def _with_amounts(self, attempt: Attempt) -> Attempt:
-        """Attempt with amounts: a single share that states none holds what the job asks for."""
+    def _with_amounts(self, attempt: Attempt, last: bool) -> Attempt:
+        """Attempt with amounts: a single share that states no amounts holds what the job asks for, or asked for before it restarted."""
         if len(attempt.shares) != 1 or attempt.shares[0] != Share(attempt.shares[0].node):
             return attempt
-        amounts = {name: self.asked[name] for name in ("gpus", "cpus", "memory_mb") if name in self.asked}
+        asked = self.asked if last else self.asked | self.asked_then.get(attempt.started_ms, {})
+        amounts = {name: asked[name] for name in ("gpus", "cpus", "memory_mb") if name in asked}
         return replace(attempt, shares=(Share(attempt.shares[0].node, **amounts),))
 
     def _suspension(self, before: str, at_ms: int) -> None:
@@ -251,3 +257,4 @@ class _Job:
                 ended_ms = max(at_ms, start_ms)
                 seen_ms = None if after_ms is None else min(max(after_ms, start_ms), ended_ms)
                 self.attempts[start_ms] = replace(attempt, ended_ms=ended_ms, outcome=outcome, ended_after_ms=seen_ms)
+                self.asked_then[start_ms] = self.asked_before

@@ -199,6 +199,9 @@ SHAPES: dict[str, Shape] = {
         "since_ms": noted(
             nullable(INTEGER), "Time since when it has been in this state, in ms since 1970; null if unknown"
         ),
+        "capacity_since_ms": noted(
+            nullable(INTEGER), "Time since when it has had its capacity, in ms since 1970; null if unknown or always"
+        ),
     },
     "ClusterNodes": {"nodes": ["ClusterNode"], "total_nodes": INTEGER},
     "NodeSites": {"sites": noted([SITE], "Site of each node, in the order of the nodes")},

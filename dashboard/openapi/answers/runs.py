@@ -155,6 +155,11 @@ SHAPES: dict[str, Shape] = {
         "arrival_ms": [INTEGER],
         "worker": noted([INTEGER], "Demand of a worker of each job, in thousandths of each resource"),
         "ps": noted([INTEGER], "Demand of a parameter server of each job, likewise"),
+        "earlier_sizes?": noted(
+            mapping([[either(INTEGER, [INTEGER])]]),
+            "Earlier sizes of jobs by index, in order: [until_ms, demand of a worker, number of workers], for the bars "
+            "that start before until_ms",
+        ),
         "notes?": noted([STRING], "Assumptions of a cut about the live cluster"),
         "typed_workers?": {
             "types": [STRING],

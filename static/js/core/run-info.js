@@ -17,6 +17,8 @@ import { rulesOf } from '../util/run-modes.js';
  * @property {boolean[]} used [resource] whether servers can run out of it and some job asks for it
  * @property {number[]} worker flat [job][resource]
  * @property {number[]} ps flat [job][resource]
+ * @property {Record<number, import('./columns/bars.js').EarlierSize[]>} [earlier_sizes] of jobs that restarted with
+ *   another size, in order
  * @property {string[]} ids [job]
  * @property {{name: string, servers: Server[]}} cluster
  * @property {{id: number, mode: string, status: string, began_at: string | null}} run as it was when the
@@ -48,7 +50,8 @@ export async function runInfo(runId) {
   const info = await get(`/api/runs/${runId}/static/`);
   info.names = info.resources.map((name) => NAMES[name] ?? name);
   info.slotsAreGpus = !rulesOf(info.run).simulated;
-  const asked = info.resources.map((_, r) => usedAt(info.worker, r) || usedAt(info.ps, r));
+  const earlier = Object.values(info.earlier_sizes ?? {}).flatMap((sizes) => sizes.flatMap(([, worker]) => worker));
+  const asked = info.resources.map((_, r) => [info.worker, info.ps, earlier].some((demands) => usedAt(demands, r)));
   info.used = info.resources.map((name, r) => info.limits.includes(name) && asked[r]);
   return info;
 }
@@ -66,7 +69,7 @@ export function grow(info, fresh) {
   if (!same) return false;
   const { servers } = info.cluster;
   servers.forEach((server, i) => become(server, fresh.cluster.servers[i]));
-  Object.assign(info, fresh, { cluster: { ...fresh.cluster, servers } });
+  Object.assign(info, fresh, { cluster: { ...fresh.cluster, servers }, earlier_sizes: fresh.earlier_sizes });
   return true;
 }
 

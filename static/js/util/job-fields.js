@@ -43,6 +43,7 @@ export const TITLES = {
   limit_ms: 'Time limit',
   group: 'Queue',
   utility: 'Utility',
+  earlier_sizes: 'Earlier sizes',
 };
 
 /** @type {Record<string, string>} */

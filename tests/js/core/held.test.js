@@ -255,3 +255,13 @@ test('a GPU of a real cluster is held with what the job has, and a typed worker 
   assert.equal(heldBy(bars, 0, 1, { ...info, slotsAreGpus: true }), 2000);
   assert.equal(heldBy(bars, 0, 1, info), 0);
 });
+
+test('a bar has the size that its job had at its start', () => {
+  const bars = { role: [0, 0, 3], job: [1, 1, 1], count: [4, 1, 4], worker_slot: [-1, -1, -1], start_ms: [0, 50, 20] };
+  const info = { worker: [9, 9, 9, 0, 0, 1000, 4000, 0, 0, 0], ps: [], slotsAreGpus: true };
+  const known = { ...info, earlier_sizes: { 1: [[50, [1000, 1000, 0, 0, 0], 4]] } };
+  const held = (bar) => [0, 1].map((r) => heldBy(bars, bar, r, known));
+  assert.deepEqual(held(0), [4000, 4000], '4 GPUs and 4 CPUs');
+  assert.deepEqual(held(1), [1000, 4000], '1 GPU and 4 CPUs');
+  assert.deepEqual(held(2), [4000, 0], 'a suspended job frees its CPUs');
+});

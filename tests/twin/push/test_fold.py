@@ -128,6 +128,18 @@ def test_a_statement_that_it_runs_elsewhere_ends_the_execution_before():
     assert second == Attempt(T0 + 40, None, ())
 
 
+def test_an_attempt_without_amounts_keeps_what_the_job_asked_for_before_it_was_requeued():
+    fields = {"submitted_ms": T0, "gpus": 4, "cpus": 4}
+    first = event("job.started", T0 + 10, shares=[{"node": "edge1"}])
+    requeued, changed = event("job.requeued", T0 + 20, outcome="preempted"), event("job.changed", T0 + 25, gpus=1)
+    then = event("job.started", T0 + 30, shares=[{"node": "edge1"}])
+    found = job(event("job.submitted", T0, **fields), first, requeued, changed, then)
+    assert [attempt.shares for attempt in found.attempts] == [(Share("edge1", 4, 4),), (Share("edge1", 1, 4),)]
+    late = event("job.ended", T0 + 40, outcome="completed", gpus=2)
+    last = job(event("job.submitted", T0, **fields), first, late).attempts[-1]
+    assert last.shares == (Share("edge1", 2, 4),), "the newest statement counts for the last one"
+
+
 def test_a_node_is_unavailable_since_the_event_that_says_so():
     up = event("node.changed", T0, gpus=4)
     down, drained = event("node.changed", T0 + 5, state="down"), event("node.changed", T0 + 7, state="drained")

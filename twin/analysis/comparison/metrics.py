@@ -19,7 +19,7 @@ from scheduling.reporting.quantities import value_text
 from scheduling.reporting.run_metrics import Known, run_metrics
 from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import Outcomes
-from twin.files.stored_jobs import any_utility, demands_by_role, objects_of
+from twin.files.stored_jobs import any_utility, objects_of, sizes_of_jobs
 
 ALIKE = 0.001  # relative difference of values that are the same if they are also displayed alike
 DUST = 1e-9  # of sums in another order, beside the relative one of isclose
@@ -48,7 +48,7 @@ def metrics_of(
         float(outcomes.utility.sum()) if any_utility(jobs) else None,
         int(outcomes.admitted.sum()), int(outcomes.rejected.sum()),
         outcomes.arrived_ms[arrived], outcomes.completed_ms[done], jct[done],
-        int(outcomes.suspensions.sum()), bars, demands_by_role(jobs),
+        int(outcomes.suspensions.sum()), bars, sizes_of_jobs(jobs),
     )  # fmt: skip
     found = run_metrics(known, clusters, packed)
     utilization = found.pop("utilization")

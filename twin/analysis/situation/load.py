@@ -17,7 +17,7 @@ from scheduling.model.limits import MAX_INT
 from scheduling.model.values import RESOURCES, Cluster, Job, Server
 from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER, WORKER, RunState, valid_at
 from twin.eventlog.memberships import memberships
-from twin.files.stored_jobs import demands_by_role
+from twin.files.stored_jobs import sizes_of_jobs
 from twin.models import Run
 from twin.scenarios import store
 
@@ -74,7 +74,8 @@ def held(
     outages = [server.away for server in servers]
     if packed:
         columns = [RESOURCES.index(name) for name in packed]
-        amounts = demands_by_role(jobs)[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
+        sizes = sizes_of_jobs(jobs)
+        amounts = sizes.demands[bars[:, ROLE], sizes.of(bars)][:, columns] * bars[:, COUNT, None]
         if store.typed_since(run, since_ms, at_ms):
             amounts[bars[:, WORKER_SLOT] >= 0] = 0  # bars of that phase are on typed workers and take no resources
         capacity, phases = _capacities(run, cluster, RESOURCE, packed, since_ms, at_ms)

@@ -25,7 +25,7 @@ def arrival_ms(fact: JobFact, epoch_ms: int) -> int:
 def added(known: KnownJob, epoch_ms: int) -> list[EventData]:
     """A job that the log did not have, with all its fields, and its arrival."""
     submitted_ms = arrival_ms(known.fact, epoch_ms)
-    fields = asdict(job_of(known.name, known.fact, submitted_ms))
+    fields = _fields(job_of(known.name, known.fact, submitted_ms, epoch_ms))
     return [
         ("job_added", {"job": known.index, "fields": fields}),
         ("job_arrived", {"job": known.index, "submitted_ms": submitted_ms}),
@@ -34,11 +34,12 @@ def added(known: KnownJob, epoch_ms: int) -> list[EventData]:
 
 def fields_changed(known: KnownJob, was: JobFact, had: tuple[Attempt, ...], epoch_ms: int) -> list[EventData]:
     """Fields of a job that have changed since the fact and attempts before: its amounts, and its submission."""
-    before = job_of(known.name, replace(was, attempts=had), arrival_ms(was, epoch_ms))
-    job = job_of(known.name, replace(known.fact, attempts=known.attempts), arrival_ms(known.fact, epoch_ms))
+    before = job_of(known.name, replace(was, attempts=had), arrival_ms(was, epoch_ms), epoch_ms)
+    now = replace(known.fact, attempts=known.attempts)
+    job = job_of(known.name, now, arrival_ms(known.fact, epoch_ms), epoch_ms)
     events: list[EventData] = []
     if _changing(job) != _changing(before):
-        events.append(("job_set", {"job": known.index, "fields": asdict(job)}))
+        events.append(("job_set", {"job": known.index, "fields": _fields(job)}))
     if job.arrival_ms != before.arrival_ms:  # it was first seen after a requeue, and had been submitted earlier
         events.append(("job_arrived", {"job": known.index, "submitted_ms": job.arrival_ms}))
     return events
@@ -106,9 +107,15 @@ def ended(known: KnownJob, epoch_ms: int, at_ms: int, log_ms: int) -> list[Event
     return events
 
 
+def _fields(job: Job) -> dict[str, Any]:
+    """All fields of a job, as an event states them."""
+    sizes = job.earlier_sizes
+    return asdict(job) | {"earlier_sizes": None if sizes is None else list(map(tuple, sizes))}
+
+
 def _changing(job: Job) -> tuple[Any, ...]:
     """Fields of a job that may change after it was first seen, and that `job_set` then states."""
-    return job.worker, job.requested_workers, job.limit_ms, job.arrival_ms
+    return job.worker, job.requested_workers, job.limit_ms, job.arrival_ms, job.earlier_sizes
 
 
 def _decided(known: KnownJob, kind: str, values: Mapping[str, Any], code: str = "") -> EventData:

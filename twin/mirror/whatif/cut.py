@@ -17,7 +17,7 @@ from scheduling.model.limits import MAX_INT
 from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
 from scheduling.model.values import ModelError, Server
 from scheduling.reporting.quantities import counted
-from twin.connectors.facts import ENDED, HELD, Attempt
+from twin.connectors.facts import ENDED, HELD, Attempt, Share
 from twin.mirror.as_values import amounts_of
 from twin.mirror.differ import Mirror
 from twin.mirror.jobs.known import KnownJob
@@ -67,6 +67,7 @@ class Part(NamedTuple):
     gpus: int
     cpus: int
     memory_mb: int
+    shares: tuple[Share, ...] = ()  # that it holds, or held in the attempt of these amounts
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:
     """A job of the mirror as if it were submitted at at_ms, with its whole work."""
     run_ms, origin = _duration(known, mirror, -mirror.epoch_ms, choice)
     run_ms = run_ms or choice.assumed_ms
-    return Part(known, WAITING, at_ms, at_ms, run_ms, origin, *amounts_of(known.fact, known.attempts))
+    return Part(known, WAITING, at_ms, at_ms, run_ms, origin, *_held(known, known.attempts[-1:]))
 
 
 def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
@@ -158,20 +159,33 @@ def _part(
         return "ended"
     if later and not choice.arrivals:
         return "arrives_later"
-    amounts = amounts_of(known.fact, known.attempts)
-    if with_gpus and not amounts[0]:
-        return "no_gpu"
     running = next((attempt for attempt in known.attempts if _covers(attempt, mirror, at_ms)), None)
+    held_then = _held(known, _attempt_of(known, mirror, at_ms, running))
+    if with_gpus and not held_then[0]:
+        return "no_gpu"
     if running is None and (_held_ever(known) if later else known.index in held):
         return "held"
     run_ms, origin = _duration(known, mirror, at_ms, choice, running)
     if not run_ms:
         return "never_ran"
     if later:
-        return Part(known, ARRIVING, arrived_ms, arrived_ms, run_ms, origin, *amounts)
+        return Part(known, ARRIVING, arrived_ms, arrived_ms, run_ms, origin, *held_then)
     if running is None:
-        return Part(known, WAITING, arrived_ms, at_ms, run_ms, origin, *amounts)
-    return Part(known, RUNNING, max(0, running.started_ms - mirror.epoch_ms), at_ms, run_ms, origin, *amounts)
+        return Part(known, WAITING, arrived_ms, at_ms, run_ms, origin, *held_then)
+    return Part(known, RUNNING, max(0, running.started_ms - mirror.epoch_ms), at_ms, run_ms, origin, *held_then)
+
+
+def _attempt_of(known: KnownJob, mirror: Mirror, at_ms: int, running: Attempt | None) -> tuple[Attempt, ...]:
+    """The attempt whose amounts count: the one in progress; of a job that waits the next one, else the last one."""
+    if running is not None:
+        return (running,)
+    later = [attempt for attempt in known.attempts if attempt.started_ms > mirror.epoch_ms + at_ms]
+    return tuple(later[:1]) or known.attempts[-1:]
+
+
+def _held(known: KnownJob, attempt: tuple[Attempt, ...]) -> tuple[int, int, int, tuple[Share, ...]]:
+    """GPUs, CPUs, memory and shares of this attempt; without one, what the job asks for."""
+    return *amounts_of(known.fact, attempt), attempt[-1].shares if attempt else ()
 
 
 def _held_ever(known: KnownJob) -> bool:

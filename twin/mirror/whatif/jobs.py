@@ -87,7 +87,7 @@ def _by_node(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
     """The same where a worker is the largest share of the job on a node."""
     workers, demand = np.ones(len(parts), dtype=np.int64), np.zeros((len(parts), len(RESOURCES)), dtype=np.int64)
     for row, part in enumerate(parts):
-        shares = part.known.attempts[-1].shares if part.known.attempts else ()
+        shares = part.shares
         workers[row] = count = len({share.node for share in shares}) or max(1, part.known.fact.nodes)
         amounts = [(share.gpus, share.cpus, share.memory_mb) for share in shares] or [
             (-(-part.gpus // count), -(-part.cpus // count), part.memory_mb // count)

@@ -7,21 +7,21 @@ that have completed in both, so that a scheduler that rejects long jobs gains no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, WIDTH, Role
+from scheduling.model.bars import COUNT, END, ROLE, SERVER, START, WIDTH, Role
 from scheduling.model.utility import duration_slots, utility_at
-from scheduling.model.values import CPU, GPU, RESOURCES, Cluster, Job
+from scheduling.model.values import GPU, RESOURCES, Cluster, Job
 from scheduling.reporting.run_metrics import jct_metrics, offered, shares
 from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.metrics import mean
 from twin.analysis.comparison.outcomes import FOREVER, believed, outcomes_of
 from twin.eventlog import stored_states
-from twin.files.stored_jobs import demands_by_role, field_of
+from twin.files.stored_jobs import field_of, sizes_of_jobs
 from twin.infra.columns import pack, unpack
-from twin.mirror.as_values import bars_of, memory_of
+from twin.mirror.as_values import bars_of, job_of
 from twin.mirror.whatif.cut import Part, end_ms
 from twin.models import Run, ShadowSet
 from twin.scenarios import store
@@ -89,8 +89,14 @@ def real(window: Window, history: History) -> Metrics:
         for bar in bars_of(index, part.known.fact, part.known.attempts, indices, mirror.epoch_ms)
     ]
     bars = np.array(rows, dtype=np.int64).reshape(-1, WIDTH)
-    amounts = np.array([_amounts_of_worker(part) for part in parts], dtype=float)[bars[:, JOB]]
-    amounts[bars[:, ROLE] == Role.SUSPENDED, CPU] = 0
+    jobs = [
+        job_of(
+            part.known.name, replace(part.known.fact, attempts=part.known.attempts), part.arrival_ms, mirror.epoch_ms
+        )
+        for part in parts
+    ]
+    sizes = sizes_of_jobs(jobs)
+    amounts = sizes.demands[bars[:, ROLE], sizes.of(bars)].astype(float)
     lasted = _within(bars, window.from_ms, window.until_ms)
     held = (lasted[:, None] * amounts).sum(axis=0)
     offers = offered(window.clusters, window.from_ms, window.until_ms)
@@ -119,9 +125,11 @@ def of_run(run: Run, of: ShadowSet) -> tuple[Metrics, Metrics, list[str]]:
     scored = history.completed_ms >= 0
     both = scored & (found.completed_ms >= 0)
     held_ms, held = _within(bars, of.from_ms, of.until_ms), np.zeros(len(RESOURCES))
-    for role, demands in enumerate(demands_by_role(jobs)):
+    sizes = sizes_of_jobs(jobs)
+    of_bars = sizes.of(bars)
+    for role, demands in enumerate(sizes.demands):
         rows = bars[:, ROLE] == role
-        held += np.bincount(bars[rows, JOB], weights=held_ms[rows], minlength=len(jobs)) @ demands
+        held += np.bincount(of_bars[rows], weights=held_ms[rows], minlength=len(demands)) @ demands
     metrics = {
         **_times(found.arrived_ms, found.start_ms, found.completed_ms, both),
         **_use(held, held, offered([(0, cluster)], of.from_ms, of.until_ms), store.packed(run)),
@@ -178,9 +186,3 @@ def _use(held: np.ndarray, available: np.ndarray, of: np.ndarray, packed: Sequen
     found = shares(available, of, packed)
     hours = None if found["gpu"] is None else float(held[GPU]) / 1_000 / HOUR_MS
     return {"utilization.gpu": found["gpu"], "utilization.cpu": found["cpu"], "gpu_hours": hours}
-
-
-def _amounts_of_worker(part: Part) -> tuple[int, ...]:
-    """Thousandths that one unit of the job's real bars holds: a GPU with its part of the rest, or a CPU."""
-    units = max(1, part.gpus or part.cpus)
-    return (part.gpus * 1_000 // units, part.cpus * 1_000 // units, memory_of(part.memory_mb) // units, 0, 0)

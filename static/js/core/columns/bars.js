@@ -27,6 +27,12 @@ export const storedName = (/** @type {string} */ name) => (name === 'worker_slot
  * }} BarColumns
  */
 
+/** @typedef {[untilMs: number, worker: number[], workers: number]} EarlierSize of a job that restarted with another */
+/**
+ * @typedef {{worker: ArrayLike<number>, ps: ArrayLike<number>, slotsAreGpus?: boolean,
+ *   earlier_sizes?: Record<number, EarlierSize[]>}} Demands what a unit of the bars of each job holds
+ */
+
 export const BAR_TYPES = {
   job: Int32Array,
   role: Int32Array,
@@ -66,15 +72,18 @@ export function endAt(bars, row, p) {
 
 /**
  * Amount of a resource that a bar holds, in thousandths: 0 while a gang loads its data, and on a typed worker, which is
- * taken in place of resources. The slot of a bar of a real cluster is a GPU.
+ * taken in place of resources. The slot of a bar of a real cluster is a GPU, and its job has the size of its start.
  *
- * @param {Pick<BarColumns, 'role' | 'job' | 'count' | 'worker_slot'>} bars
+ * @param {Pick<BarColumns, 'role' | 'job' | 'count' | 'worker_slot' | 'start_ms'>} bars
  * @param {number} bar
  * @param {number} r
- * @param {{worker: ArrayLike<number>, ps: ArrayLike<number>, slotsAreGpus?: boolean}} info
+ * @param {Demands} info
  */
-export function heldBy({ role, job, count, worker_slot: slot }, bar, r, { worker, ps, slotsAreGpus }) {
+export function heldBy({ role, job, count, worker_slot: slot, start_ms: start }, bar, r, info) {
+  const { worker, ps, slotsAreGpus, earlier_sizes: earlier } = info;
   if ((slot[bar] >= 0 && !slotsAreGpus) || role[bar] === TRANSFER || (role[bar] === SUSPENDED && r === CPU)) return 0;
+  const then = earlier?.[job[bar]]?.find(([until]) => start[bar] < until);
+  if (then) return then[1][r] * count[bar];
   return (role[bar] === PS ? ps : worker)[job[bar] * RESOURCE_COUNT + r] * count[bar];
 }
 
