@@ -68,8 +68,8 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
 
     @extend_schema_field(answer("ConnectionCondition"))
     def get_condition(self, connection: Connection) -> dict[str, Any]:
-        """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, not_up, audit,
-        samples}.
+        """{state, since, message, age_ms, stale_after_ms, event_ms, polled_ago_ms, seen_ms, clock_offset_ms, lag, cost,
+        counts, not_up, audit, samples}.
 
         samples: {sampler, state, message, age_ms, nodes}, {} without a sampler.
         """
@@ -87,8 +87,10 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "state": found.state,
             "since": found.since,
             "message": message,
-            "age_ms": None if found.seen_at is None else max(0, round((now - found.seen_at) * 1_000)),
+            "age_ms": _age_ms(found.seen_at, now),
             "stale_after_ms": found.stale_after_ms,
+            "event_ms": health.get("event_ms"),
+            "polled_ago_ms": _age_ms(health.get("last_look_at"), now),
             "seen_ms": health.get("seen_ms"),
             "clock_offset_ms": health.get("clock_offset_ms"),
             "lag": health.get("lag", {}),
@@ -100,6 +102,11 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
         }
 
 
+def _age_ms(at: float | None, now: float) -> int | None:
+    """Time from a Unix time in s until now, at least 0; None without one."""
+    return None if at is None else max(0, round((now - at) * 1_000))
+
+
 def _samples(connection: Connection, now: float) -> dict[str, Any]:
     """State of sampling: starting, sampling or failing; age_ms: of the newest answer, None before it."""
     if not connection.sampler:
@@ -107,12 +114,11 @@ def _samples(connection: Connection, now: float) -> dict[str, Any]:
     found = connection.health.get("samples") or {}
     if found.get("sampler") != connection.sampler:
         found = {}
-    at = found.get("at")
     return {
         "sampler": connection.sampler,
         "state": found.get("state", STARTING),
         "message": found.get("message", ""),
-        "age_ms": None if at is None else max(0, round((now - at) * 1_000)),
+        "age_ms": _age_ms(found.get("at"), now),
         "nodes": found.get("nodes", 0),
     }
 

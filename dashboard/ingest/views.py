@@ -79,7 +79,10 @@ class EventsView(IngestView):
 
     @extend_schema(request=openapi.EVENTS, responses={200: answer("EventsAccepted")})
     def post(self, request: Request, source: str) -> Response:
-        """Stores a batch of events, or a single one; an event that comes again counts as a duplicate (docs/push.md)."""
+        """Stores a batch of events, or a single one; an empty batch is a heartbeat (docs/push.md).
+
+        An event that comes again counts as a duplicate.
+        """
         media_type = request.content_type.partition(";")[0].strip().lower()
         if media_type not in bodies.media_types():
             known = ", ".join(bodies.media_types())
@@ -92,6 +95,8 @@ class EventsView(IngestView):
         self.count(len(read))
         facts = [fact for events in read if not isinstance(events, EventError) for fact in events]
         accepted, cursor = storage.accept(source, facts, now_ms)
+        if not facts and not any(isinstance(found, EventError) for found in read):  # a heartbeat
+            storage.contact(source, now_ms)
         counters.count("events_pushed", by=accepted)
         return Response({
             "accepted": accepted,
@@ -109,10 +114,12 @@ class SnapshotView(IngestView):
     @extend_schema(request=openapi.SNAPSHOT, responses={200: answer("SnapshotStep")})
     def post(self, request: Request, source: str) -> Response:
         """Receives a step of a snapshot: begin, part or end. At the end, items that are not in it are removed."""
+        now_ms = time.time_ns() // 1_000_000
         try:
-            found = snapshots.step(source, self.body(), time.time_ns() // 1_000_000, self.count)
+            found = snapshots.step(source, self.body(), now_ms, self.count)
         except bodies.TooMany as error:
             raise TooLarge(str(error)) from None
+        storage.contact(source, now_ms)
         return Response(found)
 
 

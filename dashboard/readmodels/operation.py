@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 
 from dashboard.readmodels.alerts import open_counts
 from twin.infra.counters import COUNTER, METRICS, SECONDS
+from twin.mirror.connecting.condition import data_at
 from twin.models import Alert, Connection, Run, Trace
 from twin.processes import heartbeat
 from twin.processes.heartbeat import Process
@@ -101,7 +102,7 @@ def _connections(among: QuerySet[Connection]) -> Iterator[Metric]:
     lags: list[tuple[list[str], float]] = []
     failing: list[tuple[list[str], float]] = []
     for one in among.filter(wanted=Connection.FOLLOWING).only("name", "health"):
-        if at := one.health.get("last_look_at"):
+        if at := data_at(one.health):
             ages.append(([one.name], max(0.0, now - at)))
         lag = one.health.get("lag") or {}
         lags += [([one.name, q], lag[key] / 1000) for q, key in (("0.5", "p50_ms"), ("0.99", "p99_ms")) if key in lag]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from scheduling.kernel.parameters import Parameters, UnknownName
 from twin import connectors
 from twin.connectors.constraints import NO_CONSTRAINTS, Constraints
-from twin.connectors.facts import ConnectorError, Found, JobFact, Snapshot
+from twin.connectors.facts import ConnectorError, Contact, Found, JobFact, Snapshot
 from twin.infra.menu import Menu
 
 
@@ -82,6 +82,10 @@ class Connector(ABC):
     def cost(self) -> Mapping[str, float]:
         """Load on the cluster's controller, as plain numbers, e.g. {"calls": 120, "ms": 31}; default: unknown."""
         return {}
+
+    def contact(self) -> Contact | None:
+        """Newest contact of a cluster that reports by itself; default: None, it answers polls."""
+        return None
 
     def unsafe(self) -> str:
         """Reason why only users with a shell on this host may choose a parameter, its first word; "": anybody may."""

@@ -161,6 +161,18 @@ class ReservationFact:
 
 
 @dataclass(frozen=True, slots=True)
+class Contact:
+    """Newest contact of a cluster that reports by itself.
+
+    at_ms     when it last reported, by this machine's clock; a heartbeat counts
+    event_ms  time of its newest event, by the cluster's clock
+    """
+
+    at_ms: int
+    event_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """The result of one poll of a cluster.
 

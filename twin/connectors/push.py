@@ -14,7 +14,7 @@ from scheduling.kernel.parameters import Parameters as Base
 from scheduling.kernel.parameters import parameter
 from scheduling.reporting.quantities import duration
 from twin.connectors.base import Connector
-from twin.connectors.facts import ConnectorError, Finding, Found, JobFact, Snapshot
+from twin.connectors.facts import ConnectorError, Contact, Finding, Found, JobFact, Snapshot
 from twin.infra import pubsub
 from twin.infra.counts import counted
 from twin.models import PushedEvent, PushSource
@@ -127,6 +127,11 @@ class PushConnector(Connector):
                 for job in fold.jobs(key[1:], events, snapshots):
                     if job.ended_ms is not None and since_ms <= job.ended_ms < until_ms:
                         yield job
+
+    def contact(self) -> Contact | None:
+        """Newest post of the source, and the time of its newest event."""
+        newest = PushSource.objects.filter(name=self.source).values_list("contact_ms", "event_ms").first()
+        return None if newest is None else Contact(*newest)
 
     def _advance(self) -> Snapshot | None:
         """A partial snapshot of what is new; None where nothing is."""

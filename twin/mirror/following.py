@@ -74,6 +74,8 @@ class Following:
         """The health with its lags and counts, which are computed only here."""
         self.health.lag, self.health.counts = self.lags.summary() or self.health.lag, counts(self.mirror)
         self.health.not_up = not_up(self.mirror)
+        if (contact := self.connector.contact()) is not None:
+            self.health.contact_at, self.health.event_ms = contact.at_ms / 1000, contact.event_ms
         if self.sampling is not None:
             self.health.samples = asdict(self.sampling.health)
         return self.health

@@ -22,6 +22,8 @@ class Health:
 
     last_look_at: float | None = None  # time of the newest poll; the name that stored connections have
     seen_ms: int | None = None  # the cluster's time of that poll
+    contact_at: float | None = None  # when a cluster that reports by itself did so last
+    event_ms: int | None = None  # the cluster's time of the newest event that it reported
     failing_since: float | None = None
     resumed_at: float = 0.0  # end of the newest pause
     unsettled_ms: int | None = None  # the cluster's time from which on the accounting may not have all ends yet

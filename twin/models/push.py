@@ -10,6 +10,8 @@ class PushSource(models.Model):
 
     name = models.CharField(max_length=60, unique=True)
     last_seq = models.BigIntegerField(default=0)  # sequence number of its newest event, given in the order of arrival
+    contact_ms = models.BigIntegerField(default=0)  # when it posted last, a heartbeat included, in Unix ms of our clock
+    event_ms = models.BigIntegerField(default=0)  # time of its newest event, in Unix ms of its own clock
     created_at = models.DateTimeField(auto_now_add=True)
 
 

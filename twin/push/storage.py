@@ -47,9 +47,17 @@ def accept(source: str, facts: Sequence[PushedFact], now_ms: int) -> tuple[int, 
         first = row.last_seq + 1
         rows = [(row.pk, seq, *fact, now_ms) for seq, fact in enumerate(facts, first)]
         added = _insert(rows)
+        newest_ms = max(fact.at_ms for fact in facts)
+        contact(source, now_ms)
+        PushSource.objects.filter(pk=row.pk, event_ms__lt=newest_ms).update(event_ms=newest_ms)
         if added:
             move(row, len(rows))
     return added, row.last_seq
+
+
+def contact(source: str, now_ms: int) -> None:
+    """Record that the source has posted; one without events yet is not known."""
+    PushSource.objects.filter(name=source).update(contact_ms=now_ms)
 
 
 def locked(source: str) -> PushSource:

@@ -1,12 +1,13 @@
 // Condition of a live cluster in words: state, age of the data, lag of facts, cost of following.
 
-import { duration, number, percent, plural, wallOfUnix } from '../util/format.js';
+import { duration, number, percent, plural, wallOfUnix, wallSeconds } from '../util/format.js';
 
 /**
  * A connection as GET /api/connections/ answers.
  *
  * @typedef {{
  *   state: string, since: number | null, message: string, age_ms: number | null, stale_after_ms: number,
+ *   event_ms: number | null, polled_ago_ms: number | null,
  *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
  *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
  *   not_up: {total: number, nodes: {name: string, state: string, reason: string}[]},
@@ -39,14 +40,34 @@ export const stateText = (state) => STATES[state] ?? state;
 export const ageMs = ({ age_ms: age }, elapsedMs) => (age === null ? null : age + elapsedMs);
 
 /**
- * 'data 2 s old'; '' before the first answer.
+ * Whole seconds, at least 1.
+ *
+ * @param {number} ms
+ */
+const wholeSeconds = (ms) => duration(Math.max(1000, Math.round(ms / 1000) * 1000));
+
+/**
+ * 'data 2 s old', or 'last contact 2 s ago' of a cluster that posts events; '' before the first answer.
  *
  * @param {Condition} condition
  * @param {number} elapsedMs
  */
 export function ageText(condition, elapsedMs) {
   const age = ageMs(condition, elapsedMs);
-  return age === null ? '' : `data ${duration(Math.max(1000, Math.round(age / 1000) * 1000))} old`;
+  if (age === null) return '';
+  return condition.event_ms === null ? `data ${wholeSeconds(age)} old` : `last contact ${wholeSeconds(age)} ago`;
+}
+
+/**
+ * 'last event at 2026-11-30 21:28:28 UTC, 3 m 13 s ago'; '' of a cluster that does not post events.
+ *
+ * @param {Condition} condition
+ * @param {number} nowMs Date.now()
+ */
+export function eventText({ event_ms: event }, nowMs) {
+  return event === null
+    ? ''
+    : `last event at ${wallSeconds(new Date(event).toISOString())}, ${wholeSeconds(nowMs - event)} ago`;
 }
 
 /**
@@ -111,8 +132,7 @@ export function samplesText({ samples }, elapsedMs) {
   if (!samples?.sampler) return '';
   const age = samples.age_ms ?? null;
   if (age === null) return samples.state === 'failing' ? 'no samples' : 'waiting for samples';
-  const old = duration(Math.max(1000, Math.round((age + elapsedMs) / 1000) * 1000));
-  return `samples of ${plural(samples.nodes ?? 0, 'node')}, ${old} old`;
+  return `samples of ${plural(samples.nodes ?? 0, 'node')}, ${wholeSeconds(age + elapsedMs)} old`;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { duration, number, wallOfUnix } from '../util/format.js';
 import { h } from '../ui/dom.js';
-import { ageMs, costText, isOld, notUpText, stateText, waiting } from './condition.js';
+import { ageMs, costText, eventText, isOld, notUpText, stateText, waiting } from './condition.js';
 import { teamChip } from '../settings/team-chip.js';
 import { codeText } from '../ui/labels/code-text.js';
 
@@ -20,14 +20,18 @@ export function columns(elapsed, act = null) {
       title: 'State',
       value: (row) => row.condition.state,
       wide: true,
-      cell: (row) => [stateCell(row.condition), notUp(row.condition)],
+      cell: (row) => [
+        stateCell(row.condition),
+        mutedLine(eventText(row.condition, Date.now())),
+        mutedLine(notUpText(row.condition)),
+      ],
     },
     { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
     {
       title: 'Data age',
       number: true,
       value: (row) => ageMs(row.condition, 0),
-      hint: 'Time since the last answer or heartbeat of the cluster',
+      hint: 'Time since the last answer of the cluster, or since its last post',
       cell: (row) => ageCell(row.condition, elapsed()),
     },
     {
@@ -67,10 +71,7 @@ export function columns(elapsed, act = null) {
   ];
 }
 
-function notUp(condition) {
-  const text = notUpText(condition);
-  return text ? h('div', { class: 'muted small' }, text) : null;
-}
+const mutedLine = (text) => (text ? h('div', { class: 'muted small' }, text) : null);
 
 function stateCell({ state, since, message }) {
   const at = since === null ? '' : ` since ${wallOfUnix(since)}`;

@@ -6,11 +6,11 @@ import { confirmed, informed } from '../ui/confirm.js';
 import { $, fill, h, wholeDates } from '../ui/dom.js';
 import { number, wallOfUnix } from '../util/format.js';
 import {
-  ageMs,
   ageText,
   auditText,
   costText,
   countsText,
+  eventText,
   isOld,
   lagText,
   notUpText,
@@ -64,8 +64,9 @@ export class FollowLine extends EventTarget {
   presentMs(epochMs) {
     if (!this.connection || this.connection.wanted === 'paused') return null;
     const seen = this.seenMs(epochMs);
-    const age = ageMs(this.connection.condition, Date.now() - this.receivedAt);
-    return seen === null || age === null ? null : Math.floor((seen + age) / 1000) * 1000;
+    const ago = this.connection.condition.polled_ago_ms;
+    if (seen === null || ago === null) return null;
+    return Math.floor((seen + ago + Date.now() - this.receivedAt) / 1000) * 1000;
   }
 
   /** Reason why the cluster is not seen now; '' while it is seen. */
@@ -102,7 +103,12 @@ export class FollowLine extends EventTarget {
     const { condition } = connection;
     const elapsed = Date.now() - this.receivedAt;
     const old = isOld(condition, elapsed);
-    const facts = [lagText(condition), costText(condition), countsText(condition)].filter(Boolean);
+    const facts = [
+      eventText(condition, Date.now()),
+      lagText(condition),
+      costText(condition),
+      countsText(condition),
+    ].filter(Boolean);
     const samples = samplesText(condition, elapsed);
     const missing = samplesMessage(condition);
     const unsampled = condition.samples?.state === 'failing';

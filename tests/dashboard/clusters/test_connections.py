@@ -351,6 +351,23 @@ def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
     assert condition.interval_ms(lab) == 60_000
 
 
+def test_a_cluster_that_posts_nothing_is_stale_though_the_follower_polls(viewer, lab):
+    now = time.time()
+    lab.health |= {"last_look_at": now, "contact_at": now - 3, "event_ms": round(now * 1000) - 400_000}
+    quiet = condition.condition(lab, now)
+    assert (quiet.state, quiet.seen_at, quiet.stale_after_ms) == ("following", now - 3, 60_000), "heartbeats came"
+    lab.health["contact_at"] = now - 193
+    lab.save()
+    silent = condition.condition(lab, now)
+    assert (silent.state, silent.since, silent.seen_at) == ("stale", now - 193, now - 193)
+    assert silent.message == "The cluster has posted nothing since then, not even a heartbeat; its sender may be down."
+    found = viewer.get("/api/connections/lab/").json()["condition"]
+    assert found["age_ms"] >= 193_000 > found["polled_ago_ms"]
+    assert found["event_ms"] == lab.health["event_ms"]
+    lab.health["last_look_at"] = now - 100
+    assert condition.condition(lab, now).message.startswith("The follower has written nothing")
+
+
 def test_the_situation_of_a_mirrored_run_states_the_condition_of_its_cluster(viewer, lab):
     def shown() -> dict | None:
         return viewer.get(f"/api/runs/{lab.run_id}/situation/").json()["following"]

@@ -20,7 +20,9 @@ from tests.cases import cases
 from tests.twin.push.builders import T0, cloud_event
 from twin.config import body_limit
 from twin.connectors import base
-from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
+from twin.connectors.facts import Attempt, Contact, JobFact, NodeFact, Share
+from twin.mirror.differ import Mirror
+from twin.mirror.following import Following
 from twin.models import PushedEvent, PushSource
 from twin.push.vocabulary import EVENT_TYPES
 
@@ -118,6 +120,33 @@ def test_the_stream_gives_a_sign_of_life(sender, connector, monkeypatch):
     connector.snapshot()
     sign = next(connector.changes())
     assert (sign.jobs, sign.nodes, sign.partial) == ((), None, True)
+
+
+def test_each_post_is_a_contact_and_an_empty_batch_is_a_heartbeat(sender, connector):
+    def after(post) -> Contact:
+        PushSource.objects.update(contact_ms=0)
+        post()
+        return connector.contact()
+
+    assert connector.contact() is None
+    sender.post([])
+    assert not PushSource.objects.exists(), "the first event makes a source known"
+    assert sender.post([STARTED, SUBMITTED]).status_code == 200
+    assert connector.contact().event_ms == T0 + 500
+    heartbeat = sender.summary([])
+    assert (heartbeat["accepted"], heartbeat["cursor"]) == (0, 2)
+    for post in (lambda: sender.post([]), lambda: sender.post([SUBMITTED])):
+        assert after(post).at_ms > T0
+    step = {"step": "begin", "id": "s", "time": "2026-05-28T10:00:00Z"}
+    assert after(lambda: sender.step(**step)).at_ms > T0
+    assert after(lambda: sender.post([{"specversion": "2"}])) == Contact(0, T0 + 500), "nothing of it was understood"
+
+
+def test_following_a_source_keeps_the_time_of_its_contact(sender, connector):
+    sender.post([NODE, SUBMITTED])
+    following = Following(connector, Mirror(T0), lambda events, ms: None, stopped=lambda seconds: True)
+    health = following.current_health()
+    assert (health.contact_at, health.event_ms) == (connector.contact().at_ms / 1000, T0)
 
 
 def test_a_late_event_restates_a_job_that_was_let_go(sender, connector):

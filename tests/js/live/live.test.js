@@ -12,6 +12,7 @@ import {
   costText,
   countsText,
   curlExample,
+  eventText,
   isOld,
   lagText,
   notUpText,
@@ -27,6 +28,8 @@ const condition = (changes = {}) => ({
   message: '',
   age_ms: 1200,
   stale_after_ms: 17_000,
+  event_ms: null,
+  polled_ago_ms: 1200,
   seen_ms: 1_000_000,
   clock_offset_ms: 40,
   lag: {},
@@ -44,6 +47,15 @@ test('the age is shown in whole seconds and is old after three intervals, or whi
   assert.equal(isOld(condition(), 15_800), false);
   assert.equal(isOld(condition(), 15_900), true);
   assert.equal(isOld(condition({ state: 'failing' }), 0), true);
+});
+
+test('a cluster that posts events has the time of its newest event and the age of its newest contact', () => {
+  const event = Date.UTC(2026, 10, 30, 21, 28, 28);
+  assert.equal(eventText(condition(), event), '');
+  const pushed = condition({ event_ms: event, age_ms: 4000 });
+  assert.equal(eventText(pushed, event + 193_000), 'last event at 2026-11-30 21:28:28 UTC, 3m 13s ago');
+  assert.equal(eventText(pushed, event - 500), 'last event at 2026-11-30 21:28:28 UTC, 1 s ago');
+  assert.equal(ageText(pushed, 1000), 'last contact 5 s ago');
 });
 
 test('nodes that are not up are named with their states and reasons', () => {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
@@ -13,12 +15,16 @@ CONDITIONS = FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale",
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
 LATE_LOOKS = 3  # data that are older than so many intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health
+SILENT_MS = 60_000  # a cluster that reports by itself and has not done so for longer is stale
 FIRST_S = 60.0  # a first poll that takes longer is late
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """state: following | stale | failing | paused | starting. Times in Unix seconds; message: a sentence or empty."""
+    """state: following | stale | failing | paused | starting. Times in Unix seconds; message: a sentence or empty.
+
+    seen_at: of the newest data, the newest contact of a cluster that reports by itself
+    """
 
     state: str
     since: float | None
@@ -31,29 +37,39 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     """The condition at this moment, from what the follower wrote last."""
     now = time.time() if now is None else now
     health = connection.health
-    seen_at, failing_since = health.get("last_look_at"), health.get("failing_since")
-    stale_after_ms = LATE_LOOKS * interval_ms(connection) + HEALTH_MS
+    polled_at, failing_since, contact_at = (health.get(key) for key in ("last_look_at", "failing_since", "contact_at"))
+    late_ms = LATE_LOOKS * interval_ms(connection) + HEALTH_MS
 
     def found(state: str, since: float | None, message: str = "") -> Condition:
-        return Condition(state, since, message, seen_at, stale_after_ms)
+        stale_after_ms = late_ms if contact_at is None else max(late_ms, SILENT_MS)
+        return Condition(state, since, message, data_at(health), stale_after_ms)
 
     if connection.wanted == Connection.PAUSED:
         return found(PAUSED, _paused_at(connection), "Following is paused; this time is recorded as a gap.")
     if failing_since is not None:
         return found(FAILING, failing_since, health.get("error", ""))
     resumed_at = health.get("resumed_at", 0.0)
-    if seen_at is None:
+    if polled_at is None:
         begun_at = max(connection.created_at.timestamp(), resumed_at)
         if now - begun_at <= FIRST_S:
             return found(STARTING, begun_at, "Waiting for the first poll by the follower.")
         message = "The follower has not polled yet; it may be down or overloaded."
         return found(STALE, begun_at, message)
-    if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
+    if polled_at < resumed_at and (now - resumed_at) * 1_000 <= late_ms:
         return found(STARTING, resumed_at, "Waiting for the next poll by the follower.")
-    if (now - seen_at) * 1_000 > stale_after_ms:
+    if (now - polled_at) * 1_000 > late_ms:
         message = "The follower has written nothing since then; it may be down or overloaded."
-        return found(STALE, seen_at, message)
+        return found(STALE, polled_at, message)
+    if contact_at is not None and (now - contact_at) * 1_000 > SILENT_MS:
+        message = "The cluster has posted nothing since then, not even a heartbeat; its sender may be down."
+        return found(STALE, contact_at, message)
     return found(FOLLOWING, None, _sentence(health.get("note", "")))
+
+
+def data_at(health: Mapping[str, Any]) -> float | None:
+    """Time of the newest data, Unix s: the newest poll or, if that is older, the newest contact; None before a poll."""
+    polled_at, contact_at = health.get("last_look_at"), health.get("contact_at")
+    return polled_at if polled_at is None or contact_at is None else min(polled_at, contact_at)
 
 
 def condition_of(run: Run) -> Condition | None:
