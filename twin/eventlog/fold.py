@@ -76,6 +76,7 @@ class RunState:
         self.last_seq = 0
         self.sim_ms = 0
         self.finished = False
+        self.restated = False  # plans state what happened: of a real cluster
         self.started: dict[str, Any] = {}  # data of run_started
         # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
         self.jobs = Growing(len(JOB_FIELDS), dtype=np.float64)
@@ -218,6 +219,7 @@ class RunState:
     def _plan_changed(self, seq: int, at_ms: int, data: Any, bars: np.ndarray) -> None:
         scope = scope_of(data)
         of_jobs = not scope.of_workers
+        self.restated = self.restated or scope.restates
         replaced: list[int] = []
         for key in data["keys"]:
             replaced += self.alive.pop(key if of_jobs else tuple(key), ())
@@ -319,6 +321,8 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "reservations": state.reservations,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
+    if state.restated:
+        meta["restated"] = True
     if state.suspensions:  # jobs of simulated runs have no bars while they are suspended
         meta["suspensions"] = state.suspension_rows()
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}

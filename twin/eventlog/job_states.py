@@ -2,13 +2,14 @@
 
 static/js/core/job-state.js follows the same rules; tests/fixtures/job_states.json pins both.
 
-queued       has arrived, has not run yet, and no plan lets it run: undecided, or its plan was withdrawn
+queued       has arrived, has not run yet, and no plan lets it run: undecided, or its plan was withdrawn; or a real
+             cluster has requeued it, and it waits again
 planned      has not run yet, and a plan lets it run later
 profiling    is in a group, while its times are measured
 moving       is in a group, while its model and input are transferred
 running      has a worker that runs
-suspended    has run and is not done, no worker of it runs, and its plan has no end by now; or a real cluster has
-             suspended it, whatever it holds
+suspended    has run and is not done, no worker of it runs, and its plan has no end by now; of a real cluster: only if
+             that has suspended it, whatever it holds
 completed    has ended with its work done; a job of a real cluster has ended, in whatever way
 rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
 unfinished   was neither completed nor rejected when the run ended
@@ -20,7 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.model.bars import END, JOB, ROLE, START
+from scheduling.model.bars import END, JOB, ROLE, START, Role
+from scheduling.model.spans import Spans, union
 from twin.eventlog import memberships
 from twin.eventlog.fold import (
     BORN,
@@ -39,6 +41,7 @@ from twin.eventlog.fold import (
 STATES = ("queued", "planned", "profiling", "moving", "running", "suspended", "completed", "rejected", "unfinished")
 QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED = range(len(STATES))
 ABSENT = -1  # has not arrived
+OPEN = 2**53  # end of a wait that has not ended
 UNSEEN = len(STATES)  # has arrived, at a time at which its cluster was not observed yet
 
 
@@ -49,7 +52,7 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
     }
     ran, doing, planned = _work(state, at_ms)
     codes = np.where(planned, PLANNED, QUEUED)
-    codes[ran] = SUSPENDED
+    codes[ran] = QUEUED if state.restated else SUSPENDED
     codes[ran & happened["finish_ms"]] = RUNNING  # it ends at this instant: the event of its end is still to come
     codes = np.where(doing != ABSENT, doing, codes)
     if state.finished and at_ms >= state.sim_ms:
@@ -68,7 +71,7 @@ def state_name(code: int) -> str | None:
 
 
 def waits_until(state: RunState) -> np.ndarray:
-    """[job] time from which on `job_states` has it neither queued nor planned; infinite if it has not come."""
+    """[job] end of its first wait: `job_states` has it neither queued nor planned; infinite if it has not come."""
     rows, bars = state.jobs.rows, state.bars.rows
     until = np.full(state.jobs.length, np.inf)
     bars = bars[bars[:, ROLE] == WORKER]
@@ -85,6 +88,23 @@ def waits_until(state: RunState) -> np.ndarray:
     return np.minimum(until, state.sim_ms) if state.finished else until
 
 
+def waits_again(state: RunState) -> Spans:
+    """Waits of jobs of a real cluster after a requeue; until further notice, they end at OPEN."""
+    bars = state.bars.rows
+    bars = bars[np.isin(bars[:, ROLE], (WORKER, Role.SUSPENDED)) & (bars[:, DIED] == NEVER) & state.restated]
+    job, start, end = union(bars[:, JOB], bars[:, START], bars[:, END])
+    until = np.full(len(job), OPEN)
+    more = np.flatnonzero(job[1:] == job[:-1])
+    until[more] = start[more + 1]
+    rows = state.jobs.rows[job]
+    for column in (COMPLETED_AT, REJECTED_AT, FINISH_AT):
+        until = np.where(rows[:, column] >= 0, np.minimum(until, rows[:, column].astype(np.int64)), until)
+    if state.finished:
+        until = np.minimum(until, state.sim_ms)
+    idle = end < until
+    return Spans(job[idle], end[idle], until[idle])
+
+
 def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """[job] whether it has run by then; what it does then: RUNNING, PROFILING, MOVING or SUSPENDED, else ABSENT;
     whether a worker is planned for it.
@@ -97,6 +117,9 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     planned[bars[known & ~begun, JOB]] = True
     ran[bars[begun, JOB]] = True
     doing[bars[begun & (bars[:, END] > at_ms), JOB]] = RUNNING
+    held = (bars[:, ROLE] == Role.SUSPENDED) & valid_at(bars, at_ms) & (bars[:, START] <= at_ms)
+    ran[bars[held, JOB]] = True
+    doing[bars[held & (bars[:, END] > at_ms), JOB]] = SUSPENDED
     start_ms, finish_ms = state.jobs.rows[:, START_AT], state.jobs.rows[:, FINISH_AT]
     unplaced = ~(ran | planned) & (start_ms >= 0) & (start_ms <= at_ms)
     unplaced[bars[:, JOB]] = False  # a job of a real cluster that does not state where it runs has no bars at all

@@ -1,7 +1,7 @@
 // Spans in which each job runs, as known at a moment: its worker bars, joined where they overlap or touch, and its time
 // in groups. Where a real cluster suspends a job that keeps its bars, the state of the span says so.
 
-import { NEVER, WORKER, validAt } from './columns/bars.js';
+import { NEVER, SUSPENDED, WORKER, validAt } from './columns/bars.js';
 import { memberships, membershipStates } from './memberships.js';
 import { joined } from '../util/interval-sums.js';
 
@@ -28,6 +28,13 @@ export function spansOf(store, p) {
   }
   return index.spans;
 }
+
+/** @type {[number, State][]} */
+const STATES_OF_ROLES = [
+  [WORKER, 'running'],
+  [SUSPENDED, 'suspended'],
+];
+const ROLES = STATES_OF_ROLES.map(([role]) => role);
 
 /** The worker bars of each job, newest first, as a linked list that grows with the store. */
 class BarIndex {
@@ -57,7 +64,7 @@ class BarIndex {
     this.earlier = longer(this.earlier, bars.length);
     for (; this.seen < bars.length; this.seen++) {
       const { seen } = this;
-      if (bars.role[seen] !== WORKER || bars.group[seen] >= 0) continue; // co-location groups are handled separately
+      if (!ROLES.includes(bars.role[seen]) || bars.group[seen] >= 0) continue; // groups are handled separately
       this.earlier[seen] = this.newest[bars.job[seen]];
       this.newest[bars.job[seen]] = seen;
     }
@@ -98,10 +105,15 @@ class Spans {
 
   /** @param {number} job */
   #make(job) {
-    const { start_ms: start, end_ms: end } = this.bars;
+    const { start_ms: start, end_ms: end, role } = this.bars;
     const list = this.grouped.get(job) ?? [];
-    for (const [begin, until] of joined(this.#begun(job).map((bar) => [start[bar], end[bar]])))
-      list.push({ begin, until, state: 'running' });
+    const begun = this.#begun(job);
+    for (const [own, state] of STATES_OF_ROLES) {
+      const bars = begun.filter((bar) => role[bar] === own);
+      for (const [begin, until] of joined(bars.map((bar) => [start[bar], end[bar]])))
+        list.push({ begin, until, state });
+    }
+    if (begun.some((bar) => role[bar] === SUSPENDED)) list.sort((a, b) => a.begin - b.begin);
     if (this.grouped.has(job)) return list.sort((a, b) => a.begin - b.begin);
     if (this.index.newest[job] < 0) list.push(...this.#unplaced(job));
     const suspensions = this.suspensions.get(job) ?? [];

@@ -2,7 +2,7 @@
 // tests/fixtures/job_states.json pins both. These names are used wherever a job's state is shown: tiles, charts,
 // tables, legends.
 
-import { NEVER, WORKER, validAt } from './columns/bars.js';
+import { NEVER, SUSPENDED as SUSPENDED_WORKER, WORKER, validAt } from './columns/bars.js';
 import { spansOf } from './job-spans.js';
 import { memberships, membershipStates } from './memberships.js';
 import { addInterval, blankBefore, meanUpTo, settle } from '../util/interval-sums.js';
@@ -36,16 +36,20 @@ export const [QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED,
   JOB_STATES.keys();
 export const ABSENT = 255; // has not arrived
 export const UNSEEN = 254; // has arrived, at a time at which its cluster was not observed yet
+const OF_ROLE = new Map([
+  [WORKER, RUNNING],
+  [SUSPENDED_WORKER, SUSPENDED],
+]);
 const DOING = { running: RUNNING, profiling: PROFILING, moving: MOVING };
 /** @type {Record<string, string>} */
 export const MEANING = {
   'not arrived': 'not submitted yet',
-  queued: 'arrived, not started, without a plan: undecided, or its plan was withdrawn',
+  queued: 'arrived, not started, without a plan: undecided, or its plan was withdrawn; or requeued by its cluster',
   planned: 'not started yet, planned to start later',
   profiling: 'in a group; its computation and communication times are being measured',
   moving: 'in a group; its model and input are being transferred',
   running: 'at least one worker runs',
-  suspended: 'started, not completed, without a running worker; or suspended by its cluster',
+  suspended: 'started, not completed, without a running worker; on a live cluster: suspended by it',
   completed: 'all work is done',
   rejected: 'will not run; open a job for the reason',
   unfinished: 'not completed when the run ended',
@@ -67,6 +71,7 @@ export function jobStates(store, p) {
   /** @param {number} ms */
   const by = (ms) => ms !== NEVER && ms <= p;
   const over = store.finished && p >= store.simMs;
+  const between = store.restated ? QUEUED : SUSPENDED; // two executions
   for (let job = 0; job < jobs.length; job++) {
     if (!by(jobs.arrived_ms[job])) continue;
     if (p < store.seenFromMs) codes[job] = UNSEEN;
@@ -75,7 +80,7 @@ export function jobStates(store, p) {
     else if (over) codes[job] = UNFINISHED;
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
     else if (ran[job])
-      codes[job] = by(jobs.finish_ms[job]) ? RUNNING : SUSPENDED; // its completion follows in the log
+      codes[job] = by(jobs.finish_ms[job]) ? RUNNING : between; // its completion follows in the log
     else codes[job] = planned[job] ? PLANNED : QUEUED;
   }
   return codes;
@@ -107,10 +112,11 @@ function work({ jobs, bars, groups, suspensions }, p) {
   const placed = new Uint8Array(jobs.length); // whether it has any bar
   for (let bar = 0; bar < bars.length; bar++) {
     placed[bars.job[bar]] = 1;
-    if (bars.role[bar] !== WORKER || !validAt(bars, bar, p)) continue;
+    const state = OF_ROLE.get(bars.role[bar]);
+    if (state === undefined || !validAt(bars, bar, p)) continue;
     const begun = bars.start_ms[bar] <= p;
     (begun ? ran : planned)[bars.job[bar]] = 1;
-    if (begun && bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;
+    if (begun && bars.end_ms[bar] > p) doing[bars.job[bar]] = state;
   }
   for (let job = 0; job < jobs.length; job++) {
     const start = jobs.start_ms[job];
@@ -152,6 +158,7 @@ export function jobCounts(store, p, from, width, bins) {
   const by = (ms) => (ms !== NEVER && ms <= p ? ms : Infinity);
   const over = store.finished && p >= store.simMs ? store.simMs : Infinity;
   const now = p + 1; // the ms of p is included
+  const between = store.restated ? 'queued' : 'suspended'; // two executions
   for (let job = 0; job < jobs.length; job++) {
     if (by(jobs.arrived_ms[job]) === Infinity) continue;
     const { state: last, ms: ended } = lastState(by(jobs.completed_ms[job]), by(jobs.rejected_ms[job]), over);
@@ -169,11 +176,11 @@ export function jobCounts(store, p, from, width, bins) {
     add('queued', waited, begun);
     let reached = begun;
     for (const { begin, until, state } of list) {
-      add('suspended', reached, Math.min(begin, end));
+      add(between, reached, Math.min(begin, end));
       add(state, Math.max(begin, reached), Math.min(until, end));
       reached = Math.max(reached, Math.min(until, end));
     }
-    add(by(jobs.finish_ms[job]) < Infinity ? 'running' : 'suspended', reached, end); // its completion follows
+    add(by(jobs.finish_ms[job]) < Infinity ? 'running' : between, reached, end); // its completion follows
   }
   for (const sum of Object.values(sums)) {
     meanUpTo(settle(sum, bins), bins, from, width, p);

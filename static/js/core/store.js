@@ -56,6 +56,7 @@ export class Store {
     this.lastSeq = 0;
     this.simMs = 0;
     this.finished = false;
+    this.restated = false; // plans state what happened: of a real cluster
     /** @type {Record<string, any>} */
     this.started = {};
     this.jobs = /** @type {JobColumns} */ (new Columns(JOB_TYPES));
@@ -116,6 +117,7 @@ export class Store {
     this.lastSeq = meta.last_seq;
     this.simMs = meta.sim_ms;
     this.finished = meta.finished;
+    this.restated = meta.restated ?? false;
     this.started = meta.started ?? {};
     this.verdicts = meta.verdicts ?? [];
     Object.assign(this, priceSource(meta));
@@ -253,6 +255,7 @@ export class Store {
    * @param {FrameColumns} columns
    */
   #planChanged(atMs, plan, columns) {
+    this.restated ||= plan.restates;
     this.#reaches(this.planned.take(atMs, plan, columns));
     for (let i = plan.jobs[0]; i < plan.jobs[1]; i++) {
       const job = this.#job(columns.jobs_job[i]);

@@ -33,13 +33,13 @@ export function presentMetrics(found, table, run = undefined) {
     {
       title: 'Waiting',
       value: number(queue.total, 0),
-      hint: `Jobs that have not started. ${over}`,
+      hint: `Jobs that have not started, or were requeued. ${over}`,
       curve: queue.curve.waiting,
     },
     {
       title: 'Longest wait',
       value: oldest ? duration(found.sim_ms - oldest.since_ms) : '–',
-      hint: oldest ? `Since the arrival of job ${oldest.id}` : 'No job waits',
+      hint: oldest ? `Of job ${oldest.id}, since its arrival or requeue` : 'No job waits',
     },
     {
       title: 'Rejected',

@@ -65,6 +65,18 @@ for (const { at_ms: at, states } of pinned.moments) {
   });
 }
 
+test('a job that its cluster requeues waits again', () => {
+  const { events, moments } = pinned.cluster;
+  for (const { at_ms: at, states } of moments)
+    for (const until of [Infinity, at]) {
+      const store = new Store();
+      store.feed(frame(events.filter(([, when]) => when <= until)));
+      assert.deepEqual(words(store, at).slice(0, states.length), states, `at ${at}`);
+      const sums = Object.entries(jobCounts(store, at, at, 1, 1)).map(([name, sum]) => [name, sum[0]]);
+      assert.deepEqual(Object.fromEntries(sums), tally(states), `at ${at}`);
+    }
+});
+
 test('over any time every job that has arrived is in one state', () => {
   const store = storeUpTo();
   const sums = jobCounts(store, 1000, 0, 10, 100);

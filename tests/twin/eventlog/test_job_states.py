@@ -11,12 +11,14 @@ import pytest
 
 from scheduling.model.values import Event
 from twin.analysis.comparison import outcomes
+from twin.analysis.situation import queue
 from twin.analysis.situation.queue import suspended
 from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, NEVER, RunState, snapshot, valid_at
 from twin.eventlog.job_states import ABSENT, STATES, job_states
 from twin.eventlog.state_codec import decode, encode
 
 PINNED = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "job_states.json").read_text())
+CLUSTER = PINNED["cluster"]  # a real one: job 0 is requeued, job 1 is suspended and job 2 is suspended without its CPUs
 MOMENTS = [(moment["at_ms"], moment["states"]) for moment in PINNED["moments"]]
 
 
@@ -101,6 +103,22 @@ def test_a_job_that_its_cluster_suspends_is_suspended_although_its_bar_goes_on(r
     state = RunState().feed(event for event in log if event.at_ms <= 300)
     assert suspended(state, job_states(state, 350), 350).tolist() == [[300, 0]]
     assert snapshot(state)[0]["suspensions"] == [[0, 100, 200], [0, 300, -1]]
+
+
+@pytest.mark.parametrize("read", [lambda state: state, lambda state: decode(encode(state))])
+def test_a_job_that_its_cluster_requeues_waits_again(read):
+    for moment in CLUSTER["moments"]:
+        at_ms, wanted = moment["at_ms"], moment["states"]
+        for until_ms in (2**62, at_ms):
+            state = read(RunState().feed(Event(*event) for event in CLUSTER["events"] if event[1] <= until_ms))
+            assert words(state, at_ms)[: len(wanted)] == wanted, (at_ms, until_ms)
+            codes = job_states(state, at_ms)
+            curve = queue.curve(state, codes, at_ms, at_ms, 1)
+            assert curve["waiting"] == [wanted.count("queued")], (at_ms, until_ms)
+    state = RunState().feed(Event(*event) for event in CLUSTER["events"])
+    assert queue.waiting_since(state, np.array([0, 1]), 250).tolist() == [200, 20]
+    assert queue.waiting_since(state, np.array([0]), 150).tolist() == [0]
+    assert snapshot(state)[0]["restated"] is True
 
 
 def test_a_group_that_lasted_no_time_ends_no_suspension():

@@ -15,7 +15,7 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import RESOURCES, SITES
 from twin.analysis.situation import load, queue
-from twin.eventlog.fold import ARRIVED, UTILITY, RunState
+from twin.eventlog.fold import UTILITY, RunState
 from twin.eventlog.job_states import COMPLETED, STATES, job_states
 from twin.eventlog.state_cache import Newest
 from twin.files.stored_jobs import any_utility, some_of
@@ -117,7 +117,7 @@ def _situation(run: Run, now: int) -> Situation:
         _, longest = suspended[:1].T
         facts = Facts(
             load.away(loads["servers"], cluster, at_ms),
-            np.sort(state.jobs.rows[queue.waiting(codes), ARRIVED]),
+            np.sort(queue.waiting_since(state, queue.waiting(codes), at_ms)),
             suspended,
             some_of(jobs, longest.tolist())[0].id if len(longest) else "",
             load.site_shares(held, cluster, begin_ms, at_ms, POINTS),

@@ -31,6 +31,7 @@ from twin.eventlog.job_states import (
     RUNNING,
     STATES,
     SUSPENDED,
+    waits_again,
     waits_until,
 )
 from twin.eventlog.memberships import intervals
@@ -72,8 +73,17 @@ def forecast(run: Run, at_ms: int) -> Expected:
 
 
 def waiting(codes: np.ndarray) -> np.ndarray:
-    """Indexes of the jobs that have not begun."""
+    """Indexes of the jobs that wait: they have not begun, or their cluster has requeued them."""
     return np.flatnonzero((codes == QUEUED) | (codes == PLANNED))
+
+
+def waiting_since(state: RunState, jobs: np.ndarray, at_ms: int) -> np.ndarray:
+    """[waiting job] arrival, or the end of the execution after which its cluster requeued it."""
+    since = state.jobs.rows[:, ARRIVED].astype(np.int64)
+    again = waits_again(state)
+    begun = again.start_ms <= at_ms
+    np.maximum.at(since, again.job[begun], again.start_ms[begun])
+    return since[jobs]
 
 
 def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
@@ -96,12 +106,14 @@ def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
 def waits(
     run: Run, state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Expected
 ) -> dict[str, Any]:
-    """{total, oldest}: jobs that have not begun, those that wait for the longest time first, with the reason.
+    """{total, oldest}: jobs that wait, those that wait for the longest time first, with the reason.
 
     start_ms: the planned start; forecast_ms: the expected start of a job of a live cluster; never: why it has none.
     """
     rows, found = state.jobs.rows, waiting(codes)
-    found = found[rows[found, ARRIVED].argsort(kind="stable")]
+    since = waiting_since(state, found, at_ms)
+    order = since.argsort(kind="stable")
+    found, since = found[order], since[order]
     first = found[:MAX_WAITING].tolist()
     said = sentences(run, newest_decisions(state, first, at_ms)) if first else {}
     return {
@@ -109,13 +121,13 @@ def waits(
         "oldest": [
             {
                 "job": index, "id": job.id, "state": STATES[codes[index]],
-                "since_ms": int(rows[index, ARRIVED]),
+                "since_ms": since_ms,
                 "start_ms": int(rows[index, START_AT]) if rows[index, START_AT] > at_ms else None,
                 "forecast_ms": expected.starts.get(index),
                 "never": expected.never.get(index, ""),
                 "sentence": said.get(index, ""),
             }
-            for index, job in zip(first, some_of(jobs, first), strict=True)
+            for index, since_ms, job in zip(first, since.tolist(), some_of(jobs, first), strict=False)
         ],
     }  # fmt: skip
 
@@ -126,7 +138,11 @@ def curve(state: RunState, codes: np.ndarray, from_ms: int, to_ms: int, points: 
     there = codes >= 0
     rows = state.jobs.rows[there]
     arrived = rows[:, ARRIVED]
-    begins, ends = np.sort(arrived), np.sort(np.maximum(arrived, waits_until(state)[there]))
+    again = waits_again(state)
+    of_arrived = there[again.job]
+    begins = np.sort(np.concatenate((arrived, again.start_ms[of_arrived])))
+    first_ends = np.maximum(arrived, waits_until(state)[there])
+    ends = np.sort(np.concatenate((first_ends, again.end_ms[of_arrived])))
     rejected = np.sort(rows[rows[:, REJECTED_AT] >= 0, REJECTED_AT])
     waiting = np.searchsorted(begins, times, side="right") - np.searchsorted(ends, times, side="right")
     return {
