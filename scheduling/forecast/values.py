@@ -12,7 +12,7 @@ Amounts = tuple[int, ...]  # one per resource, the same resources everywhere
 # Why a job has no start, or what it waits for.
 HELD, TOO_LARGE, NO_LICENCE, DEPENDENCY = "held", "too_large", "no_licence", "dependency"
 UNKNOWN_LIMIT, NO_RESERVATION, TOO_LONG = "unknown_limit", "no_reservation", "too_long"
-TOO_MANY_NODES, CLOSED = "too_many_nodes", "closed"
+TOO_MANY_NODES, CLOSED, UNMET = "too_many_nodes", "closed", "unmet"
 RESOURCES, PRIORITY, LICENCE, TIME, NOW = "resources", "priority", "licence", "time", "now"
 
 

@@ -24,6 +24,7 @@ NEVER = {
     values.TOO_MANY_NODES: "It requests more nodes than its queue allows for a job.",
     values.CLOSED: "Its queue does not start jobs now.",
     values.DEPENDENCY: "It depends on a job whose end is not known.",
+    values.UNMET: "It depends on a job that did not end as required, so it will never start.",
     values.LICENCE: "It needs a licence that no job is known to release.",
     values.RESOURCES: "No known end of a job frees enough resources for it.",
 }

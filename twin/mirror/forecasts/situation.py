@@ -16,6 +16,7 @@ from scheduling.forecast.values import (
     TOO_LONG,
     TOO_MANY_NODES,
     UNKNOWN_LIMIT,
+    UNMET,
     After,
     Amounts,
     Closed,
@@ -33,7 +34,7 @@ from twin.connectors.facts import JobFact, NodeFact, ReservationFact
 ASSUMED_MS = 3_600_000  # run time of a job without a limit of which nothing is known
 MAX_LIMIT_MS = 365 * 86_400_000  # beyond, a limit is none
 LIMITED = re.compile(r"QOS|Assoc|^PartitionNodeLimit|^PartitionTimeLimit|NotAllowed|^InvalidQOS|^BadConstraints")
-UNMET = "DependencyNeverSatisfied"
+NEVER_MET = "DependencyNeverSatisfied"
 DEPENDENCY = re.compile(r"(after\w*):([\w.+*/-]+(?::[\w.+*/-]+)*)")
 Predict = Callable[[JobFact], int | None]
 NO_LIMITS = QueueLimits()
@@ -113,8 +114,6 @@ def _waiting(
     exclusive = asked.exclusive or any(constraints.queues.get(queue, NO_LIMITS).exclusive for queue in queues)
     only = asked.only if len(asked.only) >= sum(max(1, one.nodes) for one in members) else ()  # else others as well
     after = [one for member in members for one in _after(member.depends_on, named)]
-    if job.reason == UNMET:
-        after.append(After(gang_of(job)))  # itself: never
     return Waiting(
         gang_of(job), tuple(_group(one, largest) for one in members),
         max(_run_ms(one, predict, constraints) for one in members), max(_limit_ms(one, constraints) for one in members),
@@ -148,6 +147,8 @@ def _blocked(members: Sequence[JobFact], refused: Sequence[str]) -> str:
     """Reason why no event of the forecast lets the jobs start; empty if one may. refused: of each of their queues."""
     if any(one.state == facts.HELD for one in members):
         return HELD
+    if any(one.reason == NEVER_MET for one in members):
+        return UNMET
     if refused and all(refused):
         return refused[0]
     limited = any(LIMITED.search(one.reason) or "afternotok" in one.depends_on for one in members)

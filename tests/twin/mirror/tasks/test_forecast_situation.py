@@ -10,6 +10,7 @@ from tests.twin.mirror.builders import NODES, at, job, running
 from twin.connectors import facts
 from twin.connectors.constraints import Asked, Constraints, QueueLimits, from_plain
 from twin.connectors.facts import Attempt, NodeFact, ReservationFact, Share
+from twin.mirror.forecasts.rows import NEVER as NEVER_STARTS
 from twin.mirror.forecasts.situation import ASSUMED_MS, identity, situation
 
 MINUTE = 60_000
@@ -60,13 +61,15 @@ def test_a_job_larger_than_a_node_is_spread_over_several():
     [
         (job("1", facts.HELD), values.HELD), (job("1", reason="QOSMaxJobsPerUserLimit"), values.UNKNOWN_LIMIT),
         (job("1", reason="AssocGrpCpuLimit"), values.UNKNOWN_LIMIT), (job("1", gpus=99), values.TOO_LARGE),
-        (job("1", reason="DependencyNeverSatisfied"), values.DEPENDENCY),
+        (job("1", reason="DependencyNeverSatisfied", depends_on="afterok:9(failed)"), values.UNMET),
         (job("1", depends_on="afternotok:3(unfulfilled)"), values.UNKNOWN_LIMIT),
         (job("1", reservation="gone"), values.NO_RESERVATION),
     ],
 )  # fmt: skip
 def test_jobs_that_cannot_start_as_far_as_is_known(fact, why):
-    assert rows(fact)["1"].why == why
+    row = rows(fact)["1"]
+    assert (row.why, row.waits_for) == (why, ())
+    assert NEVER_STARTS[why]
 
 
 def test_dependencies_name_jobs_arrays_and_starts():
