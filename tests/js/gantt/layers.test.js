@@ -11,7 +11,9 @@ import { GroupBands } from '../../../static/js/gantt/layers/colocation/group-ban
 import { EditMarkers } from '../../../static/js/gantt/layers/edit-markers.js';
 import { JobMarks } from '../../../static/js/gantt/layers/job-marks.js';
 import { JobStates } from '../../../static/js/gantt/layers/colocation/job-states.js';
+import { Occupancy } from '../../../static/js/gantt/layers/occupancy.js';
 import { Plan } from '../../../static/js/gantt/layers/plan.js';
+import { Pointer } from '../../../static/js/gantt/pointer.js';
 import { Regroupings } from '../../../static/js/gantt/layers/colocation/regroupings.js';
 import { OPEN } from '../../../static/js/core/columns/bars.js';
 import { outageText } from '../../../static/js/core/ranges/outage-text.js';
@@ -78,6 +80,32 @@ function laid(
   frame.lay({ area: AREA, top: 0, rowPx, c: COLORS, paint: (job, c) => [c.jobs[job % 2], c.onJob[job % 2]], owned });
   return frame;
 }
+
+test('a bar that has not ended is not below a pointer after the time shown', () => {
+  const store = new Store();
+  const bar = [0, 0, 0, 20, OPEN, 1, -1, -1, -1];
+  store.feed(fed([[1, 20, 'plan_changed', plan(0, 20, -1, bar)]]));
+  const frame = laid(store, { p: 120 });
+  const shades = Object.assign(Object.create(Occupancy.prototype), { store }); // paints nothing
+  const gantt = {
+    frame,
+    layers: [shades, new Bars(store)],
+    tip: {},
+    canvas: { classList: { toggle() {} } },
+  };
+  gantt.chart = { chartArea: AREA };
+  gantt.tip.hide = () => (gantt.lines = []);
+  gantt.tip.show = (lines) => (gantt.lines = lines);
+  /** @param {number} t */
+  const said = (t) => {
+    new Pointer(gantt).hover(AREA.left + t, AREA.top + 22);
+    return gantt.lines.flat().join(' ');
+  };
+  assert.match(said(100), /GPU allocation 50 %.* so far/);
+  assert.match(said(140), /no job is planned/);
+  assert.doesNotMatch(said(140), /allocation|so far/);
+  assert.match(said(10), /idle/);
+});
 
 /** A 2D context that writes down what is filled: [fill, x, y, width, height]. */
 function canvas() {
