@@ -25,7 +25,7 @@ from twin.mirror.renumbering import Numbers
 from twin.mirror.sampling import Sampling
 
 log = logging.getLogger(__name__)
-RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+RETRY_S = (1.0, 2.0, 5.0, 10.0)  # between polls of a cluster that does not answer; the last one goes on
 MIN_LOST = 3  # so many jobs may be gone at once without a second poll
 MAX_DETAILS = 200  # jobs of one call
 MAX_ASK_MS = 600_000  # between two questions to an accounting that does not answer
