@@ -18,14 +18,14 @@ from twin.connectors.base import Connector
 from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
 from twin.mirror.as_values import EventData
 from twin.mirror.differ import Mirror
-from twin.mirror.health import Costs, Health, Lags, counts, not_up
+from twin.mirror.health import Costs, Health, Lags, counts, not_up, unfit
 from twin.mirror.jobs.confirming import Confirming
 from twin.mirror.jobs.identity import QUEUED_AGAIN
 from twin.mirror.renumbering import Numbers
 from twin.mirror.sampling import Sampling
 
 log = logging.getLogger(__name__)
-RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+RETRY_S = (1.0, 2.0, 5.0, 10.0)  # between polls of a cluster that does not answer; the last one goes on
 MIN_LOST = 3  # this number of jobs may be gone at once without a second poll
 MAX_DETAILS = 200  # jobs of one call
 MAX_ASK_MS = 600_000  # between two questions to an accounting that does not answer
@@ -73,7 +73,7 @@ class Following:
     def current_health(self) -> Health:
         """The health with its lags and counts, which are computed only here."""
         self.health.lag, self.health.counts = self.lags.summary() or self.health.lag, counts(self.mirror)
-        self.health.not_up = not_up(self.mirror)
+        self.health.not_up, self.health.unfit = not_up(self.mirror), unfit(self.mirror)
         if (contact := self.connector.contact()) is not None:
             self.health.contact_at, self.health.event_ms = contact.at_ms / 1000, contact.event_ms
         if self.sampling is not None:

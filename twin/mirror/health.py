@@ -13,6 +13,7 @@ from twin.mirror.differ import Mirror
 
 MAX_LAGS = 1_000  # newest facts that percentiles are taken of
 COST_S = 30.0  # between two readings of the cost
+MAX_LISTED = 3  # of each kind of what does not fit
 MAX_NAMED = 20  # nodes that are not up, with their reasons
 
 
@@ -29,6 +30,7 @@ class Health:
     unsettled_ms: int | None = None  # the cluster's time from which on the accounting may not have all ends yet
     error: str = ""
     note: str = ""  # what the newest poll left out
+    unfit: str = ""  # the result of unfit(), below
     looks: int = 0  # number of polls; the name that stored connections have
     call_ms: dict[str, int] = field(default_factory=dict)  # of the newest poll
     clock_offset_ms: int | None = None  # the cluster's clock minus ours
@@ -92,6 +94,40 @@ def counts(mirror: Mirror) -> dict[str, int]:
     """{nodes: those that the cluster has, jobs: all of the log, and the open ones by state}."""
     states = Counter(mirror.jobs[index].fact.state for index in mirror.open)
     return {"nodes": sum(not node.is_removed for node in mirror.nodes.values()), "jobs": len(mirror.jobs), **states}
+
+
+def unfit(mirror: Mirror) -> str:
+    """Clause on the shares of running jobs that do not fit the nodes; empty if all fit.
+
+    Three kinds: shares on nodes that are not known, which have no bar; another number of GPU ids than of GPUs; and
+    nodes of which jobs hold more GPUs than they have.
+    """
+    strangers: set[str] = set()
+    unequal: set[str] = set()
+    held: Counter[str] = Counter()
+    for index in mirror.open:
+        fact = mirror.jobs[index].fact
+        shares = fact.attempts[-1].shares if fact.state == RUNNING and fact.attempts else ()
+        for share in shares:
+            held[share.node] += share.gpus if share.until_ms is None else 0
+            if share.node not in mirror.nodes:
+                strangers.add(f"{fact.key} on {share.node}")
+            if share.gpu_ids and len(share.gpu_ids) != share.gpus:
+                unequal.add(fact.key)
+    full = {f"{name} ({gpus:,} of {mirror.nodes[name].fact.gpus:,})" for name, gpus in held.items()
+            if name in mirror.nodes and gpus > mirror.nodes[name].fact.gpus}  # fmt: skip
+    kinds = (
+        ("running jobs on nodes that the cluster has not stated, without bars there", strangers),
+        ("jobs with another number of GPU ids than of GPUs", unequal),
+        ("nodes of which jobs hold more GPUs than they have", full),
+    )
+    return "; ".join(f"{what}: {_listed(found)}" for what, found in kinds if found)
+
+
+def _listed(found: set[str]) -> str:
+    """Up to MAX_LISTED of them, in order."""
+    more = f" and {len(found) - MAX_LISTED:,} more" if len(found) > MAX_LISTED else ""
+    return f"{', '.join(sorted(found)[:MAX_LISTED])}{more}"
 
 
 def not_up(mirror: Mirror) -> dict[str, Any]:

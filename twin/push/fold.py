@@ -172,7 +172,7 @@ class _Job:
         )  # fmt: skip
 
     def _with_amounts(self, attempt: Attempt, last: bool) -> Attempt:
-        """Attempt with amounts: a single share that states no amounts holds what the job asks for, or asked for before it restarted."""
+        """Attempt with amounts; a single share without them holds what the job asks for, or asked for before."""
         if len(attempt.shares) != 1 or attempt.shares[0] != Share(attempt.shares[0].node):
             return attempt
         asked = self.asked if last else self.asked | self.asked_then.get(attempt.started_ms, {})

@@ -11,6 +11,7 @@ from twin.analysis.changed_jobs import Changes, edits_of_jobs
 from twin.analysis.comparability import Basis, comparable, kin, named
 from twin.analysis.comparison import MAX_IN_FULL, Compared
 from twin.files.stored_jobs import field_of
+from twin.mirror.whatif.cut import slot_before
 from twin.models import Run
 from twin.scenarios import store
 
@@ -137,9 +138,17 @@ def _notes_of_cuts(runs: Sequence[Run]) -> Iterator[str]:
             named, begin = f"Runs {', '.join(others)} and {last} are cuts", "they begin"
         yield (
             f"{named} of run {of} at {cuts[0].moment(at_ms)}: {begin} with the jobs that were running or waiting at "
-            "that time, and the JCT of these jobs is counted from that time. Jobs that were running are assigned to "
-            "servers again, so the first divergence leaves them out."
+            f"that time. There, the JCT of waiting jobs is counted from that time, and that of running jobs from the "
+            f"start of the slot before it ({' or '.join(_slot_starts(cuts, at_ms))}); in run {of} both are counted "
+            "from the arrival. Jobs that were running are assigned to servers again, so the first divergence leaves "
+            "them out."
         )
+
+
+def _slot_starts(cuts: Sequence[Run], at_ms: int) -> list[str]:
+    """Arrivals of the jobs that were running, as texts (twin/mirror/whatif/cut.py, started_before)."""
+    lengths = {run.scenario.trace.report["slot_ms"] for run in cuts}
+    return [cuts[0].moment(slot_before(at_ms, slot_ms)) for slot_ms in sorted(lengths)]
 
 
 def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:

@@ -206,7 +206,7 @@ export class Frame {
     const [low, high] = this.rows.window(row, t - slack, t + slack);
     for (let i = low; i < high; i++) {
       const bar = row.sorted[i];
-      if (bars.end_ms[bar] > t - slack && validAt(bars, bar, this.p)) found.push(bar);
+      if (endAt(bars, bar, this.p) > t - slack && validAt(bars, bar, this.p)) found.push(bar);
     }
     const { subRows } = this.rows;
     if (how === 'bars' && row.kind === 'server')

@@ -70,7 +70,8 @@ export class Pointer {
     const lines = hits.flatMap(([layer, hit]) => layer.describe(hit, this.gantt.frame));
     if (hits.some(([, { alone }]) => alone)) return lines;
     if (!point || point.row.kind === 'site') return [];
-    const idle = !lines.length && point.row.kind === 'server' ? [['', 'idle']] : [];
+    const none = point.t > this.gantt.frame.p ? 'no job is planned' : 'idle';
+    const idle = !lines.length && point.row.kind === 'server' ? [['', none]] : [];
     return [[point.row.label, clock(point.t)], ...lines, ...idle];
   }
 }

@@ -33,13 +33,15 @@ export const slotted = {
   barsOn: (own) => own,
 };
 
+/** Both sites together, of those that have the resource: what is held where a site states none has no share. */
 function shares(store, info, p, from, width, bins) {
   const use = allocated(store, info, p, from, width, bins);
   const room = offered(info.cluster.servers, p, from, width, bins);
   const share = (r) =>
     Float64Array.from({ length: bins }, (_, i) => {
       const capacity = room[r][i] + room[COUNT + r][i];
-      return capacity > 0 ? (use[r][i] + use[COUNT + r][i]) / capacity : NaN;
+      const held = [r, COUNT + r].reduce((sum, place) => sum + (room[place][i] > 0 ? use[place][i] : 0), 0);
+      return capacity > 0 ? held / capacity : NaN;
     });
   return Object.fromEntries(Object.entries(TILES).map(([key, r]) => [key, share(r)]));
 }

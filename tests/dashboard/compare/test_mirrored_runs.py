@@ -31,6 +31,8 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     notes = " ".join(answer["notes"])
     assert "different execution models: a real cluster in run" in notes
     assert f"Run {fork.pk} is a cut of run {run.pk} at {moment_utc(run.epoch_ms + at(run, 660))}: it begins" in notes
+    slot = moment_utc(run.epoch_ms + (at(run, 660) - 1) // MINUTE * MINUTE)
+    assert f"that of running jobs from the start of the slot before it ({slot}); in run {run.pk} both are" in notes
     assert f"covers the time up to {moment_utc(run.epoch_ms + run.sim_ms)}, which" in notes
     assert "different traces" not in notes
     assert "different clusters" not in notes

@@ -7,9 +7,39 @@ import { Bars } from '../../../static/js/gantt/layers/bars.js';
 import { Occupancy } from '../../../static/js/gantt/layers/occupancy.js';
 import { EditMarkers } from '../../../static/js/gantt/layers/edit-markers.js';
 import { Plan } from '../../../static/js/gantt/layers/plan.js';
+import { Pointer } from '../../../static/js/gantt/pointer.js';
+import { OPEN } from '../../../static/js/core/columns/bars.js';
 import { Selection } from '../../../static/js/gantt/layers/selection.js';
+import { Store } from '../../../static/js/core/store.js';
+import { frame as fed, plan } from '../builders.js';
 import { needsPage, open } from '../dom.js';
 import { AREA, canvas, laid, story } from './layers-scene.js';
+
+test('a bar that has not ended is not below a pointer after the time shown', () => {
+  const store = new Store();
+  const bar = [0, 0, 0, 20, OPEN, 1, -1, -1, -1];
+  store.feed(fed([[1, 20, 'plan_changed', plan(0, 20, -1, bar)]]));
+  const frame = laid(store, { p: 120 });
+  const shades = Object.assign(Object.create(Occupancy.prototype), { store }); // paints nothing
+  const gantt = {
+    frame,
+    layers: [shades, new Bars(store)],
+    tip: {},
+    canvas: { classList: { toggle() {} } },
+  };
+  gantt.chart = { chartArea: AREA };
+  gantt.tip.hide = () => (gantt.lines = []);
+  gantt.tip.show = (lines) => (gantt.lines = lines);
+  /** @param {number} t */
+  const said = (t) => {
+    new Pointer(gantt).hover(AREA.left + t, AREA.top + 22);
+    return gantt.lines.flat().join(' ');
+  };
+  assert.match(said(100), /GPU allocation 50 %.* so far/);
+  assert.match(said(140), /no job is planned/);
+  assert.doesNotMatch(said(140), /allocation|so far/);
+  assert.match(said(10), /idle/);
+});
 
 test('rows are laid out below each other, with sub-rows where bars overlap', () => {
   const frame = laid(story());

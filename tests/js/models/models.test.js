@@ -56,6 +56,10 @@ test('a real cluster whose jobs state no CPUs has no share of allocated CPUs', (
   assert.deepEqual([...shares('slotted').cpu], [0], 'in a simulation nothing is unknown');
   Object.assign(info, { worker: [0, 8000, 0, 0, 0], used: [false, true] });
   assert.deepEqual([...shares('observed').gpu, ...shares('observed').cpu], [0, 0.125], 'a job may do without GPUs');
+  const bare = { site: 'edge', capacity: [4000, 0, 0, 0, 0] };
+  const cloud = { site: 'cloud', capacity: [4000, 64_000, 0, 0, 0] };
+  const stateless = { ...info, cluster: { servers: [bare, cloud] } };
+  assert.deepEqual([...modelOf('observed').shares(store, stateless, 50, 50, 1, 1).cpu], [0], 'the share of the cloud');
   Object.assign(info, { worker: [], used: [false, false] });
   const idle = modelOf('observed').shares({ bars: { length: 0 } }, info, 50, 50, 1, 1);
   assert.deepEqual([...idle.gpu, ...idle.cpu], [0, 0], 'no job holds anything');

@@ -23,6 +23,13 @@ def test_a_cluster_that_does_not_answer_ends_nothing_and_the_gap_is_reported():
     assert waits[2] == pytest.approx(2.0, rel=0.2)
 
 
+def test_a_cluster_that_is_away_for_long_is_polled_every_ten_seconds():
+    away = ConnectorError("slurmctld: does not answer within 5 s")
+    _, _, waits = follow(Scripted(polled(1), *[away] * 9, polled(90)), 10)
+    assert max(waits) <= 12.0
+    assert waits[-1] == pytest.approx(10.0, rel=0.2)
+
+
 def test_an_incomplete_answer_is_an_error():
     connector = Scripted(polled(1, running("1", 1)), polled(2, complete=False, why="squeue: 3 of 5 columns"))
     following, _, _ = follow(connector, 3)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from scheduling.model.values import ModelError
-from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, polled, running
+from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, polled, running, suspended
 from tests.twin.mirror.builders_stored import follow
 from twin.connectors._slurm import prefix
 from twin.connectors.facts import ConnectorError, NodeFact
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
-from twin.mirror.health import Costs, counts, not_up
+from twin.mirror.health import Costs, counts, not_up, unfit
 from twin.mirror.nodes.pattern_cost import why_not
 from twin.mirror.nodes.sites import SiteRule
 
@@ -40,6 +40,27 @@ def test_what_the_first_look_after_a_gap_finds_is_no_lag():
 def test_counts_are_those_of_open_jobs():
     following, _, _ = follow(Scripted(polled(9, running("1", 1), job("2"), job("3"), ended(running("4", 2), 3))), 1)
     assert counts(following.mirror) == {"nodes": 2, "jobs": 4, "running": 1, "waiting": 2}
+
+
+def test_shares_that_do_not_fit_the_nodes_are_named():
+    jobs = [
+        running("1", 1, node="m9", gpus=3),
+        running("2", 1, gpus=6),
+        running("3", 1, node="cloud1", gpus=1, gpu_ids=(0, 1)),
+        suspended(running("4", 1, node="cloud1", gpus=4)),
+        ended(running("5", 1, node="m9"), 3),
+    ]
+    following, _, _ = follow(Scripted(polled(9, *jobs)), 1)
+    assert unfit(following.mirror) == (
+        "running jobs on nodes that the cluster has not stated, without bars there: 1 on m9; "
+        "jobs with another number of GPU ids than of GPUs: 3; "
+        "nodes of which jobs hold more GPUs than they have: edge1 (6 of 4)"
+    )
+    many = [running(str(n), 1, node=f"m{n}") for n in range(5)]
+    following, _, _ = follow(Scripted(polled(9, *many)), 1)
+    assert following.current_health().unfit.endswith(": 0 on m0, 1 on m1, 2 on m2 and 2 more")
+    following, _, _ = follow(Scripted(polled(9, running("1", 1, gpu_ids=(0, 1)))), 1)
+    assert following.current_health().unfit == ""
 
 
 def test_the_cost_is_the_difference_of_two_answers():

@@ -6,6 +6,7 @@ import re
 import shlex
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from scheduling.kernel.parameters import parameter
@@ -72,6 +73,10 @@ class Commands:
     def run(self, *command: str) -> str:
         """Output of the command; ConnectorError if it is missing, fails, hangs or prints too much."""
         name = command[0]
+        if self.conf and not self.prefix and not Path(self.conf).is_file():  # behind a prefix it is on another host
+            raise CallError(
+                f"{name} was not called: there is no file {self.conf} on this host", "correct the parameter conf"
+            )
         began = time.monotonic()
         try:
             code, out, err = bounded_command.run(self.argv(command), self.timeout_ms / 1000, self.max_bytes)

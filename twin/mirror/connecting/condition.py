@@ -63,7 +63,8 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     if contact_at is not None and (now - contact_at) * 1_000 > SILENT_MS:
         message = "The cluster has posted nothing since then, not even a heartbeat; its sender may be down."
         return found(STALE, contact_at, message)
-    return found(FOLLOWING, None, _sentence(health.get("note", "")))
+    notes = (_sentence(health.get(name, "")) for name in ("note", "unfit"))
+    return found(FOLLOWING, None, " ".join(filter(None, notes)))
 
 
 def data_at(health: Mapping[str, Any]) -> float | None:

@@ -124,13 +124,18 @@ def started_before(of: Cut, slot_ms: int) -> Cut:
 
     Schedulers start jobs at the start of a slot, so running jobs are placed before any waiting job can be.
     """
-    arrival_ms = max(0, (of.at_ms - 1) // slot_ms * slot_ms)
+    arrival_ms = slot_before(of.at_ms, slot_ms)
     earlier_ms = of.at_ms - arrival_ms
     parts = [
         part._replace(arrival_ms=arrival_ms, run_ms=part.run_ms + earlier_ms) if part.state == RUNNING else part
         for part in of.parts
     ]
     return replace(of, parts=parts)
+
+
+def slot_before(at_ms: int, slot_ms: int) -> int:
+    """The last start of a slot before at_ms; 0 at 0."""
+    return max(0, (at_ms - 1) // slot_ms * slot_ms)
 
 
 def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:

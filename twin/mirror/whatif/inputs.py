@@ -21,6 +21,7 @@ from twin.traces.importing.report import Origins
 
 FORMAT = "cut of a mirrored run"
 PREVIEW = 20  # jobs that the trace's page shows
+MAX_NAMED = 10  # draining nodes
 ORIGIN_TEXTS = {ACTUAL: "actual", LIMIT: "from the time limit", ASSUMED: "assumed", PREDICTED: "predicted"}
 
 
@@ -94,6 +95,11 @@ def sentences(found: Made) -> list[str]:
         parts.append(f"{counted(of.count(ARRIVING), 'job')} that arrived later")
     nodes = f"{counted(len(of.servers), 'node')}{_away(of)}"
     notes = [f"Cut from run {found.moment.run.pk} at {at}: {nodes}; {', '.join(parts)}."]
+    if draining := found.moment.draining:
+        named = ", ".join(draining[:MAX_NAMED]) + (
+            f" and {len(draining) - MAX_NAMED:,} more" * (len(draining) > MAX_NAMED)
+        )
+        notes.append(f"Draining at {at}: {named}. The cluster places no new job there; the cut does.")
     if of.count(RUNNING):
         notes.append(
             f"Jobs that ran at {at} arrive first, with their remaining work, and are placed again on any node."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduling.model.values import Cluster, ModelError, Server
+from twin.connectors.facts import DRAINING, UP
 from twin.eventlog import event_log
 from twin.eventlog.additions import server_of
 from twin.files.job_table import JobTable
@@ -28,6 +29,7 @@ class Moment:
     at_ms: int
     servers: tuple[Server, ...]
     held: frozenset[int]
+    draining: tuple[str, ...] = ()  # names of the nodes on which the cluster places no new job then
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def moment_of(run: Run, at_ms: int | None = None) -> Moment:
         )
     servers: dict[int, Server] = {}
     states: dict[int, str] = {}
+    nodes: dict[int, str] = {}  # states of nodes
     first_ms: int | None = None
     for _, event_ms, kind, data in event_log.lines_of(run.pk, EVENTS, up_to_ms=reached):
         first_ms = event_ms if first_ms is None else first_ms
@@ -59,13 +62,16 @@ def moment_of(run: Run, at_ms: int | None = None) -> Moment:
             break
         if kind in ("server_added", "server_set"):
             servers[data["server"]] = server_of(data["fields"])
+            nodes[data["server"]] = data.get("state", nodes.get(data["server"], UP))  # another site states none
         elif kind == "decided":
             states[data["job"]] = data["code"]
     if first_ms is None or at_ms < first_ms:
         since = "nothing of the cluster yet" if first_ms is None else f"the cluster from {run.moment(first_ms)} on"
         raise Refused(f"run {run.pk} shows {since}, so no cut can be made at {run.moment(at_ms)}; choose a later time")
     held = frozenset(job for job, code in states.items() if code == "held")
-    return Moment(run, stored.load_run(run), at_ms, tuple(servers[index] for index in sorted(servers)), held)
+    known = tuple(servers[index] for index in sorted(servers))
+    draining = tuple(servers[index].name for index in sorted(servers) if nodes[index] == DRAINING)
+    return Moment(run, stored.load_run(run), at_ms, known, held, draining)
 
 
 def made(of: Moment, choice: Choice) -> Made:

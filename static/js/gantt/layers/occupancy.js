@@ -68,7 +68,9 @@ export class Occupancy extends Layer {
     const point = frame.at(x, y);
     if (!point || point.how === 'owned' || point.how === 'none' || point.row.kind === 'job') return null;
     const { bars } = this.store;
-    const now = frame.barsAt(point).filter((bar) => bars.start_ms[bar] <= point.t && point.t < bars.end_ms[bar]);
+    const now = frame
+      .barsAt(point)
+      .filter((bar) => bars.start_ms[bar] <= point.t && point.t < endAt(bars, bar, frame.p));
     return now.length ? { row: point.row, t: point.t, now } : null;
   }
 
@@ -138,7 +140,8 @@ export class Raster {
  * that have bars. diff must be all 0, and is all 0 again afterwards.
  */
 export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
-  const { start_ms: start, end_ms: end } = bars;
+  const { start_ms: start } = bars;
+  const end = (/** @type {number} */ bar) => endAt(bars, bar, p);
   most.fill(0);
   const shown = [];
   let [first, last] = [width, 0];
@@ -146,14 +149,14 @@ export function perPixel(width, { bars, sorted, low, high, measures, p, from, ms
     const bar = sorted[i];
     if (only && !only[bars.job[bar]]) continue;
     if (!validAt(bars, bar, p)) continue;
-    const [a, b] = [(start[bar] - from) / msPerPx, (end[bar] - from) / msPerPx];
+    const [a, b] = [(start[bar] - from) / msPerPx, (end(bar) - from) / msPerPx];
     if (b <= Math.max(a, 0) || a >= width) continue;
     shown.push(bar);
     first = Math.min(first, Math.max(0, Math.floor(a)));
     last = Math.max(last, Math.min(width, Math.ceil(b)));
   }
   for (const { amountOf, capacity } of measures) {
-    for (const bar of shown) addInterval(diff, width, from, msPerPx, start[bar], end[bar], amountOf(bar));
+    for (const bar of shown) addInterval(diff, width, from, msPerPx, start[bar], end(bar), amountOf(bar));
     let [sum, step] = [0, 0];
     let [until, amount] = capacity[0];
     for (let x = first; x < last; x++) {

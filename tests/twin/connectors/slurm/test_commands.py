@@ -69,6 +69,13 @@ def test_a_missing_prefix_is_named():
         Commands("no-such-ssh host").run("squeue")
 
 
+def test_a_configuration_file_that_does_not_exist_is_named(script, tmp_path):
+    missing = str(tmp_path / "slurm.conf")
+    with pytest.raises(CallError, match=f"there is no file {missing} on this host; correct the parameter conf"):
+        Commands(conf=missing).run("squeue")
+    assert Commands(script("squeue", "echo $SLURM_CONF"), conf=missing).run("squeue").strip() == missing
+
+
 def test_a_command_that_hangs_is_stopped_with_its_children(script, tmp_path):
     prefix = script("squeue", f"sleep 1000 & echo $! > {tmp_path}/child; echo $$ > {tmp_path}/parent; wait")
     with pytest.raises(CallError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -15,6 +17,7 @@ from tests.twin.builders import from_scratch, played_out
 from tests.twin.mirror.builders import NODES, S, job, polled, running
 from tests.twin.mirror.builders_stored import following
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
+from twin.connectors.facts import DRAINING
 from twin.eventlog import event_log, stored_states
 from twin.eventlog.fold import JOB_FIELDS
 from twin.infra.errors import Refused
@@ -88,6 +91,20 @@ def test_what_is_down_then_is_not_available(mirrored):
         bar[SERVER] for batch in event_log.after(run.pk, 0) for event in batch for bar in event.data.get("bars", ())
     }
     assert bars == {0}
+
+
+def test_a_node_that_is_draining_then_is_named_in_a_note():
+    connection = Connection.objects.create(name="drains", connector="slurm")
+    draining = replace(NODES[0], state=DRAINING, reason="disk")
+    held = running("1", 0, node=draining.name, gpus=4)
+    one = following(connection, first := polled(0, held))
+    for each in (first, polled(610, held, job("2", gpus=1), nodes=(draining, *NODES[1:]))):
+        one.apply(each)
+    scenario, _ = commands.fork_and_start(connection.run.pk, None, "", [], False)
+    (note,) = [note for note in scenario.trace.report["notes"] if note.startswith("Draining")]
+    assert re.fullmatch(
+        rf"Draining at {UTC}: {draining.name}. The cluster places no new job there; the cut does.", note
+    )
 
 
 def test_a_held_job_is_left_out_while_it_is_held_and_said_to_be(mirrored):
