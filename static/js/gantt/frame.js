@@ -199,14 +199,19 @@ export class Frame {
     };
   }
 
-  /** The bars around a point that `at` found, those on its sub-row first. */
+  /**
+   * The bars at a point that `at` found, those on its sub-row first. Of bars narrower than a pixel, which are drawn
+   * wider, those within a pixel of it.
+   */
   barsAt({ row, t, slack, subRow, how }) {
     const { bars } = this.store;
     const found = [];
     const [low, high] = this.rows.window(row, t - slack, t + slack);
     for (let i = low; i < high; i++) {
       const bar = row.sorted[i];
-      if (bars.end_ms[bar] > t - slack && validAt(bars, bar, this.p)) found.push(bar);
+      const [start, end] = [bars.start_ms[bar], bars.end_ms[bar]];
+      const reach = end - start < slack ? slack : 0;
+      if (start <= t + reach && end > t - reach && validAt(bars, bar, this.p)) found.push(bar);
     }
     const { subRows } = this.rows;
     if (how === 'bars' && row.kind === 'server')

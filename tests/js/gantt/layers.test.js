@@ -204,6 +204,20 @@ test('what is hit is on the sub-row pointed at, and is described with its length
   assert.equal(bars.hit(280, 40, frame), null);
 });
 
+test('a bar is hit where its time is; one narrower than a pixel also beside it', () => {
+  const store = story();
+  const bars = new Bars(store);
+  const wide = { from: 0, to: 2000 }; // 10 ms a pixel
+  const jobs = (x, more) => {
+    const frame = laid(store, more);
+    return bars.hit(x, 40, frame)?.found.map((bar) => store.bars.job[bar]) ?? [];
+  };
+  assert.deepEqual(jobs(149.5), [0], 'y begins half a pixel later, at 50');
+  assert.deepEqual(jobs(150).sort(), [0, 1]);
+  assert.deepEqual(jobs(104.5, { view: wide }), [0], 'at 45, before y');
+  assert.deepEqual(jobs(100.4, { view: { from: 0, to: 60_000 } }).sort(), [0, 1], 'both are narrower than a pixel');
+});
+
 test('the table has the bars of the range of time shown', () => {
   const store = story();
   const frame = laid(store, { view: { from: 45, to: 200 } });
