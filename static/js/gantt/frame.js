@@ -32,6 +32,7 @@ export class Frame {
     this.also = new Set(); // further selected jobs
     this.marked = null; // [job] 1 for highlighted jobs
     this.views = [];
+    this.texts = []; // [x, y, width, height] of texts that no other text may cover, in the order of painting
     this.first = 0; // position of the first visible row among all
   }
 
@@ -45,6 +46,7 @@ export class Frame {
     this.rowPx = rowPx;
     this.c = c;
     this.paint = paint;
+    this.texts = [];
     this.from = this.view.from;
     this.p = this.playhead.ms;
     this.pxPerMs = (area.right - area.left) / (this.view.to - this.view.from);

@@ -9,6 +9,7 @@ import { Bars } from '../../../static/js/gantt/layers/bars.js';
 import { machineUse } from '../../../static/js/gantt/layers/colocation/group-density.js';
 import { GroupBands } from '../../../static/js/gantt/layers/colocation/group-bands.js';
 import { EditMarkers } from '../../../static/js/gantt/layers/edit-markers.js';
+import { Life } from '../../../static/js/gantt/layers/life.js';
 import { JobMarks } from '../../../static/js/gantt/layers/job-marks.js';
 import { JobStates } from '../../../static/js/gantt/layers/colocation/job-states.js';
 import { Plan } from '../../../static/js/gantt/layers/plan.js';
@@ -216,6 +217,21 @@ test('a bar is hit where its time is; one narrower than a pixel also beside it',
   assert.deepEqual(jobs(150).sort(), [0, 1]);
   assert.deepEqual(jobs(104.5, { view: wide }), [0], 'at 45, before y');
   assert.deepEqual(jobs(100.4, { view: { from: 0, to: 60_000 } }).sort(), [0, 1], 'both are narrower than a pixel');
+});
+
+test('the name of a selected job stands below the names of groups, not on them', needsPage, () => {
+  open();
+  const boxOf = (texts) => {
+    const frame = laid(story(), { selected: 0 });
+    frame.texts = texts;
+    const { ctx, filled } = canvas();
+    new Life(frame.store).paint(ctx, frame);
+    const [, , y, , height] = filled.find(([fill, , , width, px]) => fill === 'panel' && width > 20 && px > 10);
+    return [y, height];
+  };
+  assert.deepEqual(boxOf([]), [24, 15]);
+  assert.deepEqual(boxOf([[100, 30, 90, 13]]), [43, 15]);
+  assert.deepEqual(boxOf([[500, 30, 90, 13]]), [24, 15], 'a name elsewhere');
 });
 
 test('the table has the bars of the range of time shown', () => {
