@@ -8,6 +8,8 @@ import { LongCurve } from '../util/step-series.js';
 import { Curves } from './parts/line-panel.js';
 import { SITES, placesOf } from '../util/capacity.js';
 
+export const PRICE_MEASURE = 'utility per unit and slot';
+
 /** A price in a legend, with its unit where there is room. */
 export const priceText = (v, { unit }) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${unit.slice(4)}`);
 
@@ -171,6 +173,7 @@ export function pricesChart(
     format: priceText,
     bare: significant,
     y,
+    measure: PRICE_MEASURE,
     planned: () => !(store.finished && playhead.following), // nothing comes after the end
     onClick,
   });

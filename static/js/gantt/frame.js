@@ -32,6 +32,7 @@ export class Frame {
     this.also = new Set(); // further selected jobs
     this.marked = null; // [job] 1 for highlighted jobs
     this.views = [];
+    this.texts = []; // [x, y, width, height] of texts that no other text may cover, in the order of painting
     this.first = 0; // position of the first visible row among all
   }
 
@@ -45,6 +46,7 @@ export class Frame {
     this.rowPx = rowPx;
     this.c = c;
     this.paint = paint;
+    this.texts = [];
     this.from = this.view.from;
     this.p = this.playhead.ms;
     this.pxPerMs = (area.right - area.left) / (this.view.to - this.view.from);
@@ -199,14 +201,19 @@ export class Frame {
     };
   }
 
-  /** The bars around a point that `at` found, those on its sub-row first. */
+  /**
+   * The bars at a point that `at` found, those on its sub-row first. Of bars narrower than a pixel, which are drawn
+   * wider, those within a pixel of it.
+   */
   barsAt({ row, t, slack, subRow, how }) {
     const { bars } = this.store;
     const found = [];
     const [low, high] = this.rows.window(row, t - slack, t + slack);
     for (let i = low; i < high; i++) {
       const bar = row.sorted[i];
-      if (endAt(bars, bar, this.p) > t - slack && validAt(bars, bar, this.p)) found.push(bar);
+      const [start, end] = [bars.start_ms[bar], endAt(bars, bar, this.p)];
+      const reach = end - start < slack ? slack : 0;
+      if (start <= t + reach && end > t - reach && validAt(bars, bar, this.p)) found.push(bar);
     }
     const { subRows } = this.rows;
     if (how === 'bars' && row.kind === 'server')

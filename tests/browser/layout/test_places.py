@@ -42,6 +42,32 @@ def test_nothing_lies_beneath_the_drawer(open_page: Callable[..., Page], finishe
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("time", ["", "?t=70000000"])
+def test_the_drawer_leaves_the_schedule_where_it_is(
+    open_page: Callable[..., Page], finished_run: int, time: str
+) -> None:
+    page = open_page(f"/runs/{finished_run}/{time}", viewport={"width": 1280, "height": 900})
+    expect(page.locator("#jobs tr[data-job]").first).to_be_visible()
+    before = top(page, "#panel-gantt")
+    page.locator("#jobs tr[data-job]").first.click()
+    expect(page.locator("#drawer h2").first).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    assert top(page, "#panel-gantt") == before
+
+
+def test_an_enlarged_chart_is_in_view_with_its_axis_and_a_way_back(
+    open_page: Callable[..., Page], finished_run: int
+) -> None:
+    page = open_page(f"/runs/{finished_run}/", viewport=PHONE)
+    expect(page.locator("#prices-legend .key").first).to_be_visible()
+    page.evaluate("twin.bench.enlarge('panel-prices')")
+    canvas = page.locator("#prices").bounding_box()
+    assert canvas is not None
+    assert canvas["y"] + canvas["height"] <= PHONE["height"]
+    page.locator("#panel-prices .panel-close").click()
+    expect(page.locator(".enlarged")).to_have_count(0)
+
+
 def test_five_waits_of_two_lines_are_whole_on_the_overview(open_page: Callable[..., Page]) -> None:
     page = open_page("/")
     waits = page.locator("#present-waiting")

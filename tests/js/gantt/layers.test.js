@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { Bars } from '../../../static/js/gantt/layers/bars.js';
+import { Life } from '../../../static/js/gantt/layers/life.js';
 import { Occupancy } from '../../../static/js/gantt/layers/occupancy.js';
 import { EditMarkers } from '../../../static/js/gantt/layers/edit-markers.js';
 import { Plan } from '../../../static/js/gantt/layers/plan.js';
@@ -142,6 +143,35 @@ test('what is hit is on the sub-row pointed at, and is described with its length
     ],
   );
   assert.equal(bars.hit(280, 40, frame), null);
+});
+
+test('a bar is hit where its time is; one narrower than a pixel also beside it', () => {
+  const store = story();
+  const bars = new Bars(store);
+  const wide = { from: 0, to: 2000 }; // 10 ms a pixel
+  const jobs = (x, more) => {
+    const frame = laid(store, more);
+    return bars.hit(x, 40, frame)?.found.map((bar) => store.bars.job[bar]) ?? [];
+  };
+  assert.deepEqual(jobs(149.5), [0], 'y begins half a pixel later, at 50');
+  assert.deepEqual(jobs(150).sort(), [0, 1]);
+  assert.deepEqual(jobs(104.5, { view: wide }), [0], 'at 45, before y');
+  assert.deepEqual(jobs(100.4, { view: { from: 0, to: 60_000 } }).sort(), [0, 1], 'both are narrower than a pixel');
+});
+
+test('the name of a selected job stands below the names of groups, not on them', needsPage, () => {
+  open();
+  const boxOf = (texts) => {
+    const frame = laid(story(), { selected: 0 });
+    frame.texts = texts;
+    const { ctx, filled } = canvas();
+    new Life(frame.store).paint(ctx, frame);
+    const [, , y, , height] = filled.find(([fill, , , width, px]) => fill === 'panel' && width > 20 && px > 10);
+    return [y, height];
+  };
+  assert.deepEqual(boxOf([]), [24, 15]);
+  assert.deepEqual(boxOf([[100, 30, 90, 13]]), [43, 15]);
+  assert.deepEqual(boxOf([[500, 30, 90, 13]]), [24, 15], 'a name elsewhere');
 });
 
 test('the table has the bars of the range of time shown', () => {

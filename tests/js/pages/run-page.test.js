@@ -75,6 +75,8 @@ test('prices after the time shown are planned, which the legend states', needsPa
   const key = () => $('#prices-legend .planned-key');
   await until(() => $('#prices-legend .key'), 'the prices are shown');
   assert.equal(key(), null, 'nothing comes after the end of the run');
+  for (const id of ['prices', 'certificate'])
+    assert.equal(text(`#${id}-legend .measure-key`), 'in utility per unit and slot', id);
   twin.playhead.scrub(twin.playhead.ms / 4);
   await until(key, 'a part is planned');
   assert.equal(key().textContent, 'planned, after the time shown');

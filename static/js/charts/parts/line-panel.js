@@ -26,7 +26,7 @@ export class Curves {
    *   shown for one group at a time: that of the name last pointed at
    * exact(t, p) -> {key: value at the time t as known at p}, where the drawn points are means
    * format(value, curve) -> text of the readout; bare(value): the same without the unit
-   * y: Chart.js options of the value axis
+   * y: Chart.js options of the value axis; measure: what its values are, on the axis and in the legend
    * planned(): whether what comes after the time shown is planned; it is drawn paler
    * means(): whether the readout has the means of the range in view, while no time is pointed at
    * onClick(t, curve): a click on the plot, at the time t and nearest to that curve
@@ -42,6 +42,7 @@ export class Curves {
       format,
       bare,
       y,
+      measure = '',
       hidden = [],
       xTicks = true,
       plugins = [],
@@ -63,7 +64,8 @@ export class Curves {
     this.onFocus = null; // the pointer is on another curve
     /** @type {((shown: {plots: number, rows: number}) => void) | null} */
     this.onArrange = null;
-    this.y = y;
+    this.y = measure ? { ...y, title: { display: true, text: measure } } : y;
+    this.measure = measure;
     this.planned = planned;
     this.means = means;
     this.onClick = onClick;
@@ -87,7 +89,7 @@ export class Curves {
     this.chart = timeChart(canvas, view, playhead, {
       type: 'line',
       data: { datasets: [] },
-      y,
+      y: this.y,
       plugins: [
         unseenBands(view, playhead),
         long,
@@ -221,7 +223,7 @@ export class Curves {
     if (axes === this.axes) return;
     this.axes = axes;
     const y = this.layout?.heat ? rowAxis(names) : this.y;
-    const made = this.plots ? stackedAxes(this.plots.titles, y) : { y };
+    const made = this.plots ? stackedAxes(this.plots.titles, { ...y, title: { display: false } }) : { y };
     const { scales } = this.chart.config.options;
     const wide = Object.entries(made).map(([id, options]) => [id, valueAxis(options)]);
     this.chart.config.options.scales = { x: scales.x, ...Object.fromEntries(wide) };
@@ -316,6 +318,7 @@ export class Curves {
           value,
         );
       }),
+      this.measure ? h('span', { class: 'measure-key' }, `in ${this.measure}`) : null,
       unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'unobserved' }), 'cluster not seen') : null,
       planned ? h('span', { class: 'planned-key' }, h('i', { class: 'pale' }), 'planned, after the time shown') : null,
     );

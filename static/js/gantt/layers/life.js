@@ -7,6 +7,7 @@ import { LEVEL, Layer } from './layer.js';
 
 const SUB_ROW_PX = 7;
 const TAG_PX = 14; // height of the tags of the present and of edits, below which the name stands
+const NAME_PX = 15; // height of the name
 const MAX_LIVES = 6; // drawn at the same time
 
 /**
@@ -76,10 +77,17 @@ export class Life extends Layer {
     ctx.textBaseline = 'middle';
     const width = ctx.measureText(text).width + 10;
     const left = Math.max(area.left, Math.min(x, area.right - width));
-    const y = area.top + Math.max(lives * SUB_ROW_PX, TAG_PX);
+    const top = area.top + Math.max(lives * SUB_ROW_PX, TAG_PX);
+    const y = freeBelow(top, left, left + width, frame.texts);
     ctx.fillStyle = c.panel;
-    ctx.fillRect(left, y, width, 15);
+    ctx.fillRect(left, y, width, NAME_PX);
     ctx.fillStyle = c.ink;
     ctx.fillText(text, left + 5, y + 8);
   }
+}
+
+/** The first y from `top` on at which a name between left and right covers none of the texts [x, y, width, height]. */
+function freeBelow(top, left, right, texts) {
+  const beside = texts.filter(([x, , width]) => x < right && x + width > left).sort((a, b) => a[1] - b[1]);
+  return beside.reduce((y, [, at, , height]) => (at < y + NAME_PX && at + height > y ? at + height : y), top);
 }

@@ -1,5 +1,6 @@
 // The certificate of a run: its result, the sentences that state its proof, and the prices of the relaxation as curves.
 
+import { PRICE_MEASURE } from '../../charts/prices.js';
 import { Curves } from '../../charts/parts/line-panel.js';
 import { ENDED } from '../../core/sockets/run-end.js';
 import { get, post, remove } from '../../core/api.js';
@@ -185,6 +186,7 @@ class CertificatePanel {
       format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`,
       bare: significant,
       y,
+      measure: PRICE_MEASURE,
     });
     this.cancel = h('button', { type: 'button', hidden: true, onclick: () => this.#cancel() }, 'Cancel computation');
     this.request = h('button', { type: 'button', hidden: true, onclick: () => this.#request() }, 'Compute certificate');
@@ -293,7 +295,7 @@ class CertificatePanel {
     fill(
       this.lead,
       found ? h('span', {}, h('b', {}, figure), ` ${of}`) : null,
-      line(this.prices?.curves.length ? 'Curves: prices of the bound, per unit and slot.' : ''),
+      line(this.prices?.curves.length ? `Curves: prices of the bound, in ${PRICE_MEASURE}.` : ''),
       line(this.state),
     );
     this.lead.hidden = !this.lead.childNodes.length;

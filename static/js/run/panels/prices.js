@@ -101,7 +101,7 @@ function sized(plot, plots, rows) {
  * @returns {{facts: string, mouse: string, touch: string}}
  */
 function noteOf(prices, then, info, { focus, layout }) {
-  const units = `per unit of the resource (${[...new Set(info.units)].join(', ')})`;
+  const units = `in utility per unit of the resource (${[...new Set(info.units)].join(', ')})`;
   const colours = layout?.heat
     ? 'The colours of a row run from its lowest to its highest price in the range shown; each time has the colour ' +
       'of its highest price. The mark is the price at the time shown. '

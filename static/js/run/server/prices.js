@@ -2,7 +2,7 @@
 // run has had prices, and fails alone.
 
 import { Curves } from '../../charts/parts/line-panel.js';
-import { priceText, serverCurves, serverPrices } from '../../charts/prices.js';
+import { PRICE_MEASURE, priceText, serverCurves, serverPrices } from '../../charts/prices.js';
 import { get } from '../../core/api.js';
 import { clock, significant } from '../../util/format.js';
 import { repeatAfter } from '../../util/poll.js';
@@ -56,6 +56,7 @@ export class PricesOfServer {
       exact: (t) => (this.priced ? serverPrices(this.priced, info, t) : {}),
       format: priceText,
       y: { ...Y, ticks: TICKS },
+      measure: PRICE_MEASURE,
       planned: () => !(this.store.finished && playhead.following),
     });
     numbersButton('prices', () => chart.table((ms) => clock(ms)));
@@ -88,7 +89,7 @@ export class PricesOfServer {
 
   #note(then, at) {
     return (
-      `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.` +
+      `Prices in ${PRICE_MEASURE}, with the plan of ${then === null ? 'the latest time' : clock(then)}.` +
       (this.store.edits.some(([atMs]) => atMs <= at)
         ? ' Slots before an edit keep the prices that they had before it.'
         : '') +

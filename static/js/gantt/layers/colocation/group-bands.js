@@ -108,7 +108,7 @@ export class GroupBands extends Layer {
     ctx.fillRect(rect.x, rect.y, 2, rect.height);
     const detailed = data.iteration_ms !== null && data.iteration_ms * pxPerMs >= SUBTASK_PX && rect.height >= 16;
     if (detailed) this.#detail(ctx, rect, band, view, pxPerMs, area, selected, c);
-    else label(ctx, rect, this.title(data), c.ink);
+    else frame.texts.push(...label(ctx, rect, this.title(data), c.ink));
   }
 
   title(data) {
@@ -336,7 +336,7 @@ function same(one, other) {
 
 /** Writes what fits of a text into a rectangle; backing: colour behind it, where stripes would make it illegible. */
 function label(ctx, rect, text, fill, backing = null) {
-  if (rect.height < LABEL_PX || rect.width < 40) return;
+  if (rect.height < LABEL_PX || rect.width < 40) return [];
   ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
   ctx.textBaseline = 'middle';
   ctx.fillStyle = fill;
@@ -344,7 +344,7 @@ function label(ctx, rect, text, fill, backing = null) {
   while (parts.length > 1 && ctx.measureText(parts.join('')).width > rect.width - 8) parts.pop();
   const shown = parts.join('').replace(/[:,]$/, '');
   const { width } = ctx.measureText(shown);
-  if (width > rect.width - 6) return;
+  if (width > rect.width - 6) return [];
   const middle = rect.y + rect.height / 2;
   if (backing) {
     ctx.globalAlpha = 0.8;
@@ -354,4 +354,5 @@ function label(ctx, rect, text, fill, backing = null) {
     ctx.fillStyle = fill;
   }
   ctx.fillText(shown, rect.x + 5, middle);
+  return [[rect.x, middle - LABEL_PX / 2 - 1, width + 8, LABEL_PX + 2]];
 }
