@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import difference_counts
 from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
+from dashboard.readmodels.comparison.ranked_cells import Reasons, reasons_of
 from scheduling.reporting.metric_table import BY_KEY, Metric, value_of
 from twin.analysis.changed_jobs import Changes, changes
 from twin.analysis.comparability import Basis, basis_of, rankable
@@ -49,7 +50,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         },
         "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases, changed)],
         "speeds": note_of_runs({run.pk: store.of_run(run)[1] for run in runs}),
-        "metrics": [_metric(BY_KEY[key], values, changed) for key in COMPARED],
+        "metrics": [_metric(BY_KEY[key], values, reasons_of(key, runs, values, changed)) for key in COMPARED],
         "distributions": found.distributions,
         "kinds": DIFFERENCE_TYPES,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],
@@ -69,14 +70,11 @@ def _changes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> li
     return [*found.changes, *listed]
 
 
-def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], changed: Sequence[Changes | None]) -> dict[str, Any]:
+def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], reasons: Sequence[Reasons]) -> dict[str, Any]:
     """Row of the table: the value of each run, compared with the first where both can be ranked."""
     about = [row.get(f"{metric.key}_about") for row in values]
-    why = [row.get(f"{metric.key}_why") for row in values]
-    ranked = [
-        change is not None and change.ranked(metric.key) and row.get(f"{metric.key}_ranked", True)
-        for change, row in zip(changed, values, strict=True)
-    ]
+    why = [row.get(f"{metric.key}_why") or own.why for row, own in zip(values, reasons, strict=True)]
+    ranked = [own.ranked for own in reasons]
     cells = against([row.get(metric.key) for row in values], metric.direction, metric.unit, ranked)
     return asdict(metric) | {
         "values": [

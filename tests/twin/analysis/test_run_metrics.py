@@ -61,7 +61,7 @@ def both(stages, seed):
     outcomes = outcomes_of(state, decisions_of(state, cluster), cluster, len(jobs), FOREVER)
     none = np.empty(0, dtype=np.int64)
     found = metrics_of(outcomes, believed(state, FOREVER), clusters, jobs, FOREVER, none, packed(stages))
-    found |= slowdown(outcomes, cluster, jobs, trained(stages))
+    found |= slowdown(outcomes, clusters, jobs, trained(stages))
     return summarize(events, cluster, jobs, clusters if len(clusters) > 1 else ()), found
 
 

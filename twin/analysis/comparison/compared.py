@@ -185,11 +185,14 @@ class Compared:
 
 
 def _slowdown(side: Side, until_ms: int) -> dict[str, float | None]:
-    """Slowdown as stored with the run if the whole run is compared: its computation reads every job."""
+    """Slowdown as stored with the run if the whole run is compared: its computation reads every job.
+
+    Earlier versions measured all jobs by the last cluster of a run.
+    """
     kept = value_of(side.metrics, SLOWDOWN)
-    if until_ms == FOREVER and kept is not None and len(side.basis.models) == 1:
+    if until_ms == FOREVER and kept is not None and len(side.basis.models) == len(side.clusters) == 1:
         return {SLOWDOWN: kept}
-    return slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models)
+    return slowdown(side.outcomes, side.clusters, side.jobs, side.basis.models)
 
 
 def _matched(lists: Sequence[Sequence[Job]]) -> list[np.ndarray]:

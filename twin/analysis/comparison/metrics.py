@@ -62,13 +62,13 @@ def metrics_of(
 
 
 def slowdown(
-    outcomes: Outcomes, cluster: Cluster, jobs: Sequence[Job], models: Sequence[str]
+    outcomes: Outcomes, clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], models: Sequence[str]
 ) -> dict[str, float | None]:
     """{lanes.mean_slowdown} as in the metrics of a run: only with one model, and jobs' times alone known."""
     model = BY_TRAINING.get(models[0]) if len(models) == 1 else None
     done, jct = np.flatnonzero(outcomes.completed_ms >= 0).tolist(), outcomes.jct_ms
     times_ms = {job: int(jct[job]) for job in done}
-    known = None if model is None else model.mean_slowdown(cluster, partial(objects_of, jobs), times_ms)
+    known = None if model is None else model.mean_slowdown(clusters, partial(objects_of, jobs), times_ms)
     return {"lanes.mean_slowdown": known}
 
 
