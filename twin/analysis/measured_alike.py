@@ -9,6 +9,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from twin.analysis.covered_phases import covered
 from twin.files.stored_jobs import field_of
 from twin.models import Run
 from twin.scenarios import phase_rules, store
@@ -18,10 +19,25 @@ OF_TIMES_ALONE = ("lanes.mean_slowdown", "lanes.median_slowdown", "lanes.p95_slo
 UPLOADS = ("upload_ms", "cloud_upload_ms")
 
 
-def difference(key: str, run: Run, first: Run) -> str | None:
+class Measured:
+    """Run with the parts of it that metrics cover."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.covers = covered(run)
+
+    def part(self, key: str) -> str | None:
+        """Part of the run that a metric covers, as text; None for the whole run."""
+        return self.covers[key].text if key in self.covers else None
+
+
+def difference(key: str, one: Measured, first: Measured) -> str | None:
     """Reason why the values of a metric of two runs of one trace are not ranked, or None."""
-    if key in OF_TIMES_ALONE and not same_times_alone(run, first):
-        return f"jobs alone take other times than in run {first.pk}"
+    if key in OF_TIMES_ALONE and not same_times_alone(one.run, first.run):
+        return f"jobs alone take other times than in run {first.run.pk}"
+    own, other = (measured.covers.get(key) for measured in (one, first))
+    if (own and own.spans) != (other and other.spans):
+        return one.part(key) or f"whole run; run {first.run.pk} {first.part(key)}"
     return None
 
 

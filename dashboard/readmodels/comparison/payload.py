@@ -19,6 +19,7 @@ from twin.analysis.comparison.decision_text import decision_pair
 from twin.analysis.comparison.differences import DIFFERENCE_TYPES
 from twin.analysis.comparison.metrics import COMPARED, OF_GROUPS, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
+from twin.analysis.measured_alike import Measured
 from twin.analysis.proved_shares import Share, shares
 from twin.analysis.speed_origins import note_of_runs
 from twin.files.stored_jobs import some_of
@@ -38,6 +39,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     ]
     bases = [basis_of(run) for run in runs]
     changed = _changes(runs, found, bases)
+    measured = [Measured(run) for run in runs]
     return {
         "runs": [_run(run) for run in runs],
         "most": {"runs": MAX_RUNS, "in_full": MAX_IN_FULL},
@@ -50,7 +52,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         },
         "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases, changed)],
         "speeds": note_of_runs({run.pk: store.of_run(run)[1] for run in runs}),
-        "metrics": [_metric(BY_KEY[key], values, reasons_of(key, runs, values, changed)) for key in COMPARED],
+        "metrics": [_metric(BY_KEY[key], values, reasons_of(key, measured, values, changed)) for key in COMPARED],
         "distributions": found.distributions,
         "kinds": DIFFERENCE_TYPES,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from twin.analysis.changed_jobs import Changes
-from twin.analysis.measured_alike import difference
-from twin.models import Run
+from twin.analysis.measured_alike import Measured, difference
 
 
 class Reasons(NamedTuple):
@@ -18,14 +17,14 @@ class Reasons(NamedTuple):
 
 
 def reasons_of(
-    key: str, runs: Sequence[Run], values: Sequence[Mapping[str, Any]], changed: Sequence[Changes | None]
+    key: str, runs: Sequence[Measured], values: Sequence[Mapping[str, Any]], changed: Sequence[Changes | None]
 ) -> list[Reasons]:
     """Reasons of each run, for a metric. changed: of its jobs against the first; None where no metric can be ranked."""
     found = []
     for run, row, change in zip(runs, values, changed, strict=True):
         if change is None or not change.ranked(key) or not row.get(f"{key}_ranked", True):
-            found.append(Reasons(ranked=False))
+            found.append(Reasons(False, run.part(key)))
             continue
         why = difference(key, run, runs[0]) if row.get(key) is not None else None
-        found.append(Reasons(why is None, why))
+        found.append(Reasons(why is None, why or run.part(key)))
     return found

@@ -228,7 +228,7 @@ async function main() {
     const known = until && !hasMetrics(detail) ? (await get(`/api/runs/${runId}/`)).metrics : detail.metrics;
     if (hasMetrics({ metrics: known })) tiles?.end(known);
     refreshTiles();
-    paintMetrics($('#panel-metrics'), metrics, known, detail.decision_ms, info.worth, until);
+    paintMetrics($('#panel-metrics'), metrics, known, detail.decision_ms, info.worth, until, info.covers);
     if (!$('#panel-metrics').hidden) jct?.paint(store);
   });
   const measuring = metricsWork(runId);

@@ -16,7 +16,7 @@ from scheduling.model.bars import END, START
 from scheduling.model.values import RESOURCES, Cluster, Job
 from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.quantities import value_text
-from scheduling.reporting.run_metrics import Known, run_metrics
+from scheduling.reporting.run_metrics import Known, Packed, run_metrics
 from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import Outcomes
 from twin.files.stored_jobs import any_utility, demands_by_role, objects_of
@@ -34,7 +34,7 @@ COMPARED = (  # keys of the table of metrics, in the order of the rows
 
 def metrics_of(
     outcomes: Outcomes, bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
-    common: np.ndarray, packed: Sequence[str],
+    common: np.ndarray, packed: Packed,
 ) -> dict[str, Any]:  # fmt: skip
     """Metrics from the log, {key: value or None}.
 

@@ -50,16 +50,15 @@ export class Tiles {
     });
     const shares = this.models.flatMap((model) => model.tiles(info));
     const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];
+    const ofRun = (/** @type {any} */ share) =>
+      ofMetric(`At the time shown; ${info.covers?.[share[1]]?.text ?? 'for the whole run'}`)(share);
     const ofMetric =
       (about) =>
       (/** @type {any} */ [key, metric]) => {
         const { title, definition, direction } = metrics.get(metric);
         return [key, title, `${about}: ${definition}`, direction];
       };
-    const measured = [
-      ...shares.map(ofMetric('At the time shown; for the whole run')),
-      ofMetric('Up to the time shown')(achieved),
-    ];
+    const measured = [...shares.map(ofRun), ofMetric('Up to the time shown')(achieved)];
     this.measured = null; // metrics of the run, once it has ended
     this.ended = false; // whether means of the whole run are shown
     this.means = shares.map(([key, metric]) => ({ ...metrics.get(metric), key, metric }));
@@ -102,10 +101,12 @@ export class Tiles {
   #name(ended) {
     if (ended === this.ended) return;
     this.ended = ended;
-    for (const { key, title, definition, direction } of this.means) {
+    for (const { key, metric, title, definition, direction } of this.means) {
       const { node } = this.tiles.find((each) => each.key === key);
-      const about = ended ? 'For the whole run' : 'At the time shown; for the whole run';
-      const name = ended ? `Mean ${lowered(title)}` : title;
+      const part = this.info.covers?.[metric];
+      const run = part ? part.text : 'for the whole run';
+      const about = ended ? capital(run) : `At the time shown; ${run}`;
+      const name = ended ? `Mean ${lowered(title)}${part ? ` ${part.title}` : ''}` : title;
       fill(node.querySelector('dt'), term(name, { definition: `${about}: ${definition}`, direction }));
     }
   }
