@@ -99,8 +99,9 @@ METRICS = (
     Metric("lanes.exchange_ms", "Exchange time", "ms", LOWER,
            "Total time that workers spend on parameter exchange: 2q/b per mini-batch, with gradient size q and "
            "bandwidth b, or 0 for workers at the location of their parameter server."),
-    Metric("lanes.cloud_chunks", "Chunks in the cloud", "", None,
-           "Number of chunks with a worker in the cloud; a job without chunks counts as one."),
+    Metric("lanes.cloud_chunks", "Chunks in the unlimited cloud", "", None,
+           "Number of chunks with a worker in the unlimited cloud, not on a server whose site is the cloud; a job "
+           "without chunks counts as one."),
     Metric("lanes.mean_busy", "Worker occupancy", "share", HIGHER,
            "Busy time of workers on servers / available time of workers there, from the first arrival to the end of "
            f"the last of these workers. {_OF_TYPED}"),

@@ -18,9 +18,9 @@ def _cost(values: Values) -> str:
 def _dispatched(values: Values) -> str:
     places = []
     if values["edge"]:
-        places.append(f"{count(values['edge'], 'chunk')} to {count(values['servers'], 'edge server')}")
+        places.append(f"{count(values['edge'], 'chunk')} to {count(values['servers'], 'server')}")
     if values["cloud"]:
-        places.append(f"{count(values['cloud'], 'chunk')} to the cloud")
+        places.append(f"{count(values['cloud'], 'chunk')} to the unlimited cloud")
     stopped = f" It preempts chunks of {count(len(values['displaced']), 'job')}." if values["displaced"] else ""
     return f"Dispatched {' and '.join(places)}: {_cost(values)}.{stopped}"
 

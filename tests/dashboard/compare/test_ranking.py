@@ -214,9 +214,9 @@ def test_schedules_on_edge_servers_are_measured_by_a_bound_on_such_schedules(vie
     assert [cell["value"] for cell in cells] == pytest.approx(
         [max(bounds) / edge["achieved"], max(bounds) / moves["achieved"]], abs=1e-4
     )
-    assert all("of schedules on edge servers, by the bound of run" in cell["about"] for cell in cells)
+    assert all("of schedules without the unlimited cloud, by the bound of run" in cell["about"] for cell in cells)
     mixed = _metrics(viewer, *runs)["certificate_ratio"]
-    assert not any("edge servers" in cell["about"] for cell in mixed)
+    assert not any("unlimited cloud" in cell["about"] for cell in mixed)
     assert mixed[0]["value"] < cells[0]["value"]
 
 
