@@ -310,7 +310,8 @@ function panel(selector, make) {
 
 /** PNG and print of a panel, for its menu. */
 function pictures(section) {
-  const shown = () => `time shown ${clock(playhead.ms)}, range ${clock(view.from)} to ${clock(view.to)}`;
+  const atTime = () => `time shown ${clock(playhead.ms)}, range ${clock(view.from)} to ${clock(view.to)}`;
+  const shown = () => section.dataset.shows ?? atTime();
   const png = () => savePicture(section, `run-${runId}-${section.id.replace('panel-', '')}`, shown());
   return [$('canvas', section) && ['Save as PNG', png], ['Print', () => printPanel(section, shown())]].filter(Boolean);
 }

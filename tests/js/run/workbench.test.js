@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { fitted, moved, placed, Workbench } from '../../../static/js/run/workbench.js';
-import { legendOf, linesOf, notesOf, sourceText, wrapped } from '../../../static/js/ui/png-button.js';
+import { legendOf, linesOf, notesOf, sourceText, titleOf, wrapped } from '../../../static/js/ui/png-button.js';
 import { needsPage, open } from '../dom.js';
 
 const NOW = { main: ['a', 'b', 'c'], side: ['d', 'e'], hidden: [] };
@@ -73,6 +73,13 @@ test('a narrow window has no side column to move to, and panels of other runs ar
     [...document.querySelectorAll('#panel-list label')].map((one) => one.textContent),
     ['A', 'C'],
   );
+});
+
+test('the title of a picture names the chart of a panel that shows more than a chart', needsPage, () => {
+  open('/runs/3/', '<section><h2>Metrics</h2><h3 class="plot-title">Distribution of the JCT</h3></section>');
+  assert.equal(titleOf($('section')), 'Metrics: Distribution of the JCT');
+  $('h3').remove();
+  assert.equal(titleOf($('section')), 'Metrics');
 });
 
 test('a picture has the legend in lines that fit, and names its source', needsPage, () => {
