@@ -32,8 +32,8 @@ export function load({ bars, groups, simMs }, extent, bins, nowMs = simMs) {
 }
 
 /**
- * Height per bin of [0, extent): workers, or where execution models differ, of which workers have different amounts, the
- * greatest share in use of what the model of the time assigns.
+ * Height per bin of [0, extent): workers; where execution models differ, of which workers have different amounts, the
+ * greatest share in use.
  */
 export function heights(store, info, extent, bins, nowMs) {
   if (modelsOf(info).length === 1) return load(store, extent, bins, nowMs);
