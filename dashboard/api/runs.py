@@ -86,13 +86,18 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
         return answer
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One run. edits_ms: times of its edits, without those that are switched off.
+        """One run. edits_ms: times of its edits, without those that are switched off. covers: phases of
+        metrics that do not cover the whole run, {key: {title, text}}.
 
         Cancelled and failed runs have the metrics up to metrics_until_ms, unless they are large.
         """
         run = self.get_object()
         edits_ms = [edit.get("at_ms", 0) for edit in run.edits if not edit.get("off")]
-        row = dict(self.get_serializer(run).data) | {"metrics_until_ms": None, "edits_ms": edits_ms}
+        row = dict(self.get_serializer(run).data) | {
+            "metrics_until_ms": None,
+            "edits_ms": edits_ms,
+            "covers": run_payloads.covers(run),
+        }
         broken_off = run.status in (Run.CANCELLED, Run.FAILED) and run.last_seq and not run.metrics
         if broken_off and not is_large(run):
             row |= {"metrics": run_summary.metrics_so_far(run), "metrics_until_ms": run.sim_ms}

@@ -108,10 +108,13 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         """Points with their runs and metrics."""
         sweep = self.get_object()
         charges = scheduler_history.in_order(sweep.scenario.scheduler, sweep.scenario.edits)
+        points = sweep_results.points_of(sweep)
+        figures = sweep_results.figures_of(points)
         return Response({
-            **self._plain(sweep), "figures": sweep_results.METRICS,
-            "scheduler": scheduler_history.words(charges), "points": sweep_results.points_of(sweep),
-            "unranked": sweep_results.unranked(sweep), "edited": sweeps.edited(sweep),
+            **self._plain(sweep), "figures": figures,
+            "scheduler": scheduler_history.words(charges), "points": points,
+            "unranked": sweep_results.unranked(sweep),
+            "unranked_figures": sweep_results.unranked_figures(sweep, figures), "edited": sweeps.edited(sweep),
             "speeds": note_of_jobs(store.jobs_of(sweep.scenario.trace_id)),
         })  # fmt: skip
 

@@ -13,6 +13,7 @@ import orjson
 from dashboard.readmodels import job_table
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Cluster, Demand, Job, Server
 from scheduling.typed_workers import workers as typed
+from twin.analysis.covered_phases import covered
 from twin.eventlog import additions, frames, large_runs
 from twin.eventlog.fold import snapshot as columns_of
 from twin.eventlog.state_cache import Newest
@@ -58,6 +59,7 @@ def static(run: Run) -> bytes:
             "paper": present.scheduler.paper if present.scheduler else "",
         },
         "phases": [{"from_ms": one.charge.from_ms, **_described(one, priced)} for one in in_charge],
+        "covers": covers(run),
         "resources": RESOURCES,
         "limits": store.packed_where_any(run),
         "units": RESOURCE_UNITS,
@@ -97,6 +99,11 @@ def static(run: Run) -> bytes:
     for model in models:
         body |= model.picture_data(cluster, field_of(jobs, "worker_type"))
     return orjson.dumps(body)
+
+
+def covers(run: Run) -> dict[str, dict[str, str]]:
+    """Phases that a metric covers, {key: {title, text}}, where it does not cover the whole run."""
+    return {key: {"title": one.title, "text": one.text} for key, one in covered(run).items()}
 
 
 def _described(one: InCharge, priced: bool) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def metrics_so_far(run: Run) -> dict[str, Any]:
         side = side_of(run, state, run.sim_ms)
     none_in_common = np.empty(0, dtype=np.int64)
     found = metrics_of(side.outcomes, side.bars, side.clusters, side.jobs, run.sim_ms, none_in_common, side.packed)
-    found |= slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models) | unknown(side.basis.models)
+    found |= slowdown(side.outcomes, side.clusters, side.jobs, side.basis.models) | unknown(side.basis.models)
     nested: dict[str, Any] = {}
     for key, value in found.items():
         group, _, name = key.rpartition(".")

@@ -1,4 +1,4 @@
-"""A_online-E: A_online on edge servers only (Section V), to show the value of the cloud."""
+"""A_online-E: A_online on servers only (Section V), to show the value of the unlimited cloud."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from scheduling.typed_workers.execution import TypedWorkers
 
 
 class AOnlineEdge(AOnline):
-    """A_online without a cloud."""
+    """A_online without the unlimited cloud."""
 
     name = "a_online_edge"
     title = "A_online-E"
-    summary = "A_online on edge servers only: no chunk goes to the cloud, so jobs wait when the edge is full."
+    summary = "A_online on servers only: no chunk goes to the unlimited cloud, so jobs wait when all servers are full."
     model = TypedWorkers(chunks=True)

@@ -8,7 +8,7 @@ TypedWorkers(fixed=True)`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,12 +85,16 @@ class ExecutionModel(ABC):
         return self.name
 
     def mean_slowdown(
-        self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
+        self, clusters: Sequence[tuple[int, Cluster]], jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
     ) -> float | None:
         """Slowdown of these JCTs, by job; None where the time of a job alone is unknown.
 
-        jobs: called only where they are needed.
+        clusters: (start in ms, cluster) of each phase. jobs: called only where they are needed.
         """
+        return None
+
+    def alone_on(self, begin_ms: int, cluster: Cluster) -> Hashable:
+        """Everything of the cluster of a phase on which the time of a job alone depends; None where it is unknown."""
         return None
 
     @abstractmethod

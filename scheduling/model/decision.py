@@ -21,7 +21,7 @@ class Reason(NamedTuple):
 class Verdict(NamedTuple):
     """Line of decisions.jsonl: a decision about a job and its reason.
 
-    kind: admitted | rejected | started | preempted | moved | regrouped | ...
+    kind: admitted | rejected | started | preempted | displaced | moved | regrouped | ...
     """
 
     job: int

@@ -35,15 +35,20 @@ class Metric:
 
 _SLOWDOWN = (
     "over the completed jobs of (completion − arrival) / least completion time of the job alone on the empty cluster, "
-    "as it is after all edits; alone, its chunks may use all workers of its type, so the slowdown of a job "
-    "with a fixed number of workers can exceed 1 without any waiting."
+    "as it was when the job arrived; alone, its chunks may use all workers of its type, so the slowdown of a job "
+    "with a fixed number of workers can exceed 1 without any waiting, and edits after its arrival can make it less "
+    "than 1; runs in which a job has other times alone are not ranked by it."
 )
 
 _OF_GROUPS = (
     "time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion, "
     "computed from the iterations that the jobs complete; time for moves, disk reads and garbage collection does not "
-    "count as busy, and a machine does not count while it is unavailable."
+    "count as busy, and a machine does not count while it is unavailable. "
 )
+
+_IN_PHASES_OF = "If edits change the execution model, it covers the phases of"
+_OF_GROUPED = f"{_IN_PHASES_OF} co-location groups only."
+_OF_TYPED = f"{_IN_PHASES_OF} typed workers only."
 
 METRICS = (
     Metric("total_utility", "Total utility", "", HIGHER,
@@ -94,25 +99,28 @@ METRICS = (
     Metric("lanes.exchange_ms", "Exchange time", "ms", LOWER,
            "Total time that workers spend on parameter exchange: 2q/b per mini-batch, with gradient size q and "
            "bandwidth b, or 0 for workers at the location of their parameter server."),
-    Metric("lanes.cloud_chunks", "Chunks in the cloud", "", None,
-           "Number of chunks with a worker in the cloud; a job without chunks counts as one."),
+    Metric("lanes.cloud_chunks", "Chunks in the unlimited cloud", "", None,
+           "Number of chunks with a worker in the unlimited cloud, not on a server whose site is the cloud; a job "
+           "without chunks counts as one."),
     Metric("lanes.mean_busy", "Worker occupancy", "share", HIGHER,
            "Busy time of workers on servers / available time of workers there, from the first arrival to the end of "
-           "the last of these workers."),
+           f"the last of these workers. {_OF_TYPED}"),
     Metric("lanes.peak_busy", "Peak worker occupancy", "share", HIGHER,
            "Largest share of the workers that are busy at one time; edits can change their number."),
     Metric("lanes.busy", "Worker occupancy by type", "share", HIGHER,
            "Worker occupancy for each site and worker type."),
     Metric("groups.cpu_utilization", "CPU utilization", "share", HIGHER,
-           f"Computation {_OF_GROUPS}"),
+           f"Computation {_OF_GROUPS}{_OF_GROUPED}"),
     Metric("groups.net_utilization", "Network utilization", "share", HIGHER,
-           f"Communication {_OF_GROUPS}"),
+           f"Communication {_OF_GROUPS}{_OF_GROUPED}"),
     Metric("groups.mean_jobs", "Mean jobs in groups", "", None,
-           "Mean over time of the number of jobs in groups, from the first arrival to the last completion."),
+           "Mean over time of the number of jobs in groups, from the first arrival to the last completion. "
+           f"{_OF_GROUPED}"),
     Metric("groups.mean_groups", "Mean number of groups", "", None,
-           "Mean over time of the number of groups, from the first arrival to the last completion."),
+           "Mean over time of the number of groups, from the first arrival to the last completion. "
+           f"{_OF_GROUPED}"),
     Metric("groups.mean_parallelism", "Degree of parallelism", "", None,
-           "Mean over groups and time of the number of machines of a group."),
+           f"Mean over groups and time of the number of machines of a group. {_OF_GROUPED}"),
     Metric("groups.regroupings", "Regroupings", "", LOWER, "Number of regrouping decisions."),
     Metric("groups.moves", "Moves", "", LOWER,
            "Number of times at which a running job changed its group, or its group changed machines with a delay; "
@@ -121,7 +129,8 @@ METRICS = (
         Metric(f"utilization.{name}", f"{title} allocation", "share", HIGHER,
                f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "
                "server has no capacity while it is unavailable, and what jobs hold there does not count; resources "
-               "that the execution model does not count have no value.")
+               "that the execution model does not count have no value. If edits change the scheduler, it covers the "
+               "phases that count the resource only.")
         for name, title in zip(RESOURCES, RESOURCE_TITLES, strict=True)
     ),
     Metric("gpu_hours", "GPU hours", "", None,

@@ -41,12 +41,12 @@ def summarize(
     parts: dict[str, Part] = {}  # of the models of the phases
     turns: list[tuple[int, str | None]] = []
     resizes: list[Resize] = []
-    packed = set(RESOURCES)
+    packed: list[tuple[int, set[str]]] = []
     utility = 0.0
     for event in events:
         data = event.data
         if event.kind == "run_started" or event.kind == "edited":
-            packed &= packs(data)
+            packed.append((event.at_ms, packs(data)))
             turns.append((event.at_ms, data["execution"]["model"] if "execution" in data else None))
             for model in PARTS.keys() & models(data):
                 parts.setdefault(model, PARTS[model]())
@@ -74,7 +74,9 @@ def summarize(
         int(suspensions(run.bars[run.bars[:, ROLE] == Role.WORKER], len(jobs)).sum()), run.bars, _sizes(jobs),
     )  # fmt: skip
     found = {part.name: part.metrics(run) for part in parts.values()}
-    return run_metrics(known, run.clusters, packed) | {name: own for name, own in found.items() if own is not None}
+    return run_metrics(known, run.clusters, packed or [(0, set(RESOURCES))]) | {
+        name: own for name, own in found.items() if own is not None
+    }
 
 
 def models(data: Mapping[str, Any]) -> set[str]:

@@ -18,6 +18,9 @@ from scheduling.model.held import Sizes
 from scheduling.model.values import RESOURCES, Cluster
 from scheduling.reporting.parts import present_ms
 
+Packed = Sequence[tuple[int, Container[str]]]  # (start in ms, limited resources) of each phase, in order
+Span = tuple[int, int]  # from and until in ms
+
 
 @dataclass(frozen=True)
 class Known:
@@ -39,10 +42,10 @@ class Known:
         return int(self.arrived_ms.min()) if len(self.arrived_ms) else 0
 
 
-def run_metrics(known: Known, clusters: Sequence[tuple[int, Cluster]], packed: Container[str]) -> dict[str, Any]:
+def run_metrics(known: Known, clusters: Sequence[tuple[int, Cluster]], packed: Packed) -> dict[str, Any]:
     """Metrics of every run, by the keys of the table; utilization: {resource: share from 0 to 1}.
 
-    clusters: (start in ms, cluster) of each phase, in order; packed: resources with a utilization.
+    clusters: (start in ms, cluster) of each phase, in order; packed: its resources with a utilization.
     """
     return {
         "total_utility": known.utility,
@@ -67,20 +70,62 @@ def jct_metrics(times: np.ndarray) -> dict[str, float | None]:
     }
 
 
-def _utilization(
-    known: Known, clusters: Sequence[tuple[int, Cluster]], packed: Container[str]
-) -> dict[str, float | None]:
-    """Share of capacity x time held from the first arrival to the end of the last bar, of available servers only."""
+def _utilization(known: Known, clusters: Sequence[tuple[int, Cluster]], packed: Packed) -> dict[str, float | None]:
+    """Share of capacity x time held from the first arrival to the end of the last bar, of available servers only.
+
+    A resource is counted in the phases in which it is packed.
+    """
     bars = known.bars[(known.bars[:, SERVER] >= 0) & (known.bars[:, ROLE] != Role.TRANSFER)]
+    found: dict[str, float | None] = dict.fromkeys(RESOURCES)
     if not len(bars):
-        return dict.fromkeys(RESOURCES)
+        return found
+    last_ms = int(bars[:, END].max())
+    alike: dict[tuple[Span, ...], list[str]] = {}
+    for name in RESOURCES:
+        alike.setdefault(_spans(packed, name, known.first_ms, last_ms), []).append(name)
+    sizes = known.sizes.of(bars)  # by the starts, so before bars are cut
+    for spans, names in alike.items():
+        held, of = np.zeros(len(RESOURCES)), np.zeros(len(RESOURCES))
+        for begin_ms, end_ms in spans:
+            inside = (bars[:, START] < end_ms) & (bars[:, END] > begin_ms)
+            held += _held(_within(bars[inside], begin_ms, end_ms), sizes[inside], known.sizes.demands, clusters)
+            of += offered(clusters, begin_ms, end_ms)
+        found |= {name: share for name, share in shares(held, of, names).items() if name in names}
+    return found
+
+
+def _spans(packed: Packed, name: str, first_ms: int, last_ms: int) -> tuple[Span, ...]:
+    """Time from first_ms to last_ms in which a resource is packed."""
+    found: list[Span] = []
+    ends = [begin for begin, _ in packed[1:]] + [last_ms]
+    for (begin_ms, names), end_ms in zip(packed, ends, strict=True):
+        begin, end = max(begin_ms, first_ms), min(end_ms, last_ms)
+        if name not in names or begin >= end:
+            continue
+        if found and found[-1][1] == begin:
+            begin = found.pop()[0]
+        found.append((begin, end))
+    return tuple(found)
+
+
+def _within(bars: np.ndarray, begin_ms: int, end_ms: int) -> np.ndarray:
+    """The bars, which all reach into a span, without their parts outside it."""
+    own = bars.copy()
+    own[:, START] = np.maximum(bars[:, START], begin_ms)
+    own[:, END] = np.minimum(bars[:, END], end_ms)
+    return own
+
+
+def _held(
+    bars: np.ndarray, sizes: np.ndarray, demands_of: np.ndarray, clusters: Sequence[tuple[int, Cluster]]
+) -> np.ndarray:
+    """[resource] amount x time that bars hold on available servers; demands_of: of the sizes, by role."""
     time = (bars[:, COUNT] * (bars[:, END] - bars[:, START] - unavailable_ms(bars, clusters))).astype(float)
     held = np.zeros(len(RESOURCES))
-    sizes = known.sizes.of(bars)
-    for role, demands in enumerate(known.sizes.demands):
+    for role, demands in enumerate(demands_of):
         of_role = bars[:, ROLE] == role
         held += np.bincount(sizes[of_role], weights=time[of_role], minlength=len(demands)) @ demands
-    return shares(held, offered(clusters, known.first_ms, int(bars[:, END].max())), packed)
+    return held
 
 
 def unavailable_ms(bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]]) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -74,9 +74,14 @@ class TypedWorkers(ExecutionModel):
         return np.bincount(np.concatenate(found), minlength=len(cluster.servers))
 
     def mean_slowdown(
-        self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
+        self, clusters: Sequence[tuple[int, Cluster]], jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
     ) -> float | None:
-        return slowdowns(cluster, jobs(), times_ms)["mean_slowdown"]
+        return slowdowns(clusters, jobs(), times_ms)["mean_slowdown"]
+
+    def alone_on(self, begin_ms: int, cluster: Cluster) -> Hashable:
+        slots = workers.slots_alone(begin_ms, cluster)
+        servers = {kind: slots.server[slots.of(kind)].tobytes() for kind in slots.kinds}
+        return cluster.unlimited_cloud, frozenset(servers.items())
 
     def claim(self, scheduler: BaseScheduler, cluster: Cluster) -> str | None:
         return None if getattr(scheduler.parameters, "speed_augmentation", 0) else COMPLETION

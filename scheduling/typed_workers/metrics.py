@@ -5,6 +5,7 @@ Their definitions are in reporting/metric_table.py.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ class Workers(Part):
         return {
             "job_suspensions": int(suspensions(of_jobs, len(run.jobs), of_chunks=False).sum()),
             "cloud_chunks": len(np.unique(workers[workers[:, SERVER] == CLOUD][:, [JOB, CHUNK]], axis=0)),
-            **slowdowns(run.cluster, run.jobs, run.times_ms if run.only(self.model) else {}),
+            **slowdowns(run.clusters, run.jobs, run.times_ms if run.only(self.model) else {}),
             "upload_ms": upload_ms, "transfer_ms": transfer_ms, "exchange_ms": exchange_ms,
             "communication_ms": upload_ms + transfer_ms + exchange_ms,
             **_busy(here, run.stretches(self.model, int(here[:, END].max(initial=run.first_ms)))),
@@ -84,17 +85,25 @@ def _exchange(workers: np.ndarray, jobs: Sequence[Job]) -> int:
     return total
 
 
-def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]) -> dict[str, float | None]:
-    """Mean, median and 95th percentile of the slowdown; times_ms: JCT of the jobs that completed."""
-    worker_slots = typed.worker_slots(cluster, _WORKER)
-    servers: dict[str | None, np.ndarray] = {}
+def slowdowns(
+    clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], times_ms: Mapping[int, int]
+) -> dict[str, float | None]:
+    """Mean, median and 95th percentile of the slowdown; times_ms: JCT of the jobs that completed.
+
+    clusters: (start in ms, cluster) of each phase; a job is measured by the one in which it arrived.
+    """
+    begins = [begin for begin, _ in clusters]
+    slots = [typed.slots_alone(begin, cluster) for begin, cluster in clusters]
+    servers: dict[tuple[int, str | None], np.ndarray] = {}
     found = []
     for job, ms in times_ms.items():
         row = jobs[job]
-        if row.worker_type not in servers:
-            servers[row.worker_type] = worker_slots.server[worker_slots.of(row.worker_type)]
+        phase = max(0, bisect_right(begins, row.arrival_ms) - 1)
+        if (key := (phase, row.worker_type)) not in servers:
+            servers[key] = slots[phase].server[slots[phase].of(row.worker_type)]
         if typed.impossible(row) is None:
-            alone = typed.alone_ms(row, typed.uploads(row, servers[row.worker_type]), cluster.unlimited_cloud)
+            cloud = clusters[phase][1].unlimited_cloud
+            alone = typed.alone_ms(row, typed.uploads(row, servers[key]), cloud)
             if alone is not None:
                 found.append(ms / alone)
     if not found:

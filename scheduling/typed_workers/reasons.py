@@ -18,9 +18,9 @@ def _cost(values: Values) -> str:
 def _dispatched(values: Values) -> str:
     places = []
     if values["edge"]:
-        places.append(f"{counted(values['edge'], 'chunk')} to {counted(values['servers'], 'edge server')}")
+        places.append(f"{counted(values['edge'], 'chunk')} to {counted(values['servers'], 'server')}")
     if values["cloud"]:
-        places.append(f"{counted(values['cloud'], 'chunk')} to the cloud")
+        places.append(f"{counted(values['cloud'], 'chunk')} to the unlimited cloud")
     stopped = f" It preempts chunks of {counted(len(values['displaced']), 'job')}." if values["displaced"] else ""
     return f"Dispatched {' and '.join(places)}: {_cost(values)}.{stopped}"
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduling.model.decision import Reason
+from scheduling.model.limits import MAX_INT
 from scheduling.model.training_models import transfer_ms
 from scheduling.model.values import BANDWIDTH, CPU, GPU, Cluster, Job, ModelError, Server
 
@@ -84,6 +85,16 @@ def worker_slots(cluster: Cluster, role: int, servers: Sequence[int] | None = No
             number += count
     on, numbers, of_kinds = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     return WorkerSlots(on, numbers, of_kinds, (ANY,) if resource is not None else tuple(kinds))
+
+
+def slots_alone(begin_ms: int, cluster: Cluster) -> WorkerSlots:
+    """The workers that a job has alone in the phase that begins then: servers that are removed have none."""
+    kept = [
+        index
+        for index, server in enumerate(cluster.servers)
+        if not any(left <= begin_ms and back >= MAX_INT for left, back in server.away)
+    ]
+    return worker_slots(cluster, 0, kept)
 
 
 class Times(NamedTuple):

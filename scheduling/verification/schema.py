@@ -39,7 +39,7 @@ AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
 COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
 VERDICTS = (
     "admitted", "rejected", "started", "resumed", "preempted", "postponed", "overran", "paused", "moved", "resized",
-    "regrouped", "requeued", "ended", "unfinished",
+    "regrouped", "requeued", "ended", "unfinished", "displaced",
 )  # fmt: skip
 UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual", "branched_dual")  # from above, of utility
 TIME_BOUNDS = {  # from below, in ms

@@ -2,8 +2,8 @@
 
 The bound of a run holds for every schedule of the same jobs on the same cluster by the same training. So runs that
 agree in these are measured by the tightest of their bounds: the least upper bound on utility, the greatest lower bound
-on times. Other shares are not ranked. Runs that all use edge servers only are measured by bounds on such schedules,
-which are greater.
+on times. Other shares are not ranked. Runs that all use servers only, without the unlimited cloud, are measured by
+bounds on such schedules, which are greater.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _tightest(group: Sequence[Run], about: str) -> _Bound:
     for run in group:
         proved = run.certificate["edge_only"] if edge_only else run.certificate
         if not gangs or run.certificate.get("gangs") or proved["kind"] != "jct_iso":
-            scope = " of schedules on edge servers" if edge_only else ""
+            scope = " of schedules without the unlimited cloud" if edge_only else ""
             valid.append(_Bound(run.pk, proved["bound"], scope))
     best = min if about == UTILITY else max
     return best(valid, key=lambda bound: bound.value)

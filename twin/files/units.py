@@ -20,6 +20,8 @@ def to_thousandths(subject: str, name: str, value: Any) -> int:
         raise ModelError(f"{subject}: {name} must be a number, got {shorten(repr(value))}")
     if not abs(value) < MAX_AMOUNT // 1000:
         raise ModelError(f"{subject}: {name} must be below {MAX_AMOUNT // 1000}, got {shorten(repr(value))}")
+    if value < 0:
+        raise ModelError(f"{subject}: {name} must be at least 0, got {value!r}")
     exact = Decimal(repr(value)) * 1000
     if exact != exact.to_integral_value():
         raise ModelError(f"{subject}: {name} must have at most three decimals, got {value!r}")

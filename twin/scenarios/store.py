@@ -69,6 +69,12 @@ def packed(run: Run, at_ms: int | None = None) -> list[str]:
     return [name for name in RESOURCES if limits and all(name in each for each in limits)]
 
 
+def packed_by_phase(run: Run) -> list[tuple[int, tuple[str, ...]]]:
+    """(start in ms, limited resources) of each phase of the run."""
+    stages = stages_of(run.scenario, run.edits)
+    return [(stage.at_ms, own) for stage, own in zip(stages, _limits(run), strict=True)]
+
+
 def packed_since(run: Run, since_ms: int, at_ms: int) -> list[str]:
     """Limited resources under the scheduler at at_ms, without those that one in charge after since_ms did not limit."""
     # typed workers and co-location have other measures

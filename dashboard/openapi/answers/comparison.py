@@ -195,6 +195,7 @@ SHAPES: dict[str, Shape] = {
         "scheduler": STRING,
         "points": [POINT],
         "unranked": noted(nullable(STRING), "Why the metrics are not ranked"),
+        "unranked_figures": noted(mapping(STRING), "Why single metrics are not ranked, by their keys"),
         "edited": nullable(STRING),
         "speeds": nullable(STRING),
     },

@@ -114,6 +114,11 @@ DECISION = {
     "sentence": STRING,
 }
 
+COVERS = noted(
+    mapping({"title": STRING, "text": STRING}),
+    "Phases that a metric covers, by its key, where it does not cover the whole run",
+)
+
 SHAPES: dict[str, Shape] = {
     "RunStatic": {
         "run": {
@@ -129,6 +134,7 @@ SHAPES: dict[str, Shape] = {
         },
         "scheduler": SCHEDULER | {"paper": STRING},
         "phases": noted([SCHEDULER | {"from_ms": INTEGER}], "Schedulers over time"),
+        "covers": COVERS,
         "resources": [RESOURCE],
         "limits": noted([RESOURCE], "Resources that are limited"),
         "units": [STRING],

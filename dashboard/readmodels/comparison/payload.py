@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import difference_counts
 from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
+from dashboard.readmodels.comparison.ranked_cells import Reasons, reasons_of
 from scheduling.reporting.metric_table import BY_KEY, Metric, value_of
 from twin.analysis.changed_jobs import Changes, changes
 from twin.analysis.comparability import Basis, basis_of, rankable
@@ -18,6 +19,7 @@ from twin.analysis.comparison.decision_text import decision_pair
 from twin.analysis.comparison.differences import DIFFERENCE_TYPES
 from twin.analysis.comparison.metrics import COMPARED, OF_GROUPS, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
+from twin.analysis.measured_alike import Measured
 from twin.analysis.proved_shares import Share, shares
 from twin.analysis.speed_origins import note_of_runs
 from twin.files.stored_jobs import some_of
@@ -37,6 +39,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     ]
     bases = [basis_of(run) for run in runs]
     changed = _changes(runs, found, bases)
+    measured = [Measured(run) for run in runs]
     return {
         "runs": [_run(run) for run in runs],
         "most": {"runs": MAX_RUNS, "in_full": MAX_IN_FULL},
@@ -49,7 +52,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         },
         "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases, changed)],
         "speeds": note_of_runs({run.pk: store.of_run(run)[1] for run in runs}),
-        "metrics": [_metric(BY_KEY[key], values, changed) for key in COMPARED],
+        "metrics": [_metric(BY_KEY[key], values, reasons_of(key, measured, values, changed)) for key in COMPARED],
         "distributions": found.distributions,
         "kinds": DIFFERENCE_TYPES,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],
@@ -69,14 +72,11 @@ def _changes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> li
     return [*found.changes, *listed]
 
 
-def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], changed: Sequence[Changes | None]) -> dict[str, Any]:
+def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], reasons: Sequence[Reasons]) -> dict[str, Any]:
     """Row of the table: the value of each run, compared with the first where both can be ranked."""
     about = [row.get(f"{metric.key}_about") for row in values]
-    why = [row.get(f"{metric.key}_why") for row in values]
-    ranked = [
-        change is not None and change.ranked(metric.key) and row.get(f"{metric.key}_ranked", True)
-        for change, row in zip(changed, values, strict=True)
-    ]
+    why = [row.get(f"{metric.key}_why") or own.why for row, own in zip(values, reasons, strict=True)]
+    ranked = [own.ranked for own in reasons]
     cells = against([row.get(metric.key) for row in values], metric.direction, metric.unit, ranked)
     return asdict(metric) | {
         "values": [

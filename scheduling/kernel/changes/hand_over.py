@@ -62,15 +62,19 @@ def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
 def _release_plans(
     sim: Simulation, at_ms: int, decision: Decision, displaced: Sequence[int], stood: Sequence[Placement]
 ) -> None:
-    """Log of the plans that end now. stood: the bars of plans of jobs."""
+    """Log of the plans that end now: a job that runs is preempted, another one displaced.
+
+    stood: the bars of plans of jobs.
+    """
     if decision.workers is not None:
         sim.plans.record_starts(decision.workers.jobs.tolist())
     planned = {bar.job for bar in stood}
+    begun = {bar.job for bar in stood if bar.start_ms < at_ms}
     for job in displaced:
         sim.agenda.cancel(Priority.COMPLETION, job)
-        sim.emit(
-            at_ms, "decided", {"job": job, "kind": "preempted", "code": "place_taken", "values": {"phase": sim.phase}}
-        )
+        runs = sim.plans.begun_ms.get(job, at_ms) < at_ms and (job in begun or job not in planned)
+        kind = "preempted" if runs else "displaced"
+        sim.emit(at_ms, "decided", {"job": job, "kind": kind, "code": "place_taken", "values": {"phase": sim.phase}})
         if job in planned:
             sim.plans.end(at_ms, job)
     commit(sim, at_ms, decision)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.bars import END, ROLE, SERVER
+from scheduling.model.limits import MAX_INT
 from scheduling.typed_workers.verification.intervals import Spans, united
 from scheduling.typed_workers.verification.work import PARTS, chunk_work
 from scheduling.typed_workers.verification.worker_types import declares_types, slot_types
@@ -74,6 +75,7 @@ def _slowdown(cluster: Row, row: Row, completed_ms: int) -> float | None:
         (row["upload_ms"][s] if row.get("upload_ms") else 0)
         for s, types in enumerate(slot_types(cluster, WORKER))
         for kind in types
+        if not any(left <= 0 and back >= MAX_INT for left, back in cluster["servers"][s]["away"])
         if untyped or kind == row.get("worker_type")
     )
     options = []

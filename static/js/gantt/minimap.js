@@ -7,6 +7,7 @@ import { gutter } from '../charts/parts/time-chart.js';
 import { colors, onTheme } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { clock } from '../util/format.js';
+import { modelsOf, sharesInUse } from '../models/index.js';
 import { atMost } from '../util/throttle.js';
 
 const BIN_PX = 2;
@@ -30,8 +31,21 @@ export function load({ bars, groups, simMs }, extent, bins, nowMs = simMs) {
   return settle(sum, bins).subarray(0, bins);
 }
 
+/**
+ * Height per bin of [0, extent): workers; where execution models differ, of which workers have different amounts, the
+ * greatest share in use.
+ */
+export function heights(store, info, extent, bins, nowMs) {
+  if (modelsOf(info).length === 1) return load(store, extent, bins, nowMs);
+  const shares = Object.values(sharesInUse(store, info, nowMs, 0, extent / bins, bins));
+  const greatest = (_, bin) => Math.max(0, ...shares.map((values) => values[bin] || 0));
+  return Float64Array.from({ length: bins }, greatest);
+}
+
 export class Minimap {
-  constructor(canvas, { store, view, playhead }) {
+  constructor(canvas, { store, info, view, playhead }) {
+    this.info = info;
+    this.meaning = modelsOf(info).length === 1 ? 'number of workers' : 'share in use';
     this.canvas = canvas;
     this.store = store;
     this.view = view;
@@ -123,7 +137,8 @@ export class Minimap {
     const bins = Math.max(1, Math.floor(room / BIN_PX));
     if (!this.values || this.values.length !== bins || this.extent !== this.#extent) {
       this.extent = this.#extent;
-      this.values = load(this.store, this.extent, bins, Math.max(this.store.simMs, playhead.liveMs));
+      const nowMs = Math.max(this.store.simMs, playhead.liveMs);
+      this.values = heights(this.store, this.info, this.extent, bins, nowMs);
       this.most = this.values.reduce((most, value) => Math.max(most, value), 0) || 1;
     }
     ctx.fillStyle = c.band;
@@ -148,7 +163,7 @@ export class Minimap {
     canvas.setAttribute('aria-valuetext', text);
     canvas.setAttribute('aria-valuenow', String(Math.round((100 * view.from) / this.extent)));
     canvas.title =
-      `Height: number of workers. Shown: ${text}. ` +
+      `Height: ${this.meaning}. Shown: ${text}. ` +
       'Drag the window to move it; drag beside it to select another range.';
     ctx.font = `11px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textBaseline = 'middle';

@@ -2,6 +2,7 @@
 // branches.
 
 import { JOB_STATES, MEANING } from '../core/job-state.js';
+import { whileIn } from '../core/phases.js';
 import { colocation } from './colocation.js';
 import { observed } from './observed.js';
 import { slotted } from './slotted.js';
@@ -50,6 +51,27 @@ export function modelOf(name) {
  */
 export function modelsOf({ phases }) {
   return [...new Set(phases.map(({ model }) => model))].map(modelOf);
+}
+
+/**
+ * {key of a tile: share in use per bin, both sites together}; NaN in phases of another model.
+ *
+ * @param {any} store
+ * @param {any} info
+ * @param {number} p
+ * @param {number} from
+ * @param {number} width
+ * @param {number} bins
+ * @returns {Record<string, Float64Array>}
+ */
+export function sharesInUse(store, info, p, from, width, bins) {
+  const models = modelsOf(info);
+  const parts = models.map(({ name, shares }) => [name, shares(store, info, p, from, width, bins)]);
+  if (parts.length === 1) return parts[0][1];
+  const masked = (name, [key, values]) => [key, whileIn(name, info.phases, values, from, width)];
+  return Object.fromEntries(
+    parts.flatMap(([name, found]) => Object.entries(found).map((share) => masked(name, share))),
+  );
 }
 
 /**

@@ -230,7 +230,7 @@ async function main() {
     const known = until && !hasMetrics(detail) ? (await get(`/api/runs/${runId}/`)).metrics : detail.metrics;
     if (hasMetrics({ metrics: known })) tiles?.end(known);
     refreshTiles();
-    paintMetrics($('#panel-metrics'), metrics, known, detail.decision_ms, info.worth, until);
+    paintMetrics($('#panel-metrics'), metrics, known, detail.decision_ms, info.worth, until, info.covers);
     if (!$('#panel-metrics').hidden) jct?.paint(store);
   });
   const measuring = metricsWork(runId);
@@ -312,7 +312,8 @@ function panel(selector, make) {
 
 /** PNG and print of a panel, for its menu. */
 function pictures(section) {
-  const shown = () => `time shown ${clock(playhead.ms)}, range ${clock(view.from)} to ${clock(view.to)}`;
+  const atTime = () => `time shown ${clock(playhead.ms)}, range ${clock(view.from)} to ${clock(view.to)}`;
+  const shown = () => section.dataset.shows ?? atTime();
   const png = () => savePicture(section, `run-${runId}-${section.id.replace('panel-', '')}`, shown());
   return [$('canvas', section) && ['Save as PNG', png], ['Print', () => printPanel(section, shown())]].filter(Boolean);
 }

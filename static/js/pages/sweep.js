@@ -22,7 +22,7 @@ const id = $('main').dataset.sweep;
 const points = new Points($('#points-card'));
 const panels = [
   inPanel($('#about'), (shown) => paintAbout($('#about'), answer, shown)),
-  inPanel($('#unranked'), () => paintNotes(answer)),
+  inPanel($('#unranked'), (shown) => paintNotes(answer, shown)),
   inPanel($('#metric-title'), ({ metric }) => {
     setText($('#metric-title'), metric.title);
     $('#metric-title').title = metric.definition;

@@ -13,6 +13,7 @@ const EVENT_TYPES = [
   ['decided', 'Decisions'],
   ['decided/rejected', 'Decisions: rejected'],
   ['decided/preempted', 'Decisions: preempted'],
+  ['decided/displaced', 'Decisions: displaced'],
   ['job_arrived', 'Arrivals'],
   ['job_completed', 'Completions'],
   ['plan_changed', 'Plans'],

@@ -10,8 +10,8 @@ const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms', 'clock_ms'];
 // Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; beyond by its expansion from the normal
 // one.
 const T95 = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
-  2.101, 2.093, 2.086,
+  12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139, 2.200985,
+  2.178813, 2.160369, 2.144787, 2.13145, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963,
 ];
 
 /** {mean, half, count}: the mean of the numbers and half of its 95 % confidence interval; null where there is none. */

@@ -5,13 +5,13 @@ import { heatmap } from '../charts/heatmap.js';
 
 const MAX_COMPARED = 6; // runs of a cell that its link compares
 
-export function paintMap(box, { unranked }, { metric, axes: [across, down], cell, text }) {
+export function paintMap(box, { unranked, unranked_figures: single }, { metric, axes: [across, down], cell, text }) {
   heatmap(box, {
     columns: across,
     rows: down ?? null,
     cell,
     text,
-    better: unranked ? null : metric.direction,
+    better: unranked || single[metric.key] ? null : metric.direction,
     onPick: ({ points }) => location.assign(addressOf(points)),
   });
 }

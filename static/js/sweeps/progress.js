@@ -14,10 +14,10 @@ export function paintAbout(box, { scenario, scenario_name: name, scheduler, seed
   );
 }
 
-/** Notes above the grid. */
-export function paintNotes({ unranked, edited, speeds }) {
+/** Notes above the grid, for the metric shown. */
+export function paintNotes({ unranked, unranked_figures: single, edited, speeds }, { metric }) {
   for (const [selector, text] of [
-    ['#unranked', unranked],
+    ['#unranked', unranked ?? single[metric.key]],
     ['#edited', edited],
   ]) {
     $(selector).hidden = !text;

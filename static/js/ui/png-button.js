@@ -65,6 +65,13 @@ export function notesOf(section) {
     .filter(Boolean);
 }
 
+/** Title of a picture: of the panel, and of its chart where that has one of its own. */
+export function titleOf(section) {
+  return $$('h2, .plot-title', section)
+    .map((title) => title.textContent.trim())
+    .join(': ');
+}
+
 /** Lines of a text that fit the width, broken between words; widthOf(text) in the same unit. */
 export function wrapped(text, width, widthOf) {
   const lines = [];
@@ -179,7 +186,7 @@ export function savePicture(section, filename, shown = '') {
     ctx.font = font(weight, px);
     ctx.fillText(text, x, y, width - x - EDGE_PX);
   };
-  write($('h2', section).textContent, EDGE_PX, EDGE_PX + LINE_PX / 2, 600, 14);
+  write(titleOf(section), EDGE_PX, EDGE_PX + LINE_PX / 2, 600, 14);
   lines.forEach((line, i) => {
     const y = EDGE_PX + (i + 1.5) * LINE_PX;
     for (const { mark, text, x } of line) {

@@ -214,9 +214,9 @@ def test_schedules_on_edge_servers_are_measured_by_a_bound_on_such_schedules(vie
     assert [cell["value"] for cell in cells] == pytest.approx(
         [max(bounds) / edge["achieved"], max(bounds) / moves["achieved"]], abs=1e-4
     )
-    assert all("of schedules on edge servers, by the bound of run" in cell["about"] for cell in cells)
+    assert all("of schedules without the unlimited cloud, by the bound of run" in cell["about"] for cell in cells)
     mixed = _metrics(viewer, *runs)["certificate_ratio"]
-    assert not any("edge servers" in cell["about"] for cell in mixed)
+    assert not any("unlimited cloud" in cell["about"] for cell in mixed)
     assert mixed[0]["value"] < cells[0]["value"]
 
 
@@ -245,3 +245,24 @@ def test_a_slowdown_means_one_thing(viewer, make_scenario, layer):
         run.refresh_from_db()
         assert cell["value"] == pytest.approx(run.metrics["lanes"]["mean_slowdown"])
     assert all(cell["value"] >= 1 for cell in rows["mean_delay_factor"])
+
+
+def test_slowdowns_by_other_times_alone_are_not_ranked(viewer, make_scenario, layer):
+    """A job alone has the cloud in one run and not in the other; an edit after the last arrival changes no time."""
+    (base,) = _typed_runs("a_online", num_jobs=8, num_servers=4)
+    last_ms = max(job.arrival_ms for job in store.of_run(base)[1])
+    edits = (
+        [{"verb": "switch_cloud", "on": False, "at_ms": last_ms}],
+        [{"verb": "switch_cloud", "on": False, "at_ms": last_ms + 1}],
+        [{"verb": "fail_servers", "servers": "*", "for_ms": 60_000, "at_ms": last_ms + 1}],
+    )
+    runs = [base, *(Run.objects.create(scenario=base.scenario, edits=made) for made in edits)]
+    for run in runs[1:]:
+        runner.enqueue(run.pk)
+    work()
+    rows = _metrics(viewer, *runs)
+    cells = rows["lanes.mean_slowdown"]
+    assert [cell["ranked"] for cell in cells] == [True, False, True, True]
+    assert cells[1]["why"] == f"jobs alone take other times than in run {base.pk}"
+    assert cells[1]["verdict"] is None
+    assert all(cell["ranked"] for cell in rows["mean_jct_ms"])

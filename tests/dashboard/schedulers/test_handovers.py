@@ -385,3 +385,32 @@ def test_a_search_names_all_schedulers_of_a_scenario(viewer, make_scenario):
     scenario.save()
     (group,) = viewer.get("/api/search/?q=night").json()
     assert [hit["detail"] for hit in group["hits"]] == ["FIFO → SRTF at 03:00:00"]
+
+
+def test_metrics_of_a_part_of_a_run_name_it_and_are_not_ranked_against_the_whole(viewer, make_scenario):
+    """Groups are those of Harmony, before 03:00; the allocation is that of FIFO, after it."""
+    run = handed(make_scenario, "harmony", change("fifo"))
+    covers = viewer.get(f"/api/runs/{run.pk}/").json()["covers"]
+    assert covers == viewer.get(f"/api/runs/{run.pk}/static/").json()["covers"]
+    assert covers["groups.moves"] == {"title": "under Harmony", "text": "only under Harmony, until 03:00:00"}
+    assert covers["utilization.gpu"] == {"title": "under FIFO", "text": "only under FIFO, from 03:00:00 on"}
+    assert not {"mean_jct_ms", "lanes.mean_busy"} & set(covers)
+    assert 0 < run.metrics["utilization"]["gpu"] <= 1
+    later = Run.objects.create(scenario=run.scenario, edits=[change("fifo", EDIT_MS)])
+    same = Run.objects.create(
+        scenario=run.scenario,
+        edits=[change("fifo"), {"verb": "fail_servers", "servers": "*", "for_ms": H, "at_ms": 4 * H}],
+    )
+    for one in (later, same):
+        runner.enqueue(one.pk)
+    work()
+    answer = viewer.get(f"/api/compare/?runs={run.pk},{same.pk},{later.pk}").json()
+    rows = {row["key"]: row["values"] for row in answer["metrics"]}
+    for key in ("groups.cpu_utilization", "utilization.gpu"):
+        assert [cell["ranked"] for cell in rows[key]] == [True, True, False]
+    assert [cell["why"] for cell in rows["utilization.gpu"]] == [
+        "only under FIFO, from 03:00:00 on",
+        "only under FIFO, from 03:00:00 on",
+        "only under FIFO, from 09:00:00 on",
+    ]
+    assert all(cell["ranked"] for cell in rows["mean_jct_ms"])

@@ -7,7 +7,7 @@ import { busyRange } from '../../../static/js/core/ranges/busy-range.js';
 import { Store } from '../../../static/js/core/store.js';
 import { lifeOf } from '../../../static/js/gantt/layers/life.js';
 import { RowGrid } from '../../../static/js/gantt/layers/row-grid.js';
-import { load } from '../../../static/js/gantt/minimap.js';
+import { heights, load } from '../../../static/js/gantt/minimap.js';
 import { MAX_ROW_PX } from '../../../static/js/gantt/assigned-sub-rows.js';
 import { frame, plan, rowsOf } from '../builders.js';
 import { byPayoff } from '../../../static/js/gantt/bar-colors.js';
@@ -62,6 +62,23 @@ test('a site folds into one row with all its bars, and opens again', () => {
   assert.ok(rows.toggle(rows.list[0]));
   assert.equal(rows.list.length, 5);
   assert.equal(rows.toggle(rows.list[1]), false, 'a server folds nothing');
+});
+
+test('after a change of the execution model the strip has one scale: the share in use', () => {
+  // two hours of a group of two jobs, each half of the time on the CPU of one of two machines; then 2 of 8 GPUs
+  const group = { jobs: [0, 1], machines: 1, servers: [0], comp_ms: [5, 5], comm_ms: [1, 1], pace_ms: [10, 10] };
+  const servers = [0, 1].map((i) => ({ name: `e${i}`, site: 'edge', capacity: [4000, 0, 0, 0, 0] }));
+  const phases = [
+    { from_ms: 0, model: 'colocation', title: 'Harmony' },
+    { from_ms: 2 * H, model: 'slotted', title: 'FIFO' },
+  ];
+  const info = { ...INFO, phases, cluster: { servers }, worker: [1000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0] };
+  const bars = { length: 1, job: [0], role: [0], server: [0], count: [2], worker_slot: [-1], born_ms: [0] };
+  Object.assign(bars, { start_ms: [2 * H], end_ms: [4 * H], died_ms: [Infinity] });
+  const groups = [[0, 2 * H, { ...group, ready_ms: [0, 0] }]];
+  const told = { groups, jobs: { completed_ms: [-1, -1] }, bars, simMs: 4 * H };
+  assert.deepEqual([...heights(told, info, 4 * H, 4, 4 * H)], [0.5, 0.5, 0.25, 0.25]);
+  assert.deepEqual([...heights(three(), INFO, 4 * H, 4, 4 * H)], [4, 2, 2, 1], 'workers of one model');
 });
 
 test('a filter that matches no row is named beside the empty schedule', () => {

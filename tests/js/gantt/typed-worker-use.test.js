@@ -84,7 +84,7 @@ test('busy and present workers of each site, type and the cloud', () => {
   const rows = typedWorkerRows(info);
   assert.deepEqual(
     rows.map(({ name }) => name),
-    ['edge workers', 'edge x', 'edge y', 'workers in the cloud'],
+    ['edge workers', 'edge x', 'edge y', 'workers in the unlimited cloud'],
   );
   const sums = typedWorkerUse(story(), info, rows, 100, 0, 10, 10).map((pair) =>
     pair.map((sum) => [...sum.subarray(0, 10)]),

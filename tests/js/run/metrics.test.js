@@ -51,6 +51,13 @@ test('the metrics of a run come in the order of the table, with its titles, unit
   ]);
 });
 
+test('a metric of some phases names them', () => {
+  const covers = { jobs: { title: 'under FIFO', text: 'only under FIFO, from 06:00:00 on' } };
+  const [, jobs, mean] = metricCells(TABLE, METRICS, null, true, covers);
+  assert.deepEqual([jobs.title, jobs.help], ['Jobs under FIFO', 'Only under FIFO, from 06:00:00 on: What Jobs is.']);
+  assert.equal(mean.title, 'Mean');
+});
+
 test('a value that the run lacks has no cell, nor has utility where jobs are worth nothing', () => {
   const cells = metricCells(TABLE, { total_utility: 0, jobs: 2, mean_jct_ms: null }, null, false);
   assert.deepEqual(

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { fitted, moved, placed, Workbench } from '../../../static/js/run/workbench.js';
-import { colorsIn, legendOf, linesOf, notesOf, sourceText, wrapped } from '../../../static/js/ui/png-button.js';
+import {
+  colorsIn,
+  legendOf,
+  linesOf,
+  notesOf,
+  sourceText,
+  titleOf,
+  wrapped,
+} from '../../../static/js/ui/png-button.js';
 import { needsPage, open } from '../dom.js';
 
 const NOW = { main: ['a', 'b', 'c'], side: ['d', 'e'], hidden: [] };
@@ -94,6 +102,13 @@ test('a picture of a schedule has the scale of its shades, and no hints', needsP
   assert.deepEqual(colorsIn('linear-gradient(90deg, rgb(1, 2, 3), #0a0b0c)'), ['rgb(1, 2, 3)', '#0a0b0c']);
   $('.color-bar').hidden = true;
   assert.deepEqual(legendOf($('section')), []);
+});
+
+test('the title of a picture names the chart of a panel that shows more than a chart', needsPage, () => {
+  open('/runs/3/', '<section><h2>Metrics</h2><h3 class="plot-title">Distribution of the JCT</h3></section>');
+  assert.equal(titleOf($('section')), 'Metrics: Distribution of the JCT');
+  $('h3').remove();
+  assert.equal(titleOf($('section')), 'Metrics');
 });
 
 test('a picture has the legend in lines that fit, and names its source', needsPage, () => {

@@ -71,7 +71,10 @@ test('the confidence of a mean over seeds', () => {
   assert.deepEqual(confidence([3]), { mean: 3, half: null, count: 1 });
   const { mean, half } = confidence([1, 2, 3, 4]);
   assert.equal(mean, 2.5);
-  assert.ok(Math.abs(half - (3.182 * Math.sqrt(5 / 3)) / 2) < 1e-9, String(half));
+  assert.ok(Math.abs(half - (3.182446 * Math.sqrt(5 / 3)) / 2) < 1e-9, String(half));
+  // with a deviation of 68.16 between four seeds: 3.182446 x 68.16 / 2 = 108.457
+  const spread = confidence([-3, -1, 1, 3].map((x) => (x * 68.16) / Math.sqrt(20 / 3))).half;
+  assert.equal(spread.toFixed(2), '108.46');
   const grid = cells(
     [
       { place: [0, 1], figures: { x: 2 } },

@@ -213,4 +213,4 @@ def test_utilization_leaves_out_what_jobs_hold_on_an_unavailable_server():
 def _at(state, cluster, jobs, until_ms):
     found = outcomes_of(state, decisions_of(state, cluster), cluster, len(jobs), until_ms)
     none = np.empty(0, dtype=np.int64)
-    return compared.metrics_of(found, believed(state, until_ms), [(0, cluster)], jobs, until_ms, none, ["gpu"])
+    return compared.metrics_of(found, believed(state, until_ms), [(0, cluster)], jobs, until_ms, none, [(0, ["gpu"])])

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduling.kernel.registry import build, schedulers
-from scheduling.model.values import RESOURCES, ModelError
+from scheduling.model.values import ModelError
 from scheduling.reporting.metric_table import BY_KEY, COMPARISON, METRICS, RUN, value_of
 from scheduling.reporting.metrics import summarize
 from tests.cases import cases
@@ -47,9 +47,8 @@ def trained(stages):
 
 
 def packed(stages):
-    found = [set(build(s.scheduler, s.parameters).model.packs(build(s.scheduler, s.parameters), s.cluster))
-             for _, s, _ in stages]  # fmt: skip
-    return [name for name in RESOURCES if all(name in one for one in found)]
+    built = [(at_ms, state, build(state.scheduler, state.parameters)) for at_ms, state, _ in stages]
+    return [(at_ms, scheduler.model.packs(scheduler, state.cluster)) for at_ms, state, scheduler in built]
 
 
 def both(stages, seed):
@@ -61,7 +60,7 @@ def both(stages, seed):
     outcomes = outcomes_of(state, decisions_of(state, cluster), cluster, len(jobs), FOREVER)
     none = np.empty(0, dtype=np.int64)
     found = metrics_of(outcomes, believed(state, FOREVER), clusters, jobs, FOREVER, none, packed(stages))
-    found |= slowdown(outcomes, cluster, jobs, trained(stages))
+    found |= slowdown(outcomes, clusters, jobs, trained(stages))
     return summarize(events, cluster, jobs, clusters if len(clusters) > 1 else ()), found
 
 

@@ -16,7 +16,7 @@ from twin.scenarios.edits.preview import preview
 @pytest.mark.parametrize(("edits", "sentence"), [
     ([{"verb": "explode"}], "edit 1: unknown verb 'explode'; known: add_jobs, add_servers, change_bandwidth"),
     (["drop"], "edit 1: must be an object with a verb, got 'drop'"),
-    ([{"verb": "drop_jobs", "at_ms": -1}], r"edit 1: at_ms must be an integer from 0 to 2\^53 ms, got '-1'"),
+    ([{"verb": "drop_jobs", "at_ms": -1}], r"edit 1: at_ms must be an integer from 0 to 2\^53 ms, got -1$"),
     ([{"verb": "drop_jobs", "job": "j1"}], r"edit 1 \(remove jobs\): unknown parameter 'job'; known: jobs"),
     ([{"verb": "drop_jobs", "jobs": "x*"}], r"edit 1 \(remove jobs\): no job matches 'x\*'; jobs: j0, j1, j2, j3"),
     ([{"verb": "drop_jobs", "jobs": "*"}],

@@ -281,6 +281,26 @@ def test_points_whose_jobs_train_by_different_models_are_not_ranked():
     assert sweep_results.unranked(alike) is None
 
 
+def test_a_sweep_offers_the_metrics_of_its_runs_and_ranks_those_that_measure_the_same():
+    """Without the cloud from the beginning, or only after the last arrival: jobs alone have it in one point."""
+    scenario = scenario_of("a-online", "a_online", jobs=6, servers=4)
+    last_ms = max(job.arrival_ms for job in sweeps.store.jobs_of(scenario.trace_id))
+    edit = {"verb": "switch_cloud", "on": False, "at_ms": 1_000}
+    Scenario.objects.filter(pk=scenario.pk).update(edits=[edit])
+    scenario.refresh_from_db()
+    axes = [{"edit": 1, "field": "at_ms", "values": [1_000, last_ms + 1]}]
+    sweep = sweeps.start(scenario, "", axes, [3])
+    assert sweep_results.figures_of(sweep_results.points_of(sweep)) == list(sweep_results.METRICS), "none has finished"
+    runs = [played_out(point.run) for point in sweep.points.select_related("run__scenario")]
+    figures = sweep_results.figures_of(sweep_results.points_of(sweep))
+    assert {"lanes.mean_slowdown", "lanes.mean_busy"} <= set(figures)
+    assert not {"utilization.gpu", "groups.moves"} & set(figures)
+    first, other = (run.pk for run in runs)
+    why = f"Mean slowdown is not ranked. Run {other}: jobs alone take other times than in run {first}."
+    assert sweep_results.unranked_figures(sweep, figures) == {"lanes.mean_slowdown": why}
+    assert sweep_results.unranked_figures(sweep, ["mean_jct_ms"]) == {}
+
+
 def _with_rate(scenario):
     Scenario.objects.filter(pk=scenario.pk).update(edits=[{"verb": "scale_arrivals", "factor": 1.0, "at_ms": 0}])
     scenario.refresh_from_db()

@@ -11,6 +11,7 @@ import numpy as np
 
 from scheduling.model.values import Cluster, Job, ModelError
 from scheduling.reporting.metric_table import value_of
+from scheduling.reporting.run_metrics import Packed
 from twin.analysis.changed_jobs import changes
 from twin.analysis.comparability import Basis, basis_of, kin, rankable, recorded
 from twin.analysis.comparison import differences
@@ -42,7 +43,7 @@ class Side:
     decisions: Decisions
     outcomes: Outcomes
     bars: np.ndarray  # those believed at the instant
-    packed: Sequence[str]  # resources that servers run out of
+    packed: Packed  # resources that servers run out of, by phase
     basis: Basis
     metrics: Mapping[str, Any]  # that the run keeps since its end; empty before
 
@@ -77,7 +78,7 @@ def side_of(run: Run, state: RunState, until_ms: int) -> Side:
         decisions,
         outcomes_of(state, decisions, cluster, len(jobs), until_ms),
         believed(state, until_ms),
-        store.packed(run),
+        store.packed_by_phase(run),
         basis_of(run),
         run.metrics or {},
     )
@@ -185,11 +186,14 @@ class Compared:
 
 
 def _slowdown(side: Side, until_ms: int) -> dict[str, float | None]:
-    """Slowdown as stored with the run if the whole run is compared: its computation reads every job."""
+    """Slowdown as stored with the run if the whole run is compared: its computation reads every job.
+
+    Earlier versions measured all jobs by the last cluster of a run.
+    """
     kept = value_of(side.metrics, SLOWDOWN)
-    if until_ms == FOREVER and kept is not None and len(side.basis.models) == 1:
+    if until_ms == FOREVER and kept is not None and len(side.basis.models) == len(side.clusters) == 1:
         return {SLOWDOWN: kept}
-    return slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models)
+    return slowdown(side.outcomes, side.clusters, side.jobs, side.basis.models)
 
 
 def _matched(lists: Sequence[Sequence[Job]]) -> list[np.ndarray]:

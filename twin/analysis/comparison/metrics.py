@@ -16,7 +16,7 @@ from scheduling.model.bars import END, START
 from scheduling.model.values import RESOURCES, Cluster, Job
 from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.quantities import value_text
-from scheduling.reporting.run_metrics import Known, run_metrics
+from scheduling.reporting.run_metrics import Known, Packed, run_metrics
 from twin.analysis.comparability import BY_TRAINING, recorded
 from twin.analysis.comparison.outcomes import Outcomes
 from twin.files.stored_jobs import any_utility, objects_of, sizes_of_jobs
@@ -34,7 +34,7 @@ COMPARED = (  # keys of the table of metrics, in the order of the rows
 
 def metrics_of(
     outcomes: Outcomes, bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
-    common: np.ndarray, packed: Sequence[str],
+    common: np.ndarray, packed: Packed,
 ) -> dict[str, Any]:  # fmt: skip
     """Metrics from the log, {key: value or None}.
 
@@ -62,13 +62,13 @@ def metrics_of(
 
 
 def slowdown(
-    outcomes: Outcomes, cluster: Cluster, jobs: Sequence[Job], models: Sequence[str]
+    outcomes: Outcomes, clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], models: Sequence[str]
 ) -> dict[str, float | None]:
     """{lanes.mean_slowdown} as in the metrics of a run: only with one model, and jobs' times alone known."""
     model = BY_TRAINING.get(models[0]) if len(models) == 1 else None
     done, jct = np.flatnonzero(outcomes.completed_ms >= 0).tolist(), outcomes.jct_ms
     times_ms = {job: int(jct[job]) for job in done}
-    known = None if model is None else model.mean_slowdown(cluster, partial(objects_of, jobs), times_ms)
+    known = None if model is None else model.mean_slowdown(clusters, partial(objects_of, jobs), times_ms)
     return {"lanes.mean_slowdown": known}
 
 

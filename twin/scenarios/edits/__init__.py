@@ -71,7 +71,7 @@ def parse_one(number: int, given: Any) -> Edit:
         raise type(error)(f"edit {number}: {error}") from error
     at_ms = given.get("at_ms", 0)
     if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms <= 2**53:
-        raise ModelError(f"edit {number}: at_ms must be an integer from 0 to 2^53 ms, got {str(at_ms)[:80]!r}")
+        raise ModelError(f"edit {number}: at_ms must be an integer from 0 to 2^53 ms, got {shorten(repr(at_ms))}")
     if not isinstance(given.get("off", False), bool):
         raise ModelError(f"edit {number}: off must be true or false, got {shorten(repr(given['off']))}")
     values = {key: value for key, value in given.items() if key not in ("verb", "at_ms", "off")}

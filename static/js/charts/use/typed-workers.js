@@ -25,7 +25,7 @@ export function typedWorkerRows({ cluster, typed_workers: typed }) {
         (type) => has[type] && found.push({ key: `${s}/${type}`, name: `${site} ${typed.types[type]}`, site: s, type }),
       );
   });
-  if (cluster.cloud) found.push({ key: 'cloud', name: 'workers in the cloud', site: null, type: null });
+  if (cluster.cloud) found.push({ key: 'cloud', name: 'workers in the unlimited cloud', site: null, type: null });
   return found;
 }
 

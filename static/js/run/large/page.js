@@ -1,5 +1,6 @@
 // The page of a large run: totals, the schedule by level of detail, bars of a short window, jobs and metrics.
 
+import { get } from '../../core/api.js';
 import { metricTable } from '../../core/metric-table.js';
 import { RunStatus } from '../../core/sockets/run-status.js';
 import { url } from '../../ui/address/query.js';
@@ -119,7 +120,10 @@ function move(action, at) {
 async function showMetrics(status) {
   if (!hasMetrics(status)) return;
   const table = await metricsPart.load(metricTable(), () => showMetrics(status));
-  if (table) paintMetrics($('#panel-metrics'), table, status.metrics, status.decision_ms, true, untilText(status));
+  const run = table && (await metricsPart.load(get(`/api/runs/${runId}/`), () => showMetrics(status)));
+  if (!run) return;
+  const until = untilText(status);
+  paintMetrics($('#panel-metrics'), table, status.metrics, status.decision_ms, true, until, run.covers);
 }
 
 for (const action of ['earlier', 'later', 'closer', 'wider', 'whole']) {

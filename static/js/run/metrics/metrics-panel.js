@@ -3,13 +3,23 @@
 import { valueOf, valueText } from '../../core/metric-table.js';
 import { fill, h, setText } from '../../ui/dom.js';
 import { term } from '../../ui/labels/term.js';
-import { clock, plural } from '../../util/format.js';
+import { capital, clock, plural } from '../../util/format.js';
 
-/** [{title, text, help, better}] of the metrics that the run has; worth: whether jobs have a utility. */
-export function metricCells(table, metrics, decisions, worth) {
+/**
+ * [{title, text, help, better}] of the metrics that the run has; worth: whether jobs have a utility.
+ * covers: of the API, the phases of metrics that do not cover the whole run.
+ */
+export function metricCells(table, metrics, decisions, worth, covers = {}) {
   const ofRun = [...table.values()].filter(({ key, scope }) => scope === 'run' && (worth || key !== 'total_utility'));
-  const cells = ofRun.flatMap((metric) => cellsOf(metric, valueOf(metrics, metric.key)));
+  const cells = ofRun.flatMap((metric) => cellsOf(partOf(metric, covers[metric.key]), valueOf(metrics, metric.key)));
   return [...cells, ...decisionCells(table, decisions)];
+}
+
+/** The row of a metric, with the phases that it covers in its title and definition. */
+function partOf(metric, covered) {
+  if (!covered) return metric;
+  const definition = `${capital(covered.text)}: ${metric.definition}`;
+  return { ...metric, title: `${metric.title} ${covered.title}`, definition };
 }
 
 /** One cell; one for each site and worker type if the metric is broken down by them. */
@@ -46,11 +56,12 @@ export const hasMetrics = ({ metrics }) => Object.keys(metrics ?? {}).length > 0
 const drawn = new WeakMap(); // the cells of each list
 
 /**
- * panel: hidden without metrics. until: as 'until cancelled at 05:00:00', for a run that did not complete.
+ * panel: hidden without metrics. until: as 'until cancelled at 05:00:00', for a run that did not complete. covers: as
+ * for metricCells.
  * Cells that are drawn already stay, with the focus and the open definition of a reader.
  */
-export function paintMetrics(panel, table, metrics, decisions, worth, until = '') {
-  const cells = metrics ? metricCells(table, metrics, decisions, worth) : [];
+export function paintMetrics(panel, table, metrics, decisions, worth, until = '', covers = {}) {
+  const cells = metrics ? metricCells(table, metrics, decisions, worth, covers) : [];
   panel.hidden = !cells.length;
   if (panel.hidden) return;
   setText(panel.querySelector('.muted'), `${until || 'whole run'}: ${plural(cells.length, 'metric')}`);

@@ -9,8 +9,7 @@ import { toolbar } from '../../ui/toolbar.js';
 import { capital, duration, lowered, number, percent } from '../../util/format.js';
 import { valueOf } from '../../core/metric-table.js';
 import { ABSENT, COMPLETED, JOB_STATES, UNSEEN, jobCounts, jobStates } from '../../core/job-state.js';
-import { modelsOf, stateMeaning, stateWord, statesOf } from '../../models/index.js';
-import { whileIn } from '../../core/phases.js';
+import { modelsOf, sharesInUse, stateMeaning, stateWord, statesOf } from '../../models/index.js';
 
 const BINS = 60;
 const SPARK_MS = 1000; // sparklines change slowly, and read every bar
@@ -44,23 +43,21 @@ export class Tiles {
   constructor(element, store, info, metrics) {
     this.store = store;
     this.info = info;
-    this.models = modelsOf(info);
     const states = ['not arrived', ...statesOf(info)].map((name) => {
       const word = stateWord(info, name);
       return [name, capital(word), `${capital(stateMeaning(info, name))}.`];
     });
-    const shares = this.models.flatMap((model) => model.tiles(info));
+    const shares = modelsOf(info).flatMap((model) => model.tiles(info));
     const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];
+    const ofRun = (/** @type {any} */ share) =>
+      ofMetric(`At the time shown; ${info.covers?.[share[1]]?.text ?? 'for the whole run'}`)(share);
     const ofMetric =
       (about) =>
       (/** @type {any} */ [key, metric]) => {
         const { title, definition, direction } = metrics.get(metric);
         return [key, title, `${about}: ${definition}`, direction];
       };
-    const measured = [
-      ...shares.map(ofMetric('At the time shown; for the whole run')),
-      ofMetric('Up to the time shown')(achieved),
-    ];
+    const measured = [...shares.map(ofRun), ofMetric('Up to the time shown')(achieved)];
     this.measured = null; // metrics of the run, once it has ended
     this.ended = false; // whether means of the whole run are shown
     this.means = shares.map(([key, metric]) => ({ ...metrics.get(metric), key, metric }));
@@ -103,10 +100,12 @@ export class Tiles {
   #name(ended) {
     if (ended === this.ended) return;
     this.ended = ended;
-    for (const { key, title, definition, direction } of this.means) {
+    for (const { key, metric, title, definition, direction } of this.means) {
       const { node } = this.tiles.find((each) => each.key === key);
-      const about = ended ? 'For the whole run' : 'At the time shown; for the whole run';
-      const name = ended ? `Mean ${lowered(title)}` : title;
+      const part = this.info.covers?.[metric];
+      const run = part ? part.text : 'for the whole run';
+      const about = ended ? capital(run) : `At the time shown; ${run}`;
+      const name = ended ? `Mean ${lowered(title)}${part ? ` ${part.title}` : ''}` : title;
       fill(node.querySelector('dt'), term(name, { definition: `${about}: ${definition}`, direction }));
     }
   }
@@ -118,13 +117,7 @@ export class Tiles {
 
   /** {key of a tile: utilization per bin, both sites together}; NaN in phases of another execution model. */
   #shares(p, from, width, bins) {
-    const { models, info, store } = this;
-    const parts = models.map(({ name, shares }) => [name, shares(store, info, p, from, width, bins)]);
-    if (parts.length === 1) return parts[0][1];
-    const masked = (name, [key, values]) => [key, whileIn(name, info.phases, values, from, width)];
-    return Object.fromEntries(
-      parts.flatMap(([name, found]) => Object.entries(found).map((share) => masked(name, share))),
-    );
+    return sharesInUse(this.store, this.info, p, from, width, bins);
   }
 
   #sparks(p, liveMs) {

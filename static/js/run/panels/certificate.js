@@ -44,8 +44,9 @@ function factorOf(achieved, bound) {
 function edgeSentence({ achieved, edge_only: edge }) {
   if (!edge?.bound) return '';
   return (
-    ` Without the cloud, as here, no schedule can take less than ${duration(edge.bound)}: within a factor of ` +
-    `${factorOf(achieved, edge.bound)} of the optimum on edge servers (proved share: ${provedShare(edge.ratio)}).`
+    ` Without the unlimited cloud, as here, no schedule can take less than ${duration(edge.bound)}: ` +
+    `within a factor of ${factorOf(achieved, edge.bound)} of the optimum without it ` +
+    `(proved share: ${provedShare(edge.ratio)}).`
   );
 }
 

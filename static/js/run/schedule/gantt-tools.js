@@ -29,13 +29,13 @@ export function linksNote(links, frame) {
 }
 
 export class GanttTools {
-  constructor(gantt, { store, view, playhead, transport }) {
+  constructor(gantt, { store, info, view, playhead, transport }) {
     this.gantt = gantt;
     this.store = store;
     this.view = view;
     this.playhead = playhead;
     this.transport = transport;
-    this.map = new Minimap($('#minimap'), { store, view, playhead });
+    this.map = new Minimap($('#minimap'), { store, info, view, playhead });
     this.#folds();
     this.#links();
     this.#goTo();

@@ -32,7 +32,7 @@ export class SchedulePanel {
         $('#gantt-rows').addEventListener('click', this.legend);
         return options;
       });
-    this.tools = this.gantt && made(() => new GanttTools(this.gantt, { store, view, playhead, transport }));
+    this.tools = this.gantt && made(() => new GanttTools(this.gantt, { store, info, view, playhead, transport }));
     /** Shows the notes and counts of what is drawn. */
     this.paint = inPanel(section, () => this.gantt && this.#paint());
   }
