@@ -71,7 +71,8 @@ test('the rows of the schedule are counted as servers or jobs, without the heads
 });
 
 test('prices after the time shown are planned, which the legend states', needsPage, async () => {
-  const { twin } = await shown('slotted');
+  const unanswered = [`/api/runs/${RUNS.slotted}/prices/?at_ms`, () => new Promise(() => {})];
+  const { twin } = await shown('slotted', '', [unanswered]); // the newest prices stay
   const key = () => $('#prices-legend .planned-key');
   await until(() => $('#prices-legend .key'), 'the prices are shown');
   assert.equal(key(), null, 'nothing comes after the end of the run');
