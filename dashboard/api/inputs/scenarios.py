@@ -124,14 +124,22 @@ def _entrants(scenario: Scenario) -> dict[str, Any]:
 
 
 def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -> ClusterSpec:
-    """Cluster with the same servers and another slot length or horizon; reused if it exists."""
-    texts = {"slot_ms": lambda ms: f"slots of {ms:,} ms", "horizon_slots": lambda slots: f"{slots:,} slots"}
-    shown = ", ".join(texts[name](value) for name, value in changed.items())
+    """Cluster with the same servers and another slot length or horizon, which its name states; reused if it exists."""
+    texts = {
+        "slot_ms": lambda ms: f"slots of {ms / 60_000:.10g} min",
+        "horizon_slots": lambda slots: f"{slots:,} slots",
+    }
+    parts = [texts[name](value) for name, value in changed.items() if value != cluster.spec.get(name)]
+    shown = ", ".join(parts)
+    # names have neither spaces nor commas
+    own = "".join(f"_{part.replace(' ', '-').replace(',', '')}" for part in parts)
+    name = f"{cluster.name[: 200 - len(own)]}{own}"
+    spec = spec | {"name": name}
     source = f"{cluster.source or cluster.name} with {shown}"[:200]
-    alike = ClusterSpec.objects.filter(name=cluster.name, source=source, team=cluster.team_id)
+    alike = ClusterSpec.objects.filter(name=name, source=source, team=cluster.team_id)
     known = next((one for one in alike if one.spec == spec), None)  # the source may be cut off
     return known or ClusterSpec.objects.create(
-        name=cluster.name,
+        name=name,
         source=source,
         trace=cluster.trace,
         spec=spec,

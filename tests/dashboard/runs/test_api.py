@@ -92,6 +92,9 @@ def test_a_horizon_of_its_own_gives_the_scenario_a_cluster_of_its_own(operator, 
         post(operator, "/api/scenarios/", {**body, "slot_ms": ms}).json()["cluster"] for ms in (3_599_999, 3_600_001)
     ]
     assert slots[0] != slots[1], "clusters whose sources could be displayed alike are not mixed up"
+    short = post(operator, "/api/scenarios/", {**body, "slot_ms": 600_000}).json()["cluster"]
+    names = [ClusterSpec.objects.get(pk=pk).name for pk in (base.cluster_id, first["cluster"], short)]
+    assert names[1:] == [f"{names[0]}_30-slots", f"{names[0]}_slots-of-10-min_30-slots"]
 
 
 def test_the_snapshot_is_the_fold_of_the_log(viewer, finished_run):
