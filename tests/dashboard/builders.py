@@ -8,10 +8,15 @@ from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from scheduling.workloads import generate
 from tests.dashboard.peer import Peer
+from tests.twin.runtime.conftest import work
 from twin.config.asgi import application
 from twin.infra import pubsub
 from twin.infra.columns import unpack
+from twin.models import Run, Scenario
+from twin.runs import runner
+from twin.scenarios import store
 
 WRITES = ("post", "put", "patch", "delete")
 
@@ -30,6 +35,20 @@ def methods_of(view) -> set[str]:
     plain = getattr(view, "cls", None)  # of an APIView, or of a viewset
     declared = getattr(view, "actions", None) or (plain and {name for name in ("get", *WRITES) if hasattr(plain, name)})
     return set(declared or {})
+
+
+def played(scheduler: str, jobs: int, servers: int, seed: int = 3) -> Run:
+    """A run to its end, of a generated workload that suits the scheduler; for tests with the fixture `make_run`."""
+    profile = {"a_online": "a-online", "harmony": "harmony"}.get(scheduler, "oasis")
+    made = generate(profile, num_jobs=jobs, num_servers=servers, seed=seed)
+    spec, trace = store.store_generated("s", *made, seed)
+    scenario = Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler=scheduler, seed=seed)
+    run = Run.objects.create(scenario=scenario)
+    runner.enqueue(run.pk)
+    work()
+    run.refresh_from_db()
+    assert run.status == Run.FINISHED
+    return run
 
 
 def downloaded(answer) -> bytes:

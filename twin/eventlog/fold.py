@@ -202,6 +202,14 @@ class RunState:
         """[suspension] job, from_ms, until_ms."""
         return [[job, *span] for job, spans in self.suspensions.items() for span in spans]
 
+    def suspended_since(self, at_ms: int) -> dict[int, int]:
+        """{job: beginning of its suspension} of those that a real cluster suspends at a moment."""
+        return {
+            job: from_ms
+            for job, from_ms, until_ms in self.suspension_rows()
+            if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms)
+        }
+
     def _reserved(self, at_ms: int, data: Any) -> None:
         for row in self.reservations:
             if row[NUMBER] == data["reservation"] and row[REPLACED] == NEVER:

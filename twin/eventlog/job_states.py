@@ -131,7 +131,6 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     ran[list(grouped)] = True
     for one in memberships.present(state, at_ms):
         doing[one.job] = STATES.index(one.state(at_ms))
-    for job, from_ms, until_ms in state.suspension_rows():
-        if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms) and doing[job] == RUNNING:
-            doing[job] = SUSPENDED
+    stopped = np.array(list(state.suspended_since(at_ms)), dtype=np.int64)
+    doing[stopped[doing[stopped] == RUNNING]] = SUSPENDED
     return ran, doing, planned

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.readmodels import run_summary
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
-from scheduling.workloads import generate
+from tests.dashboard.builders import played
 from tests.twin.mirror.builders import NODES, job, polled, running, suspended
 from tests.twin.mirror.builders_stored import following
 from tests.twin.runtime.conftest import work
@@ -20,27 +20,16 @@ from twin.connectors.facts import DOWN
 from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.job_states import PLANNED, QUEUED, STATES, job_states
 from twin.eventlog.stored_states import at
-from twin.models import Connection, Forecasting, Run, Scenario
+from twin.models import Connection, Forecasting, Run
 from twin.runs import runner
 from twin.scenarios import store
 
 HOUR = 3_600_000
-KINDS = {"oasis": "oasis", "fifo": "oasis", "a_online": "a-online", "harmony": "harmony"}
 
 
 @pytest.fixture
 def run_of(make_run):
-    def make(scheduler: str) -> Run:
-        spec, trace = store.store_generated("s", *generate(KINDS[scheduler], num_jobs=20, num_servers=8, seed=3), 3)
-        scenario = Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler=scheduler, seed=3)
-        run = Run.objects.create(scenario=scenario)
-        runner.enqueue(run.pk)
-        work()
-        run.refresh_from_db()
-        assert run.status == Run.FINISHED
-        return run
-
-    return make
+    return lambda scheduler: played(scheduler, jobs=20, servers=8)
 
 
 def seen_at(viewer, run: Run, at_ms: int, monkeypatch) -> dict:

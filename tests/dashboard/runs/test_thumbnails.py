@@ -11,32 +11,17 @@ import pytest
 
 from scheduling.model.bars import CLOUD, COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES
-from scheduling.workloads import generate
-from tests.twin.runtime.conftest import work
+from tests.dashboard.builders import played
 from twin.analysis import thumbnail
 from twin.eventlog.fold import ARRIVED, DIED, NEVER, WORKER
 from twin.eventlog.stored_states import at
-from twin.models import Run, Scenario
-from twin.runs import runner
+from twin.models import Run
 from twin.scenarios import store
-
-KINDS = {"oasis": "oasis", "drf": "oasis", "a_online": "a-online", "harmony": "harmony"}
 
 
 @pytest.fixture
 def run_of(make_run):
-    def make(scheduler: str, servers: int) -> Run:
-        made = generate(KINDS[scheduler], num_jobs=20, num_servers=servers, seed=3)
-        spec, trace = store.store_generated("s", *made, 3)
-        scenario = Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler=scheduler, seed=3)
-        run = Run.objects.create(scenario=scenario)
-        runner.enqueue(run.pk)
-        work()
-        run.refresh_from_db()
-        assert run.status == Run.FINISHED
-        return run
-
-    return make
+    return lambda scheduler, servers: played(scheduler, jobs=20, servers=servers)
 
 
 def holdings(run: Run, found: dict) -> list[tuple[int, int, int, tuple[int, ...]]]:

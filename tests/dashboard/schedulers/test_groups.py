@@ -8,6 +8,7 @@ import pytest
 from dashboard.readmodels import job_table
 from scheduling.colocation.subtasks import COMP, of_group
 from scheduling.workloads import generate
+from tests.dashboard.builders import played
 from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
 from twin.eventlog import event_log
@@ -19,14 +20,7 @@ from twin.scenarios.store import store_generated
 @pytest.fixture
 def grouped_run(make_run) -> Run:
     """Eight jobs under Harmony, to the end."""
-    spec, trace = store_generated("groups", *generate("harmony", num_jobs=8, num_servers=10, seed=4), 4)
-    scenario = Scenario.objects.create(name="groups", cluster=spec, trace=trace, scheduler="harmony", seed=4)
-    run = Run.objects.create(scenario=scenario)
-    runner.enqueue(run.pk)
-    work()
-    run.refresh_from_db()
-    assert run.status == Run.FINISHED
-    return run
+    return played("harmony", jobs=8, servers=10, seed=4)
 
 
 def first_group(run):

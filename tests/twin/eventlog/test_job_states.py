@@ -100,6 +100,7 @@ def test_a_job_that_its_cluster_suspends_is_suspended_although_its_bar_goes_on(r
     ]  # fmt: skip
     state.feed([Event(12, 500, "decided", {"job": 0, "kind": "resumed", "code": "resumed", "values": {}})])
     assert state.suspension_rows() == [[0, 40, 200], [0, 300, 500]]
+    assert [state.suspended_since(at_ms) for at_ms in (39, 40, 199, 200, 300)] == [{}, {0: 40}, {0: 40}, {}, {0: 300}]
     state = RunState().feed(event for event in log if event.at_ms <= 300)
     assert suspended(state, job_states(state, 350), 350).tolist() == [[300, 0]]
     assert snapshot(state)[0]["suspensions"] == [[0, 100, 200], [0, 300, -1]]

@@ -96,9 +96,8 @@ def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
         np.maximum.at(since, bars[past, JOB], np.minimum(bars[past, END], at_ms))
         for _, until_ms, data in intervals(state, at_ms):
             since[data["jobs"]] = np.maximum(since[data["jobs"]], at_ms if until_ms == NEVER else until_ms)
-        for job, from_ms, until_ms in state.suspension_rows():
-            if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms):
-                since[job] = from_ms
+        for job, from_ms in state.suspended_since(at_ms).items():
+            since[job] = from_ms
     chosen = chosen[since[chosen].argsort(kind="stable")]
     return np.stack([since[chosen], chosen], axis=1)
 
