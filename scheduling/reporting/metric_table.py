@@ -43,10 +43,10 @@ _SLOWDOWN = (
 _OF_GROUPS = (
     "time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion, "
     "computed from the iterations that the jobs complete; time for moves, disk reads and garbage collection does not "
-    "count as busy, and a machine does not count while it is unavailable. "
+    "count as busy, and a machine does not count while it is unavailable; "
 )
 
-_IN_PHASES_OF = "If edits change the execution model, it covers the phases of"
+_IN_PHASES_OF = "if edits change the execution model, it covers the phases of"
 _OF_GROUPED = f"{_IN_PHASES_OF} co-location groups only."
 _OF_TYPED = f"{_IN_PHASES_OF} typed workers only."
 
@@ -104,7 +104,7 @@ METRICS = (
            "without chunks counts as one."),
     Metric("lanes.mean_busy", "Worker occupancy", "share", HIGHER,
            "Busy time of workers on servers / available time of workers there, from the first arrival to the end of "
-           f"the last of these workers. {_OF_TYPED}"),
+           f"the last of these workers; {_OF_TYPED}"),
     Metric("lanes.peak_busy", "Peak worker occupancy", "share", HIGHER,
            "Largest share of the workers that are busy at one time; edits can change their number."),
     Metric("lanes.busy", "Worker occupancy by type", "share", HIGHER,
@@ -114,13 +114,13 @@ METRICS = (
     Metric("groups.net_utilization", "Network utilization", "share", HIGHER,
            f"Communication {_OF_GROUPS}{_OF_GROUPED}"),
     Metric("groups.mean_jobs", "Mean jobs in groups", "", None,
-           "Mean over time of the number of jobs in groups, from the first arrival to the last completion. "
+           "Mean over time of the number of jobs in groups, from the first arrival to the last completion; "
            f"{_OF_GROUPED}"),
     Metric("groups.mean_groups", "Mean number of groups", "", None,
-           "Mean over time of the number of groups, from the first arrival to the last completion. "
+           "Mean over time of the number of groups, from the first arrival to the last completion; "
            f"{_OF_GROUPED}"),
     Metric("groups.mean_parallelism", "Degree of parallelism", "", None,
-           f"Mean over groups and time of the number of machines of a group. {_OF_GROUPED}"),
+           f"Mean over groups and time of the number of machines of a group; {_OF_GROUPED}"),
     Metric("groups.regroupings", "Regroupings", "", LOWER, "Number of regrouping decisions."),
     Metric("groups.moves", "Moves", "", LOWER,
            "Number of times at which a running job changed its group, or its group changed machines with a delay; "
@@ -129,7 +129,7 @@ METRICS = (
         Metric(f"utilization.{name}", f"{title} allocation", "share", HIGHER,
                f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "
                "server has no capacity while it is unavailable, and what jobs hold there does not count; resources "
-               "that the execution model does not count have no value. If edits change the scheduler, it covers the "
+               "that the execution model does not count have no value; if edits change the scheduler, it covers the "
                "phases that count the resource only.")
         for name, title in zip(RESOURCES, RESOURCE_TITLES, strict=True)
     ),

@@ -7,7 +7,6 @@ import { gutter } from '../charts/parts/time-chart.js';
 import { colors, onTheme } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { clock } from '../util/format.js';
-import { modelsOf, sharesInUse } from '../models/index.js';
 import { atMost } from '../util/throttle.js';
 
 const BIN_PX = 2;
@@ -33,19 +32,19 @@ export function load({ bars, groups, simMs }, extent, bins, nowMs = simMs) {
 
 /**
  * Height per bin of [0, extent): workers; where execution models differ, of which workers have different amounts, the
- * greatest share in use.
+ * greatest share in use: inUse(p, from, width, bins) by sharesInUse, else null.
  */
-export function heights(store, info, extent, bins, nowMs) {
-  if (modelsOf(info).length === 1) return load(store, extent, bins, nowMs);
-  const shares = Object.values(sharesInUse(store, info, nowMs, 0, extent / bins, bins));
+export function heights(store, inUse, extent, bins, nowMs) {
+  if (!inUse) return load(store, extent, bins, nowMs);
+  const shares = Object.values(inUse(nowMs, 0, extent / bins, bins));
   const greatest = (_, bin) => Math.max(0, ...shares.map((values) => values[bin] || 0));
   return Float64Array.from({ length: bins }, greatest);
 }
 
 export class Minimap {
-  constructor(canvas, { store, info, view, playhead }) {
-    this.info = info;
-    this.meaning = modelsOf(info).length === 1 ? 'number of workers' : 'share in use';
+  constructor(canvas, { store, inUse, view, playhead }) {
+    this.inUse = inUse;
+    this.meaning = inUse ? 'share in use' : 'number of workers';
     this.canvas = canvas;
     this.store = store;
     this.view = view;
@@ -138,7 +137,7 @@ export class Minimap {
     if (!this.values || this.values.length !== bins || this.extent !== this.#extent) {
       this.extent = this.#extent;
       const nowMs = Math.max(this.store.simMs, playhead.liveMs);
-      this.values = heights(this.store, this.info, this.extent, bins, nowMs);
+      this.values = heights(this.store, this.inUse, this.extent, bins, nowMs);
       this.most = this.values.reduce((most, value) => Math.max(most, value), 0) || 1;
     }
     ctx.fillStyle = c.band;

@@ -7,6 +7,7 @@ import { busyRange } from '../../../static/js/core/ranges/busy-range.js';
 import { Store } from '../../../static/js/core/store.js';
 import { lifeOf } from '../../../static/js/gantt/layers/life.js';
 import { RowGrid } from '../../../static/js/gantt/layers/row-grid.js';
+import { sharesInUse } from '../../../static/js/models/index.js';
 import { heights, load } from '../../../static/js/gantt/minimap.js';
 import { MAX_ROW_PX } from '../../../static/js/gantt/assigned-sub-rows.js';
 import { frame, plan, rowsOf } from '../builders.js';
@@ -77,8 +78,11 @@ test('after a change of the execution model the strip has one scale: the share i
   Object.assign(bars, { start_ms: [2 * H], end_ms: [4 * H], died_ms: [Infinity] });
   const groups = [[0, 2 * H, { ...group, ready_ms: [0, 0] }]];
   const told = { groups, jobs: { completed_ms: [-1, -1] }, bars, simMs: 4 * H };
-  assert.deepEqual([...heights(told, info, 4 * H, 4, 4 * H)], [0.5, 0.5, 0.25, 0.25]);
-  assert.deepEqual([...heights(three(), INFO, 4 * H, 4, 4 * H)], [4, 2, 2, 1], 'workers of one model');
+  assert.deepEqual(
+    [...heights(told, (...span) => sharesInUse(told, info, ...span), 4 * H, 4, 4 * H)],
+    [0.5, 0.5, 0.25, 0.25],
+  );
+  assert.deepEqual([...heights(three(), null, 4 * H, 4, 4 * H)], [4, 2, 2, 1], 'workers of one model');
 });
 
 test('a filter that matches no row is named beside the empty schedule', () => {

@@ -1,5 +1,6 @@
 // Tools of the schedule beside its options: folded groups, arrows, the minimap, the first range, and going to a time.
 
+import { modelsOf, sharesInUse } from '../../models/index.js';
 import { busyRange } from '../../core/ranges/busy-range.js';
 import { url } from '../../ui/address/query.js';
 import { Minimap } from '../../gantt/minimap.js';
@@ -35,7 +36,9 @@ export class GanttTools {
     this.view = view;
     this.playhead = playhead;
     this.transport = transport;
-    this.map = new Minimap($('#minimap'), { store, info, view, playhead });
+    const inUse =
+      modelsOf(info).length > 1 ? (p, from, width, bins) => sharesInUse(store, info, p, from, width, bins) : null;
+    this.map = new Minimap($('#minimap'), { store, inUse, view, playhead });
     this.#folds();
     this.#links();
     this.#goTo();
