@@ -102,8 +102,8 @@ def slowdowns(
         if (key := (phase, row.worker_type)) not in servers:
             servers[key] = slots[phase].server[slots[phase].of(row.worker_type)]
         if typed.impossible(row) is None:
-            cloud = clusters[phase][1].unlimited_cloud
-            alone = typed.alone_ms(row, typed.uploads(row, servers[key]), cloud)
+            _, cluster = clusters[phase]
+            alone = typed.alone_ms(row, typed.uploads(row, servers[key]), cluster.unlimited_cloud)
             if alone is not None:
                 found.append(ms / alone)
     if not found:

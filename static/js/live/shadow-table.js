@@ -29,7 +29,7 @@ export function shadowTable({ rows }, { metrics, table: known, real, week, mirro
       best: marked ? `best, ${row.training_title.toLowerCase()}` : '',
     });
   };
-  /** True if at most half of the shadows of an execution model have its best value: a mark on most rows tells nothing. */
+  // at most half of the shadows of an execution model have the best value: a mark on most rows tells nothing
   const singled = (key, title) => {
     const own = rows.filter((row) => row.training_title === title && row.cells[key]?.value !== undefined);
     return own.length < 2 || own.filter((row) => row.cells[key].best).length <= own.length / 2;

@@ -170,7 +170,7 @@ function oneOr(kind) {
 
 const MAX_NOTES = 2; // that are shown without a click
 
-/** What limits the comparison: each note in a box of its own, or a list that opens. */
+/** Shows what limits the comparison: each note in a box of its own, further ones in a list that opens. */
 function paintNotes(notes) {
   const list = $('#notes');
   const shown = notes.slice(0, MAX_NOTES).map((note) => h('li', { class: 'notice' }, note));

@@ -3,6 +3,7 @@
 import numpy as np
 
 from scheduling.model.bars import COUNT, END, JOB, SERVER, START
+from scheduling.model.held import Sizes
 from scheduling.model.values import RESOURCES, Cluster, Server
 from scheduling.reporting.run_metrics import Known, run_metrics
 
@@ -12,11 +13,11 @@ def allocated(packed):
     bars = np.zeros((2, 9), dtype=np.int64)
     bars[:, [JOB, SERVER]] = 0
     bars[:, START], bars[:, END], bars[:, COUNT] = (0, 100), (100, 200), (1, 3)
-    demands = np.zeros((2, 1, len(RESOURCES)))
+    demands = np.zeros((2, 1, len(RESOURCES)), dtype=np.int64)
     demands[0, 0, :2] = 1_000, 2_000
     cluster = Cluster("small", 10, (Server("s0", "edge", (4_000, 8_000, 0, 0, 0)),), None)
     none = np.zeros(0, dtype=np.int64)
-    known = Known(None, 1, 0, np.zeros(1, dtype=np.int64), none, none, 0, bars, demands)
+    known = Known(None, 1, 0, np.zeros(1, dtype=np.int64), none, none, 0, bars, Sizes(demands))
     found = run_metrics(known, [(0, cluster)], packed)["utilization"]
     return found["gpu"], found["cpu"]
 

@@ -22,7 +22,7 @@ from twin.analysis import closing_metrics, levels, thumbnail
 from twin.analysis.situation import load, past
 from twin.connectors.facts import RUNNING, WAITING, Attempt, NodeFact, Share
 from twin.eventlog import stored_states
-from twin.files.jobs_jsonl import dump_jobs, load_jobs
+from twin.files.jobs_jsonl import job_lines, load_jobs
 from twin.mirror import stored
 from twin.mirror.history import history_of
 from twin.mirror.whatif import jobs as cut_jobs
@@ -143,7 +143,7 @@ def test_jobs_jsonl_states_the_earlier_sizes():
     for each in POLLS:
         log.apply(each)
     jobs = history_of(log.mirror, "lab")[1]
-    assert load_jobs(dump_jobs(jobs)) == jobs
+    assert load_jobs(b"".join(job_lines(jobs))) == jobs
     assert jobs[0].earlier_sizes is not None
 
 

@@ -66,7 +66,7 @@ def test_a_scheduler_is_imported_when_it_is_used(without):
 def test_what_measures_it_is_skipped(without):
     printed, errors, code = without("manage.py", "bench", "--only", "pd_ors_decision")
     assert (errors, code) == ("", 0)
-    assert "skipped: No module named 'highspy': pip install -r requirements.txt installs it" in printed
+    assert f"skipped: {REASON}" in printed
 
 
 def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):

@@ -95,7 +95,7 @@ export function claims(/** @type {any} */ certificate) {
   return Boolean(kind && kind !== 'none' && jobs !== 0 && !(kind in TIMES && !achieved));
 }
 
-/** What a certificate leaves out; '' while it has all of the jobs that have arrived. */
+/** Sentence on what a certificate leaves out; '' while it has all of the jobs that have arrived. */
 export function leftOut(/** @type {any} */ certificate, arrived) {
   const newer = claims(certificate) ? arrived - certificate.jobs : 0;
   return newer > 0 ? `Of the jobs known at ${clock(certificate.at_ms)}, without ${plural(newer, 'later job')}.` : '';

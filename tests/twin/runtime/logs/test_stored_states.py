@@ -15,7 +15,7 @@ from twin.eventlog.stored_states import at
 from twin.models import EventBatch, FoldedState, Run
 
 EVENTS = [Event(*row) for row in GOLDEN]
-DIGEST = ("ded070f47c335ae1", 8)
+DIGEST = ("191a3dbb4c9a844b", 9)
 
 
 def assert_same(one: fold.RunState, other: fold.RunState) -> None:
