@@ -25,6 +25,7 @@ from twin.acting import gates
 from twin.connectors.facts import DRAINING
 from twin.eventlog.large_runs import is_large
 from twin.mirror import borders
+from twin.mirror.connecting.condition import condition
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.operation import growth
 from twin.runs import readers, scheduler_history
@@ -153,8 +154,13 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
     kept, files = arrangement_of(request.user), downloads.titles_of(downloads.model_files(run))
     return _page(
         request, "run.html", run=run, model_files=files, connection=connection, history=history,
-        arrangement=json.dumps(kept), missing=missing, **fork,
+        arrangement=json.dumps(kept), missing=missing, condition_message=_message_of(connection), **fork,
     )  # fmt: skip
+
+
+def _message_of(connection: Connection | None) -> str:
+    """Message on the condition of a live cluster: its lines have their place before scripts write them."""
+    return "" if connection is None else condition(connection).message
 
 
 @_looked_at
@@ -180,7 +186,7 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
     if connection is None:
         return _no_cluster(request, name)
     if connection.run is None:
-        return _page(request, "live_waiting.html", connection=connection)
+        return _page(request, "live_waiting.html", connection=connection, condition_message=_message_of(connection))
     return _run_page(request, connection.run, connection)
 
 
@@ -235,7 +241,14 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
     connection = run.connections.first()
     state = "" if connection is None else _node_state(connection, servers[server].name)
     return _page(
-        request, "server.html", run=run, server=servers[server], index=server, connection=connection, state=state
+        request,
+        "server.html",
+        run=run,
+        server=servers[server],
+        index=server,
+        connection=connection,
+        state=state,
+        condition_message=_message_of(connection),
     )
 
 

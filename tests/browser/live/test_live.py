@@ -50,7 +50,7 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     expect(page).to_have_url(re.compile("/live/plant/"))
     page.wait_for_function("() => window.twin?.store.bars.length >= 2", timeout=SLOW_MS)
     run = page.evaluate("() => document.querySelector('main').dataset.runId")
-    expect(page.locator("#data-age")).to_have_text(re.compile(r"data \d+ s old"), timeout=SLOW_MS)
+    expect(page.locator("#data-age")).to_have_text(re.compile(r"last contact \d+ s ago"), timeout=SLOW_MS)
     expect(page.locator("#run-cancel, #run-pause, #run-speed")).to_have_count(0)
     cluster.post(
         cluster.event("job.submitted", "3", 2, gpus=1),

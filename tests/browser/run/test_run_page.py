@@ -122,7 +122,7 @@ def test_the_bar_of_the_time_shown_leaves_no_gap_and_cuts_no_text(
     assert cut <= 0
     place = "one => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
     (begin, end), (live, _) = (page.locator(one).evaluate(place) for one in ("#scrub", "#live"))
-    assert end - begin > 300
+    assert end - begin > 200
     assert live - end < 20
 
 
