@@ -110,17 +110,19 @@ def live_run(contexts: Contexts, operator_session: StorageState) -> Iterator[int
 
 
 @pytest.fixture(scope="session")
-def followed(contexts: Contexts, twin: Twin, operator_session: StorageState) -> str:
+def followed(contexts: Contexts, twin: Twin, operator_session: StorageState) -> Iterator[str]:
     """The name of a made-up cluster that posts its events and is followed."""
     with contexts.lent(operator_session) as context:
         page = context.new_page()
         page.goto("/live/")
         token = posted(page, "/api/tokens/", {"name": "shown", "scopes": ["ingest:shown"]})["value"]
-        Pushed(twin.url, "shown", token).begin()
+        cluster = Pushed(twin.url, "shown", token)
+        cluster.begin()
         posted(page, "/api/connections/", {"name": "shown", "connector": "push", "parameters": {"source": "shown"}})
         page.goto("/live/shown/")
         page.wait_for_function("() => window.twin?.store.bars.length > 0", timeout=2 * MAX_WAIT_MS)
-    return "shown"
+    with cluster.beating():
+        yield "shown"
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from threading import Event, Thread
 from typing import Any
+
+BEAT_S = 10  # a cluster that posts nothing for 60 s is stale
 
 
 class Pushed:
@@ -26,6 +31,23 @@ class Pushed:
         request = urllib.request.Request(self.address, json.dumps(events).encode(), headers)
         with urllib.request.urlopen(request) as answer:
             return dict(json.load(answer))
+
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Meanwhile the cluster posts heartbeats, as the timer of an idle one does."""
+        ended = Event()
+
+        def beat() -> None:
+            while not ended.wait(BEAT_S):
+                self.post()
+
+        timer = Thread(target=beat)
+        timer.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            timer.join()
 
     def begin(self) -> None:
         """Two nodes, one job that runs and one that waits."""
