@@ -21,6 +21,8 @@ from tests.browser.pushed import Pushed
 from tests.twin.runtime import prepared
 from twin.studies.demo import SPEED as DEMO_SPEED
 
+# The first has no windows, so a page costs a quarter less of the processor than in the others
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Chromium's own word on a page that is left while its socket opens
 LEFT = "closed before the connection is established"
 MAX_WAIT_MS = 20_000  # the machine may be busy; every wait ends as soon as its condition holds
@@ -44,7 +46,7 @@ class Twin(NamedTuple):
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of the program."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if found is None:
         say = pytest.fail if os.environ.get("TWIN_REQUIRE_BROWSER") == "1" else pytest.skip
         say("no Chromium on PATH (on Debian: apt-get install chromium)")

@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, StorageState, WebSocketRou
 
 from tests.browser.conftest import posted
 from tests.browser.contexts import Contexts
+from tests.browser.scenarios import played_to_its_end, small_scenario
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LAST_DATA = re.compile(r"^offline: last data \d\d:\d\d:\d\d UTC, .* ago; reconnecting$")
@@ -26,13 +27,8 @@ def short_run(context: BrowserContext) -> Callable[[str], int]:
 
     def make(name: str) -> int:
         page = context.new_page()
-        page.goto("/scenarios/")
-        made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 6, "servers": 4, "seed": 4})
-        body = {"name": name, "cluster": made["cluster"]["id"], "trace": made["trace"]["id"], "scheduler": "oasis"}
-        scenario = posted(page, "/api/scenarios/", {**body, "seed": 1})
-        run = int(posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"])
-        page.goto(f"/runs/{run}/")
-        expect(page.locator("#status")).to_have_text("finished")
+        page.goto("/clusters/")
+        run = played_to_its_end(page, small_scenario(page, name, jobs=6, servers=4)["id"])
         page.close()
         return run
 
@@ -146,16 +142,8 @@ def test_a_page_that_was_offline_meanwhile_finds_out_when_it_is_back(
 def test_a_page_without_a_socket_goes_on_asking(context: BrowserContext) -> None:
     """A sweep that still runs is asked about by HTTP."""
     page = context.new_page()
-    page.goto("/scenarios/")
-    made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 60, "servers": 40, "seed": 4})
-    body = {
-        "name": "Many",
-        "cluster": made["cluster"]["id"],
-        "trace": made["trace"]["id"],
-        "scheduler": "oasis",
-        "seed": 1,
-    }
-    scenario = posted(page, "/api/scenarios/", body)
+    page.goto("/clusters/")
+    scenario = small_scenario(page, "Many", jobs=60, servers=40)
     axes = [{"parameter": "floor_scale", "values": [0.1, 0.5, 1, 2, 5, 10]}]
     sweep = posted(page, "/api/sweeps/", {"scenario": scenario["id"], "axes": axes, "seeds": [0, 1, 2]})["id"]
     page.goto(f"/sweeps/{sweep}/")

@@ -10,35 +10,17 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box_at_rest
 from tests.browser.conftest import open_controls, posted
+from tests.browser.scenarios import small_scenario
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-@pytest.fixture
-def small(open_page: Callable[..., Page]) -> Callable[[], dict]:
-    """A new scenario of 30 jobs on 10 servers under OASiS."""
-
-    def make() -> dict:
-        page = open_page("/scenarios/")
-        made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
-        body = {
-            "name": "Small",
-            "cluster": made["cluster"]["id"],
-            "trace": made["trace"]["id"],
-            "scheduler": "oasis",
-            "seed": 1,
-        }
-        return posted(page, "/api/scenarios/", body)
-
-    return make
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
-    open_page: Callable[..., Page], small: Callable[[], dict], width: int
+    open_page: Callable[..., Page], width: int
 ) -> None:
-    scenario = small()
-    page = open_page("/scenarios/", refused=404, viewport={"width": width, "height": 900})
+    page = open_page("/clusters/", refused=404, viewport={"width": width, "height": 900})
+    scenario = small_scenario(page)
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 10 * 3.6e6 && window.twin.store.bars.length > 4")
@@ -84,11 +66,9 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_job_is_asked_about_and_nothing_changes(
-    open_page: Callable[..., Page], small: Callable[[], dict], width: int
-) -> None:
-    scenario = small()
-    page = open_page("/scenarios/", refused=400, viewport={"width": width, "height": 900})
+def test_a_job_is_asked_about_and_nothing_changes(open_page: Callable[..., Page], width: int) -> None:
+    page = open_page("/clusters/", refused=400, viewport={"width": width, "height": 900})
+    scenario = small_scenario(page)
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 3_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
@@ -110,11 +90,11 @@ def test_a_job_is_asked_about_and_nothing_changes(
     assert page.evaluate("() => window.twin.store.lastSeq") == seq
 
 
-def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(
-    open_page: Callable[..., Page], small: Callable[[], dict]
-) -> None:
-    path = f"/scenarios/{small()['id']}/"
-    first, second = open_page(path), open_page(path, refused=409)
+def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(open_page: Callable[..., Page]) -> None:
+    first = open_page("/clusters/")
+    path = f"/scenarios/{small_scenario(first)['id']}/"
+    first.goto(path)
+    second = open_page(path, refused=409)
     for page, factor in ((first, "2"), (second, "3")):
         page.locator("#e-verb").select_option("scale_arrivals")
         page.locator("[data-parameter=factor]").fill(factor)
@@ -133,9 +113,9 @@ def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[[], dict], width: int) -> None:
-    scenario = small()
-    page = open_page(f"/sweeps/?scenario={scenario['id']}", viewport={"width": width, "height": 900})
+def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], width: int) -> None:
+    page = open_page("/clusters/", viewport={"width": width, "height": 900})
+    page.goto(f"/sweeps/?scenario={small_scenario(page)['id']}")
     page.locator("#s-what-1").select_option("p:floor_scale")
     page.locator("#s-values-1").fill("0.1, 1, 10")
     page.locator("#s-seeds").fill("0, 1")
@@ -151,11 +131,9 @@ def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[
     assert len(answer.splitlines()) == 7
 
 
-def test_a_cancelled_run_keeps_the_metrics_that_it_had(
-    open_page: Callable[..., Page], small: Callable[[], dict]
-) -> None:
-    scenario = small()
-    page = open_page("/")
+def test_a_cancelled_run_keeps_the_metrics_that_it_had(open_page: Callable[..., Page]) -> None:
+    page = open_page("/clusters/")
+    scenario = small_scenario(page)
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 12 * 3.6e6")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, StorageState, ViewportSize, expect
+
+from tests.browser.conftest import watched
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PHONE: ViewportSize = {"width": 390, "height": 800}
@@ -20,15 +23,33 @@ def top(page: Page, selector: str) -> float:
     return box["y"]
 
 
-def test_the_hint_below_the_bar_is_whole_beside_the_drawer(open_page: Callable[..., Page], finished_run: int) -> None:
-    page = open_page(f"/runs/{finished_run}/?job=12")
+@pytest.fixture(scope="module")
+def look_at(contexts: Contexts, operator_session: StorageState) -> Iterator[Callable[[str, int], Page]]:
+    """look_at(path, width) -> that page, loaded once for all tests of this file that change nothing but its width."""
+    loaded: dict[str, Page] = {}
+    with watched(contexts, operator_session) as open_page:
+
+        def look_at(path: str, width: int) -> Page:
+            size: ViewportSize = {"width": width, "height": 900}
+            if path not in loaded:
+                loaded[path] = open_page(path, viewport=size)
+            loaded[path].set_viewport_size(size)
+            return loaded[path]
+
+        yield look_at
+
+
+def test_the_hint_below_the_bar_is_whole_beside_the_drawer(
+    look_at: Callable[[str, int], Page], finished_run: int
+) -> None:
+    page = look_at(f"/runs/{finished_run}/?job=12", 1280)
     expect(page.locator("#drawer")).to_be_visible()
     assert page.locator("#readout-text").evaluate(WHOLE)
 
 
 @pytest.mark.parametrize("width", [1110, 1280, 1430])
-def test_nothing_lies_beneath_the_drawer(open_page: Callable[..., Page], finished_run: int, width: int) -> None:
-    page = open_page(f"/runs/{finished_run}/?job=12", viewport={"width": width, "height": 900})
+def test_nothing_lies_beneath_the_drawer(look_at: Callable[[str, int], Page], finished_run: int, width: int) -> None:
+    page = look_at(f"/runs/{finished_run}/?job=12", width)
     expect(page.locator("#drawer h2").first).to_be_visible()
     expect(page.locator("#jobs tr[data-job]").first).to_be_visible()
     drawer = page.locator("#drawer").bounding_box()
@@ -78,8 +99,8 @@ def test_five_waits_of_two_lines_are_whole_on_the_overview(open_page: Callable[.
     assert content <= room
 
 
-def test_a_reason_is_whole_in_the_side_column(open_page: Callable[..., Page], finished_run: int) -> None:
-    page = open_page(f"/runs/{finished_run}/", viewport={"width": 1920, "height": 900})
+def test_a_reason_is_whole_in_the_side_column(look_at: Callable[[str, int], Page], finished_run: int) -> None:
+    page = look_at(f"/runs/{finished_run}/", 1920)
     expect(page.locator("#jobs tr[data-job]").first).to_be_visible()
     assert all(cell.evaluate(WHOLE) for cell in page.locator("#jobs td.wide").all())
 
@@ -121,8 +142,10 @@ def test_a_trace_without_skipped_rows_has_a_low_card_for_them(open_page: Callabl
 
 
 @pytest.mark.parametrize("width", [1280, 1920])
-def test_the_tools_of_the_schedule_take_one_line(open_page: Callable[..., Page], finished_run: int, width: int) -> None:
-    page = open_page(f"/runs/{finished_run}/", viewport={"width": width, "height": 900})
+def test_the_tools_of_the_schedule_take_one_line(
+    look_at: Callable[[str, int], Page], finished_run: int, width: int
+) -> None:
+    page = look_at(f"/runs/{finished_run}/", width)
     expect(page.locator("#gantt-count")).to_contain_text("servers")
     expect(page.locator("#panel-gantt .panel-menu")).to_be_visible()
     header = page.locator("#panel-gantt > header").bounding_box()

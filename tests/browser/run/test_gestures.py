@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, StorageState, expect
 
 from tests.browser.boxes import box_at_rest
 from tests.browser.conftest import posted
+from tests.browser.contexts import Contexts
+from tests.browser.scenarios import played_to_its_end, small_scenario
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 H = 3_600_000
 
 
-@pytest.fixture
-def small(open_page: Callable[..., Page]) -> dict:
-    """A scenario of 30 jobs on 10 servers under OASiS, and a finished run of it: {scenario, run, trace, cluster}."""
-    page = open_page("/scenarios/")
-    made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
-    body = {
-        "name": "Small",
-        "cluster": made["cluster"]["id"],
-        "trace": made["trace"]["id"],
-        "scheduler": "oasis",
-        "seed": 1,
-    }
-    scenario = posted(page, "/api/scenarios/", body)
-    run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})
-    page.goto(f"/runs/{run['id']}/")
-    expect(page.locator("#status")).to_have_text("finished")
-    return {
-        "scenario": scenario["id"],
-        "run": run["id"],
-        "trace": made["trace"]["id"],
-        "cluster": made["cluster"]["id"],
-    }
+class Small(NamedTuple):
+    """A scenario of 30 jobs on 10 servers under OASiS, and a finished run of it."""
+
+    scenario: int
+    run: int
+    trace: int
+    cluster: int
+
+
+@pytest.fixture(scope="module")
+def small(contexts: Contexts, operator_session: StorageState) -> Small:
+    """Made once: tests that change the scenario or delete the run make their own."""
+    with contexts.lent(operator_session) as context:
+        page = context.new_page()
+        page.goto("/clusters/")
+        made = small_scenario(page)
+        return Small(made["id"], played_to_its_end(page, made["id"]), made["trace"], made["cluster"])
 
 
 def shown(page: Page, path: str) -> None:
@@ -64,15 +62,15 @@ def answered(page: Page, path: str) -> dict:
 
 
 def test_servers_that_are_selected_are_drained_in_a_fork_at_the_time_shown(
-    open_page: Callable[..., Page], small: dict
+    open_page: Callable[..., Page], small: Small
 ) -> None:
-    page = open_page("/")
-    shown(page, f"/runs/{small['run']}/?t={20 * H}")
+    page = open_page("/clusters/")
+    shown(page, f"/runs/{small.run}/?t={20 * H}")
     selected(page, 0.4, 0.7)
     expect(page.locator("dialog.confirm")).to_contain_text("the time shown")
     page.locator("dialog.confirm").get_by_role("button", name="Create scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
-    expect(page.locator("#about")).to_contain_text(f"continues run {small['run']} from 20:00:00")
+    expect(page.locator("#about")).to_contain_text(f"continues run {small.run} from 20:00:00")
     expect(page.locator("#edits li")).to_have_count(1)
     expect(page.locator("#edits .sentence")).to_contain_text(re.compile("^From 20:00:00: drain .* from .* until"))
     expect(page.locator("#run")).to_be_enabled()
@@ -86,9 +84,11 @@ def test_servers_that_are_selected_are_drained_in_a_fork_at_the_time_shown(
     assert [(edit["verb"], edit["at_ms"]) for edit in kept] == [("drain_servers", 20 * H)]
 
 
-def test_a_selection_in_the_past_moves_the_time_shown_to_its_start(open_page: Callable[..., Page], small: dict) -> None:
-    page = open_page("/")
-    shown(page, f"/runs/{small['run']}/")
+def test_a_selection_in_the_past_moves_the_time_shown_to_its_start(
+    open_page: Callable[..., Page], small: Small
+) -> None:
+    page = open_page("/clusters/")
+    shown(page, f"/runs/{small.run}/")
     selected(page, 0.2, 0.5)
     page.locator("dialog.confirm").get_by_role("button", name="Create scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
@@ -96,16 +96,16 @@ def test_a_selection_in_the_past_moves_the_time_shown_to_its_start(open_page: Ca
     assert scenario["fork_ms"] == scenario["edits"][0]["at_ms"] == scenario["edits"][0]["from_ms"]
 
 
-def test_a_server_is_drained_in_a_fork_at_the_time_shown(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_server_is_drained_in_a_fork_at_the_time_shown(open_page: Callable[..., Page], small: Small) -> None:
     """From the server's page: the form has its name and that moment, and nothing is added until it is asked for."""
-    page = open_page("/")
-    page.goto(f"/runs/{small['run']}/servers/2/?t={20 * H}")
+    page = open_page("/clusters/")
+    page.goto(f"/runs/{small.run}/servers/2/?t={20 * H}")
     name = page.locator("h1").inner_text()
     page.wait_for_function("() => window.twin?.store.finished && !document.querySelector('#loading')")
     expect(page.locator("#moment")).to_have_text("20:00:00")
     page.get_by_role("button", name="Drain in a what-if scenario").click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/\?"))
-    expect(page.locator("#about")).to_contain_text(f"continues run {small['run']} from 20:00:00")
+    expect(page.locator("#about")).to_contain_text(f"continues run {small.run} from 20:00:00")
     expect(page.locator("#e-verb")).to_have_value("drain_servers")
     expect(page.locator("#e-at")).to_have_value("20:00:00")
     expect(page.locator("[data-parameter=servers]")).to_have_value(name)
@@ -120,9 +120,9 @@ def test_a_server_is_drained_in_a_fork_at_the_time_shown(open_page: Callable[...
     page.goto("/scenarios/")
 
 
-def test_a_scheduler_is_changed_later_than_at_the_beginning(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_scheduler_is_changed_later_than_at_the_beginning(open_page: Callable[..., Page], small: Small) -> None:
     """At 0 the scenario itself names it: the form begins with the first slot that it can be changed in."""
-    page = open_page(f"/scenarios/{small['scenario']}/")
+    page = open_page(f"/scenarios/{small.scenario}/")
     expect(page.locator("#e-at")).to_have_value("0")
     page.locator("#e-verb").select_option("change_scheduler")
     expect(page.locator("#e-at")).not_to_have_value("0")
@@ -134,8 +134,10 @@ def test_a_scheduler_is_changed_later_than_at_the_beginning(open_page: Callable[
     page.locator("#undo").click()
 
 
-def test_what_stands_in_the_form_is_added_before_it_runs(open_page: Callable[..., Page], small: dict) -> None:
-    page = open_page(f"/scenarios/{small['scenario']}/?verb=drain_servers&servers=nobody")
+def test_what_stands_in_the_form_is_added_before_it_runs(open_page: Callable[..., Page]) -> None:
+    page = open_page("/clusters/")
+    scenario = small_scenario(page)["id"]
+    page.goto(f"/scenarios/{scenario}/?verb=drain_servers&servers=nobody")
     expect(page.locator("[data-parameter=servers]")).to_have_value("nobody")
     expect(page.locator("#run")).to_have_text("Add, save and run")
     page.locator("#run").click()
@@ -150,30 +152,28 @@ def test_what_stands_in_the_form_is_added_before_it_runs(open_page: Callable[...
     page.locator("#e-at").fill("0")
     page.locator("#run").click()
     page.wait_for_url(re.compile(r"/runs/\d+/"))
-    kept = answered(page, f"/api/scenarios/{small['scenario']}/")["edits"]
+    kept = answered(page, f"/api/scenarios/{scenario}/")["edits"]
     assert [(edit["verb"], edit["factor"]) for edit in kept] == [("scale_arrivals", 3)]
 
 
-def test_a_form_can_be_cleared_and_an_unchanged_fork_is_not_run(open_page: Callable[..., Page], small: dict) -> None:
-    page = open_page("/")
-    fork = posted(page, f"/api/runs/{small['run']}/forks/", {"at_ms": 20 * H})["scenario"]["id"]
+def test_a_form_can_be_cleared_and_an_unchanged_fork_is_not_run(open_page: Callable[..., Page], small: Small) -> None:
+    page = open_page("/clusters/")
+    fork = posted(page, f"/api/runs/{small.run}/forks/", {"at_ms": 20 * H})["scenario"]["id"]
     page.goto(f"/scenarios/{fork}/")
     page.locator("#e-verb").select_option("add_jobs")
     expect(page.locator("#run")).to_have_text("Add, save and run")
     page.get_by_role("button", name="Clear").click()
-    expect(page.locator("#run")).to_have_text(f"Run and compare with run {small['run']}")
+    expect(page.locator("#run")).to_have_text(f"Run and compare with run {small.run}")
     page.locator("#run").click()
-    expect(page.locator("#failed")).to_have_text(
-        f"No edits yet: this would repeat run {small['run']}. Add an edit first."
-    )
+    expect(page.locator("#failed")).to_have_text(f"No edits yet: this would repeat run {small.run}. Add an edit first.")
     assert answered(page, f"/api/runs/?scenario={fork}")["count"] == 0
 
 
 def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(
-    open_page: Callable[..., Page], small: dict
+    open_page: Callable[..., Page], small: Small
 ) -> None:
-    page = open_page("/")
-    fork = posted(page, f"/api/runs/{small['run']}/forks/", {"at_ms": 20 * H})["scenario"]["id"]
+    page = open_page("/clusters/")
+    fork = posted(page, f"/api/runs/{small.run}/forks/", {"at_ms": 20 * H})["scenario"]["id"]
     page.goto(f"/scenarios/{fork}/")
     page.locator("#e-verb").select_option("add_jobs")
     page.locator("[data-parameter=like]").fill("j0005")
@@ -192,27 +192,28 @@ def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(
     assert sorted(page.locator("#f-scheduler .choice strong").all_inner_texts()) == sorted(names)
 
 
-def test_the_traces_own_cluster_is_proposed(open_page: Callable[..., Page], small: dict) -> None:
-    page = open_page("/")
+def test_the_traces_own_cluster_is_proposed(open_page: Callable[..., Page], small: Small) -> None:
+    page = open_page("/clusters/")
     # the newest cluster is another one
     posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 5, "servers": 2, "seed": 9})
-    page.goto(f"/scenarios/?trace={small['trace']}")
-    expect(page.locator(f"#f-trace-{small['trace']}")).to_be_checked()
+    page.goto(f"/scenarios/?trace={small.trace}")
+    expect(page.locator(f"#f-trace-{small.trace}")).to_be_checked()
     own = page.locator("#f-cluster .choice").first
-    expect(own.locator("input")).to_have_value(str(small["cluster"]))
+    expect(own.locator("input")).to_have_value(str(small.cluster))
     expect(own.locator("input")).to_be_checked()
     expect(own).to_contain_text("Cluster of this trace")
     page.locator("#f-cluster-generate").check()
     expect(page.get_by_label("Servers to generate")).to_be_visible()
 
 
-def test_a_run_that_has_ended_is_deleted_by_an_operator(open_page: Callable[..., Page], small: dict) -> None:
-    page = open_page("/", refused=404)
-    shown(page, f"/runs/{small['run']}/")
+def test_a_run_that_has_ended_is_deleted_by_an_operator(open_page: Callable[..., Page]) -> None:
+    page = open_page("/clusters/", refused=404)
+    run = played_to_its_end(page, small_scenario(page)["id"])
+    shown(page, f"/runs/{run}/")
     question = page.locator("dialog.confirm")
     page.locator("#run-delete").click()
     expect(question).to_contain_text(
-        re.compile(rf"Delete run {small['run']}, “Small”\? Its log of [\d,]+ events will be deleted permanently")
+        re.compile(rf"Delete run {run}, “Small”\? Its log of [\d,]+ events will be deleted permanently")
     )
     page.keyboard.press("Escape")
     expect(question).to_have_count(0)
@@ -220,14 +221,14 @@ def test_a_run_that_has_ended_is_deleted_by_an_operator(open_page: Callable[...,
     page.locator("#run-delete").click()
     question.get_by_role("button", name="Delete run").click()
     page.wait_for_url(re.compile(r":\d+/$"))
-    page.goto(f"/runs/{small['run']}/")
-    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Run {small['run']}")
+    page.goto(f"/runs/{run}/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Run {run}")
     expect(page.locator(".who")).to_contain_text("operator")
 
 
-def test_the_wheel_scrolls_the_page_and_zooms_with_control(open_page: Callable[..., Page], small: dict) -> None:
+def test_the_wheel_scrolls_the_page_and_zooms_with_control(open_page: Callable[..., Page], small: Small) -> None:
     page = open_page("/", viewport={"width": 1280, "height": 500})
-    shown(page, f"/runs/{small['run']}/")
+    shown(page, f"/runs/{small.run}/")
     page.locator("#utilization").scroll_into_view_if_needed()
     before = page.evaluate("() => [scrollY, window.twin.view.from, window.twin.view.to]")
     page.locator("#utilization").hover(position={"x": 500, "y": 60})
@@ -249,10 +250,10 @@ def test_the_wheel_scrolls_the_page_and_zooms_with_control(open_page: Callable[.
 
 
 def test_a_promoted_run_is_not_compared_with_the_present_which_it_is(
-    open_page: Callable[..., Page], small: dict
+    open_page: Callable[..., Page],
 ) -> None:
-    page = open_page("/")
-    live = posted(page, "/api/runs/", {"scenario": small["scenario"], "mode": "live", "speed": 21_600})["id"]
+    page = open_page("/clusters/")
+    live = posted(page, "/api/runs/", {"scenario": small_scenario(page)["id"], "mode": "live", "speed": 21_600})["id"]
     page.goto(f"/runs/{live}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
     # neither it nor its heir ends before the page was looked at
