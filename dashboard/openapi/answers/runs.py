@@ -243,7 +243,7 @@ SHAPES: dict[str, Shape] = {
         decisions=[DECISION],
         bar_fields=[STRING],
         bars=[[INTEGER]],
-        **{"stretches?": [SPENT]},
+        **{"stretches?": [SPENT], "suspensions?": noted([[INTEGER]], "[from_ms, until_ms]; -1: until further notice")},
     ),
     "RunEvents": {
         "last_seq": INTEGER,

@@ -20,7 +20,7 @@ import { payoffParts } from './payoff.js';
 import { askedText, endOf, isOpen, moment, notRunText, ranText, whereItRan } from './story.js';
 import { terms } from './dispatch-cost.js';
 import { utilityCurve } from '../../charts/utility-curve.js';
-import { stateWord } from '../../models/index.js';
+import { stateWord, stopsOf } from '../../models/index.js';
 import { phaseAt } from '../../core/phases.js';
 
 const AT_THE_DECISION =
@@ -244,7 +244,7 @@ export class Drawer {
       h(
         'p',
         {},
-        ranText(found, (server) => servers[server]?.name ?? 'cloud'),
+        ranText(found, (server) => servers[server]?.name ?? 'cloud', stopsOf(this.info, story, found)),
       ),
       barsTable(story, serverOf),
     );
