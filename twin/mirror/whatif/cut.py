@@ -18,7 +18,7 @@ from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
 from scheduling.model.values import ModelError, Server
 from scheduling.reporting.quantities import counted
 from twin.connectors.facts import ENDED, HELD, Attempt, Share
-from twin.mirror.as_values import amounts_of
+from twin.mirror.as_values import amounts_of, sizing
 from twin.mirror.differ import Mirror
 from twin.mirror.jobs.known import KnownJob
 
@@ -142,7 +142,7 @@ def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:
     """A job of the mirror as if it were submitted at at_ms, with its whole work."""
     run_ms, origin = _duration(known, mirror, -mirror.epoch_ms, choice)
     run_ms = run_ms or choice.assumed_ms
-    return Part(known, WAITING, at_ms, at_ms, run_ms, origin, *_held(known, known.attempts[-1:]))
+    return Part(known, WAITING, at_ms, at_ms, run_ms, origin, *_held(known, sizing(known.fact, known.attempts)))
 
 
 def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
@@ -181,11 +181,11 @@ def _part(
 
 
 def _attempt_of(known: KnownJob, mirror: Mirror, at_ms: int, running: Attempt | None) -> tuple[Attempt, ...]:
-    """The attempt whose amounts count: the one in progress; of a job that waits the next one, else the last one."""
+    """The attempt whose amounts count: the one in progress; of a job that waits the next one, if it has one."""
     if running is not None:
         return (running,)
     later = [attempt for attempt in known.attempts if attempt.started_ms > mirror.epoch_ms + at_ms]
-    return tuple(later[:1]) or known.attempts[-1:]
+    return tuple(later[:1]) or sizing(known.fact, known.attempts)
 
 
 def _held(known: KnownJob, attempt: tuple[Attempt, ...]) -> tuple[int, int, int, tuple[Share, ...]]:

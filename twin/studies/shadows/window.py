@@ -20,7 +20,7 @@ from scheduling.run_times.similar_median import SimilarMedian
 from twin.connectors.facts import ENDED
 from twin.infra.errors import Refused
 from twin.mirror import stored
-from twin.mirror.as_values import amounts_of, capacity_of, server_of
+from twin.mirror.as_values import amounts_of, capacity_of, server_of, sizing
 from twin.mirror.differ import Mirror
 from twin.mirror.history import idle_only
 from twin.mirror.jobs.known import KnownJob
@@ -229,7 +229,7 @@ def run_time_ms(known: KnownJob) -> int:
 def similar(known: KnownJob) -> Job:
     """The fields of a job by which predictors find similar ones."""
     fact = known.fact
-    gpus, cpus, _ = amounts_of(fact, known.attempts)
+    gpus, cpus, _ = amounts_of(fact, sizing(fact, known.attempts))
     return Job(
         id="-", arrival_ms=0, user=fact.user or None, requested_workers=max(1, gpus or cpus),
         limit_ms=fact.limit_ms or None,
