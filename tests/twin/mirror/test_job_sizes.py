@@ -28,7 +28,7 @@ from twin.mirror.history import history_of
 from twin.mirror.whatif import jobs as cut_jobs
 from twin.mirror.whatif.cut import RUNNING as RUNNING_PART
 from twin.mirror.whatif.cut import WAITING as WAITING_PART
-from twin.mirror.whatif.cut import Choice, cut
+from twin.mirror.whatif.cut import Choice, cut, one
 from twin.models import Connection, Run
 from twin.scenarios import store
 
@@ -162,16 +162,22 @@ def test_jobs_jsonl_states_the_earlier_sizes():
 
 
 @pytest.mark.parametrize(
-    ("second", "state", "gpus"),
-    [(HOUR // 2, RUNNING_PART, 4), (3 * HOUR // 2, WAITING_PART, 1), (5 * HOUR // 2, RUNNING_PART, 1)],
+    ("second", "state", "gpus", "minutes"),
+    [
+        (HOUR // 2, RUNNING_PART, 4, 30 + 60 // 4),
+        (3 * HOUR // 2, WAITING_PART, 1, 60),
+        (5 * HOUR // 2, RUNNING_PART, 1, 30),
+    ],
 )
-def test_a_cut_has_the_size_of_its_moment(second, state, gpus):
+def test_a_cut_has_the_size_of_its_moment_and_the_work_left_at_that_size(second, state, gpus, minutes):
     log = Log()
     for each in POLLS:
         log.apply(each)
     mirror = log.mirror
     (part,) = cut(mirror, at(second) - mirror.epoch_ms, servers_of(mirror), set(), Choice()).parts
-    assert (part.state, part.gpus, part.cpus) == (state, gpus, 4)
+    assert (part.state, part.gpus, part.cpus, part.run_ms) == (state, gpus, 4, minutes * 60_000)
+    like = one(mirror, mirror.jobs[0], 0, Choice())
+    assert (like.gpus, like.run_ms) == (1, 5 * HOUR * 1_000), "an hour with 4 GPUs is 4 hours with 1"
     for by_node, workers in ((False, gpus), (True, 1)):
         (found,) = cut_jobs.job_table([part], 60_000, by_node=by_node).jobs()
         assert found.requested_workers == workers

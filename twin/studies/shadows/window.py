@@ -24,7 +24,7 @@ from twin.mirror.as_values import amounts_of, capacity_of, server_of, sizing
 from twin.mirror.differ import Mirror
 from twin.mirror.history import idle_only
 from twin.mirror.jobs.known import KnownJob
-from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, end_ms, parts_of
+from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, as_long, end_ms, parts_of
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
 from twin.models import Connection, Run
@@ -243,6 +243,7 @@ def _predicted(part: Part, mirror: Mirror, predictor: Predictor, until_ms: int) 
     ran_ms = 0
     for attempt in part.known.attempts:
         end = until_ms if attempt.ended_ms is None else min(until_ms, attempt.ended_ms - mirror.epoch_ms)
-        ran_ms += max(0, end - max(part.arrival_ms, attempt.started_ms - mirror.epoch_ms))
+        own_ms = max(0, end - max(part.arrival_ms, attempt.started_ms - mirror.epoch_ms))
+        ran_ms += as_long(own_ms, part.known, attempt, part.gpus, part.cpus)
     least = ran_ms + MIN_WORK_MS if ran_ms or before_ms else 1
     return part._replace(run_ms=max(least, predicted - before_ms), origin=PREDICTED)
