@@ -197,7 +197,16 @@ test('what a job asks for is a sentence of the fields that it has', () => {
     askedText(fields({ requested_workers: 1, worker: { ...worker, cpu: 0, bandwidth: 0 } })),
     'Asks for 1 worker of 1 GPU.',
   );
+  assert.equal(
+    askedText(fields({ requested_workers: 15, worker: { ...worker, cpu: 0, bandwidth: 0 } }), ['requested_workers']),
+    'Asks for workers of 1 GPU each.',
+    'the scheduler chooses the number',
+  );
   assert.equal(askedText(fields({ worker_type: 2, user: 'ann' })), 'Asks for workers of type 2; user ann.');
+  assert.equal(
+    askedText(fields({ requested_workers: 3, worker, worker_type: 'a' }), ['worker']),
+    'Asks for 3 workers of type a.',
+  );
   assert.equal(askedText(fields({ model: 'lstm' })), 'Model lstm.');
   assert.equal(askedText([]), '');
 });

@@ -189,8 +189,13 @@ export class Drawer {
       this.#ran(story, serverOf),
       this.#ended(story),
       isPriced(first) || NO_ROOM.includes(first?.code) ? this.#counterfactuals(first.seq, decisions.length > 1) : null,
-      fieldsTable(story),
+      fieldsTable(story, this.#inCharge),
     );
+  }
+
+  /** The phase of the time shown. */
+  get #inCharge() {
+    return phaseAt(this.info.phases, this.shownMs());
   }
 
   /** All decisions of the job, while it is shown. */
@@ -223,7 +228,7 @@ export class Drawer {
 
   #asked(story) {
     const known = Number.isFinite(story.arrived_ms);
-    const text = askedText(story.fields ?? []);
+    const text = askedText(story.fields ?? [], this.#inCharge.unused);
     return step('Arrived', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
   }
 

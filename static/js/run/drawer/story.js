@@ -39,16 +39,16 @@ const sinceText = (/** @type {number} */ ms) =>
  * not say.
  *
  * @param {{name: string, value: any}[]} fields
+ * @param {string[]} [unused] names of those that do not matter to the scheduler
  */
-export function askedText(fields) {
-  const of = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+export function askedText(fields, unused = []) {
+  const used = fields.filter(({ name }) => !unused.includes(name));
+  const of = Object.fromEntries(used.map(({ name, value }) => [name, value]));
   const each = of.worker && amountsText(of.worker);
   const count = of.requested_workers;
-  const workers = isNumber(count)
-    ? `${plural(count, 'worker')}${each ? ` of ${each}${count > 1 ? ' each' : ''}` : ''}`
-    : each && `workers of ${each} each`;
-  const typed = of.worker_type === undefined || of.worker_type === null ? '' : `workers of type ${of.worker_type}`;
-  const asks = workers || typed;
+  const typed = of.worker_type === undefined || of.worker_type === null ? '' : `type ${of.worker_type}`;
+  const ofEach = each ? ` of ${each}${count === 1 ? '' : ' each'}` : typed && ` of ${typed}`;
+  const asks = isNumber(count) ? `${plural(count, 'worker')}${ofEach}` : ofEach && `workers${ofEach}`;
   const rest = [
     of.model && `model ${of.model}`,
     of.group && `queue ${of.group}`,
