@@ -4,8 +4,8 @@ import { table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
 import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
 
-/** story: from the API; phase: with the scheduler in charge. */
-export function fieldsTable(story, { title, unused = [] } = {}) {
+/** story: from the API; title: the scheduler in charge; unused: names of fields that do not matter to it. */
+export function fieldsTable(story, { title = '', unused = /** @type {string[]} */ ([]) } = {}) {
   const fields = (story.fields ?? []).filter((field) => field.value !== null);
   const from = ['trace', 'derived', 'drawn', 'measured', 'actual', 'limit', 'assumed', 'predicted']
     .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
