@@ -4,7 +4,7 @@ import { OPEN, SUSPENDED, WORKER } from '../../core/columns/bars.js';
 import { joined } from '../../util/interval-sums.js';
 import { wallOf, wallText } from '../../util/wall-clock.js';
 import { h, wholeDates } from '../../ui/dom.js';
-import { amount, capital, duration, exactClock, number, plural } from '../../util/format.js';
+import { amount, capital, duration, epoch, exactClock, number, plural } from '../../util/format.js';
 
 const AMOUNTS = [
   ['gpu', 'GPU'],
@@ -18,7 +18,8 @@ const HOLDING = [WORKER, SUSPENDED]; // roles of bars in which a job has a place
 const isNumber = Number.isFinite;
 
 /**
- * A moment: by the clock of the run, relative to the arrival of the job, and by the wall clock if the run has one.
+ * A moment: by the clock of the run, relative to the arrival of the job, and by the wall clock if the run has one that
+ * differs.
  *
  * @param {number} ms
  * @param {number | null | undefined} arrived
@@ -27,7 +28,8 @@ const isNumber = Number.isFinite;
 export function moment(ms, arrived, runClock) {
   const wall = wallOf(runClock, ms);
   const after = isNumber(arrived) && ms !== arrived ? sinceText(ms - Number(arrived)) : '';
-  const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
+  const known = epoch() !== null && wall !== null && !new Date(wall).getTimezoneOffset(); // it is in UTC already
+  const words = [after, wall === null || known ? '' : wallText(wall)].filter(Boolean).join('; ');
   return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, wholeDates(` (${words})`)) : null);
 }
 
