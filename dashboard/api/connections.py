@@ -89,7 +89,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "message": message,
             "age_ms": _age_ms(found.seen_at, now),
             "stale_after_ms": found.stale_after_ms,
-            "event_ms": health.get("event_ms"),
+            "event_ms": found.event_ms,
             "polled_ago_ms": _age_ms(health.get("last_look_at"), now),
             "seen_ms": health.get("seen_ms"),
             "clock_offset_ms": health.get("clock_offset_ms"),

@@ -24,7 +24,8 @@ from twin.scenarios import store
 def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | None:
     """The job's fields with their provenance, decisions as sentences, bars, utility and the price of its plan.
 
-    With at_ms as known at that time. None if there is no such job. For a job in groups also `stretches`.
+    With at_ms as known at that time. None if there is no such job. For a job in groups also `stretches`, for one that
+    a live cluster suspended `suspensions`.
     """
     with Newest(run) as state:
         cluster, jobs = store.of_run(run)
@@ -47,6 +48,7 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
             bars = bars[valid_at(bars, then)]
             bars[:, DIED] = NEVER  # their outcome was not known yet
         spent = stretches(state, index, then) if state.groups else None
+        suspended = [[begin, end] for begin, end in state.suspensions.get(index, ()) if begin <= then]
         times = state.jobs.rows[index] if arrived else None
         since = 0 if times is None else int(times[ARRIVED])
         until = None if times is None or times[COMPLETED_AT] < 0 else int(times[COMPLETED_AT])
@@ -69,6 +71,7 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         "bar_fields": BAR_FIELDS,
         "bars": bars.tolist(),
         **({} if spent is None else {"stretches": spent}),
+        **({"suspensions": suspended} if suspended else {}),
     }
 
 

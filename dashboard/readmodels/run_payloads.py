@@ -118,6 +118,7 @@ def _described(one: InCharge, priced: bool) -> dict[str, Any]:
         "model": rules.model.name,
         "quotes": priced if cls is None else cls.quotes,
         "summary": "" if cls is None else cls.summary,
+        "unused": [] if cls is None else cls.unused(),
         **({"unavailable": rules.missing} if rules.missing else {}),
     }
 

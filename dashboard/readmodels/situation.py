@@ -23,9 +23,11 @@ def situation(run: Run, alerts: QuerySet[Alert]) -> dict[str, Any]:
     alerts: those that the user sees; elsewhere has the open ones of other live clusters.
     began_at: time at which the log of a live cluster begins, by the clock of the cluster, also of a cut of it;
     null for other runs.
-    following: {state, message} of the cluster that the run mirrors now; null for other runs.
+    following: {state, message, event_ms} of the cluster that the run mirrors now; null for other runs.
     """
     found = condition_of(run)
-    following = None if found is None else {"state": found.state, "message": found.message}
+    following = None
+    if found is not None:
+        following = {"state": found.state, "message": found.message, "event_ms": found.event_ms}
     points = {"attention": attention(run), "elsewhere": elsewhere(run, alerts)}
     return of_run(run).shown | points | {"began_at": run.began_at, "following": following}

@@ -82,6 +82,7 @@ class AOnline(BaseScheduler):
         "cloud; faster chunks preempt slower ones."
     )
     needs = typed.PARTS
+    uses = ("worker_type",)
     final = True
     Parameters = AOnlineParameters
 

@@ -70,6 +70,7 @@ class BatchSche(BaseScheduler):
     )
     summary = "Schedules jobs in batches, each job at the lowest cost, mostly in the cloud; no preemption."
     needs = typed.PARTS
+    uses = ("requested_workers", "worker_type")
     keeps_plans = True
     Parameters = BatchParameters
 

@@ -103,6 +103,7 @@ class Gavel(GroupedScheduler):
         "Computes for each job a share of time on each type of machine, by a linear program over its throughput there, "
         "and assigns machines in rounds so that each job receives its shares."
     )
+    uses = ("requested_workers", "worker")
     Parameters = GavelParameters
     spill = False
     balanced = True

@@ -103,6 +103,7 @@ class Themis(ReallocatingScheduler):
         "Auctions free workers for short leases among the jobs that are furthest behind what they would reach with an "
         "equal share of the cluster."
     )
+    uses = ("requested_workers",)
     Parameters = ThemisParameters
     reasons = {
         "themis.won": _won,

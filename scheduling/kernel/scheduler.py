@@ -15,6 +15,8 @@ from scheduling.model.bars import Placement
 from scheduling.model.decision import NOTHING, Decision, Reason
 from scheduling.model.values import Cluster, Job
 
+REQUEST = ("requested_workers", "worker", "worker_type")  # fields of Job with what the job asks for
+
 
 class BaseScheduler:
     """The protocol, with hooks that do nothing: a scheduler writes only those it needs.
@@ -30,6 +32,7 @@ class BaseScheduler:
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
     # sets of fields of Job, one of which a job must have as a whole; the others follow from it
     alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    uses: ClassVar[tuple[str, ...]] = ()  # further fields of REQUEST that it uses where a job has them
     # reasons of its own: {NAME.CODE: sentence from the numbers}
     reasons: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}
     model: ClassVar[ExecutionModel]  # the rules by which its jobs hold servers
@@ -46,6 +49,11 @@ class BaseScheduler:
     def __init__(self, parameters: Any = None) -> None:
         self.parameters = parameters if parameters is not None else self.Parameters()
         self.deadline = Deadline()
+
+    @classmethod
+    def unused(cls) -> tuple[str, ...]:
+        """Fields of REQUEST that do not matter to it."""
+        return tuple(name for name in REQUEST if name not in (*cls.needs, *cls.uses))
 
     def seen(self, cluster: Cluster) -> Cluster:
         """Cluster as the scheduler uses it: it may give servers fewer roles than they could take."""

@@ -13,6 +13,7 @@ class ObservedScheduler(BaseScheduler):
     paper = "the cluster's own scheduler"
     summary = "What a real cluster did, mirrored by a connector. It cannot be simulated."
     model = OBSERVED
+    uses = ("requested_workers", "worker")
 
     def check(self, cluster: Cluster) -> None:
         raise ModelError(f"scheduler {self.name}: records a real cluster and cannot be simulated; choose another one")

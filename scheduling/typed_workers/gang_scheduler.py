@@ -37,6 +37,7 @@ class TypedGangScheduler(BaseScheduler):
 
     model = TypedWorkers(fixed=True)
     needs = workers.PARTS
+    uses = ("requested_workers", "worker_type")
     keeps_plans = believes = True
 
     @abstractmethod

@@ -279,7 +279,8 @@ class _Player:
             self.problems.append(f"{at}: server {server} of {len(self.names):,}")
             return
         begins, ends = ({interval[side] for interval in self.cluster["servers"][server]["away"]} for side in (0, 1))
-        if at_ms not in (begins if away else ends):
+        added = (at_ms, NOTHING) in self.outcome.was.get(server, ())  # it was not there until now
+        if at_ms not in (begins if away else ends) and (away or not added):
             change = "leaves" if away else "returns"
             self.problems.append(f"{at}: server {self.names[server]} {change} at {at_ms} ms, but not in cluster.json")
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from scheduling.reporting.metrics import summarize
+from twin.analysis.comparability import NOT_RECORDED
 from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.mirror import stored
@@ -22,7 +23,6 @@ log = logging.getLogger(__name__)
 TASK, QUEUE = "measure_mirror", "io"
 MAX_S = 300.0  # of one run
 ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
-NOT_RECORDED = ("admitted", "preemptions")  # metrics that a real cluster does not have
 
 
 class Requests(TaskRequests):

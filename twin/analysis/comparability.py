@@ -16,6 +16,9 @@ from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run, Trace
 from twin.scenarios import phase_rules, store
 
+# metrics that a live cluster does not have: it admits nothing, it reports no preemptions, and it has queued again a job
+# that stopped
+NOT_RECORDED = ("admitted", "suspensions", "preemptions")
 BY_TRAINING = {training: model for model in phase_rules.MODELS for training in model.trainings}
 Models = tuple[str, ...]
 REAL: Models = tuple(training for training, model in BY_TRAINING.items() if model.records)  # of a real cluster

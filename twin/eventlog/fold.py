@@ -30,6 +30,7 @@ NEVER = -1
 # kind of a decision with the reason why a job of a real cluster still waits; the job is undecided
 WAITS = "waits"
 SUSPENDED = "suspended"  # kind of a decision of a real cluster: the job keeps what it holds, so that its bars go on
+REQUEUED = "requeued"  # kind of a decision of a real cluster: the job has run, and waits again
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
 VERDICTS = ("admitted", "started", "resumed", "preempted", "paused", "rejected", "unfinished")  # kinds of decisions
 VERDICT = {name: i for i, name in enumerate(VERDICTS)}
@@ -101,6 +102,8 @@ class RunState:
         self.reservations: list[list[Any]] = []
         # job of a real cluster that keeps what it holds -> [[from_ms, until_ms]]; -1 = until further notice
         self.suspensions: dict[int, list[list[int]]] = {}
+        # job of a real cluster that has run and waits again -> the same; of a job without bars nothing else says so
+        self.requeues: dict[int, list[list[int]]] = {}
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
         # of the slots that `prices` does not list, from the newest edit on
@@ -148,7 +151,8 @@ class RunState:
             self.decided.add(1)[0] = seq, at_ms, data["job"], VERDICT.get(data["kind"], OTHER)
             if data["kind"] == "rejected":
                 job[REJECTED_AT] = at_ms
-            self._suspended(at_ms, data["job"], data["kind"] == SUSPENDED)
+            _last(self.suspensions, at_ms, data["job"], data["kind"] == SUSPENDED)
+            _last(self.requeues, at_ms, data["job"], self._waits_again(data["job"], data["kind"]))
             verdict = self.verdicts[data["job"]]
             if job[DECIDED_AT] == NEVER and data["kind"] != WAITS:
                 job[DECIDED_AT] = at_ms
@@ -189,26 +193,26 @@ class RunState:
                 "update the twin, or verify the run"
             )
 
-    def _suspended(self, at_ms: int, job: int, suspended: bool) -> None:
-        """A suspension lasts until the next decision of another kind, where the cluster states no times."""
-        spans = self.suspensions.get(job, [])
-        is_open = bool(spans) and spans[-1][UNTIL] == NEVER
-        if suspended and not is_open:
-            self.suspensions[job] = [*spans, [at_ms, NEVER]]
-        elif is_open and not suspended:
-            spans[-1][UNTIL] = at_ms
+    def _waits_again(self, job: int, kind: str) -> bool:
+        """True if a job that has run waits after a decision."""
+        begun = (self.jobs.data[job, [DECIDED_AT, START_AT]] != NEVER).any()
+        return kind == REQUEUED or (kind == WAITS and bool(begun))
 
     def suspension_rows(self) -> list[list[int]]:
         """[suspension] job, from_ms, until_ms."""
-        return [[job, *span] for job, spans in self.suspensions.items() for span in spans]
+        return _rows(self.suspensions)
+
+    def requeue_rows(self) -> list[list[int]]:
+        """[wait of a requeued job] job, from_ms, until_ms."""
+        return _rows(self.requeues)
 
     def suspended_since(self, at_ms: int) -> dict[int, int]:
         """{job: beginning of its suspension} of those that a real cluster suspends at a moment."""
-        return {
-            job: from_ms
-            for job, from_ms, until_ms in self.suspension_rows()
-            if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms)
-        }
+        return _since(self.suspensions, at_ms)
+
+    def requeued_since(self, at_ms: int) -> dict[int, int]:
+        """{job: beginning of its wait} of those that wait again at a moment, by the decisions of a real cluster."""
+        return _since(self.requeues, at_ms)
 
     def _reserved(self, at_ms: int, data: Any) -> None:
         for row in self.reservations:
@@ -246,6 +250,9 @@ class RunState:
         planned = self.planned.add(len(data["jobs"]))
         for row, (index, start_ms, finish_ms) in enumerate(data["jobs"]):
             self._job(index)[[START_AT, FINISH_AT]] = start_ms, finish_ms
+            verdict = self.verdicts[index]
+            if scope.restates and not len(bars) and verdict is not None and verdict[LATEST_KIND] == WAITS:
+                _last(self.requeues, start_ms, index, True)  # an earlier execution, of which the cluster told only now
             planned[row] = seq, at_ms, index, start_ms, finish_ms, first, len(bars)
 
     def _replace(self, rows: list[int], at_ms: int) -> None:
@@ -305,6 +312,30 @@ class RunState:
                 self.prices[slot] = [column[i * width : (i + 1) * width] for column in columns]
 
 
+def _last(spans_of: dict[int, list[list[int]]], at_ms: int, job: int, holds: bool) -> None:
+    """A state of a job lasts until the next decision by which it no longer holds, where the cluster states no times."""
+    spans = spans_of.get(job, [])
+    is_open = bool(spans) and spans[-1][UNTIL] == NEVER
+    if holds and not is_open:
+        spans_of[job] = [*spans, [at_ms, NEVER]]
+    elif is_open and not holds:
+        spans[-1][UNTIL] = at_ms
+
+
+def _rows(spans_of: dict[int, list[list[int]]]) -> list[list[int]]:
+    """[span] job, from_ms, until_ms."""
+    return [[job, *span] for job, spans in spans_of.items() for span in spans]
+
+
+def _since(spans_of: dict[int, list[list[int]]], at_ms: int) -> dict[int, int]:
+    """{job: beginning of its span} of those that have one at a moment."""
+    return {
+        job: from_ms
+        for job, from_ms, until_ms in _rows(spans_of)
+        if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms)
+    }
+
+
 def workers_of(bars: np.ndarray) -> list[tuple[int, int, int]]:
     """[bar] (role, server, worker) that it is on; in the cloud, which has no workers, the job is the worker."""
     own = np.where(bars[:, SERVER] == CLOUD, bars[:, JOB], bars[:, WORKER_SLOT])
@@ -333,6 +364,8 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         meta["restated"] = True
     if state.suspensions:  # jobs of simulated runs have no bars while they are suspended
         meta["suspensions"] = state.suspension_rows()
+    if state.requeues:
+        meta["requeues"] = state.requeue_rows()
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}
     # ms do not fit 32 bits; float64 is exact and native in the browser
     wide = {"start_ms", "end_ms", "born_ms", "died_ms"}

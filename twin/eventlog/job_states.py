@@ -53,7 +53,8 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
     ran, doing, planned = _work(state, at_ms)
     codes = np.where(planned, PLANNED, QUEUED)
     codes[ran] = QUEUED if state.restated else SUSPENDED
-    codes[ran & happened["finish_ms"]] = RUNNING  # it ends at this instant: the event of its end is still to come
+    ends = happened["finish_ms"] & ~_ended_waiting(state)
+    codes[ran & ends] = RUNNING  # it ends at this instant: the event of its end is still to come
     codes = np.where(doing != ABSENT, doing, codes)
     if state.finished and at_ms >= state.sim_ms:
         codes[:] = UNFINISHED
@@ -96,13 +97,39 @@ def waits_again(state: RunState) -> Spans:
     until = np.full(len(job), OPEN)
     more = np.flatnonzero(job[1:] == job[:-1])
     until[more] = start[more + 1]
+    finish_ms = state.jobs.rows[job, FINISH_AT].astype(np.int64)
+    ends = (finish_ms >= 0) & ~_ended_waiting(state)[job]
+    until = np.where(ends, np.minimum(until, finish_ms), until)
+    stated = _stated_waits(state)
+    job, end, until = (np.concatenate(pair) for pair in zip((job, end, until), stated, strict=True))
     rows = state.jobs.rows[job]
-    for column in (COMPLETED_AT, REJECTED_AT, FINISH_AT):
+    for column in (COMPLETED_AT, REJECTED_AT):
         until = np.where(rows[:, column] >= 0, np.minimum(until, rows[:, column].astype(np.int64)), until)
     if state.finished:
         until = np.minimum(until, state.sim_ms)
     idle = end < until
     return Spans(job[idle], end[idle], until[idle])
+
+
+def _stated_waits(state: RunState) -> Spans:
+    """Waits of requeued jobs without bars, by the decisions of their cluster."""
+    waits = _requeues(state)
+    placed = np.isin(waits.job, state.bars.rows[:, JOB])
+    return Spans(*(column[~placed] for column in waits))
+
+
+def _ended_waiting(state: RunState) -> np.ndarray:
+    """[job] whether it ended while it waited again: what it held ended earlier than itself."""
+    found = np.zeros(state.jobs.length, dtype=bool)
+    waits = _requeues(state)
+    found[waits.job[waits.end_ms > state.jobs.rows[waits.job, FINISH_AT]]] = True
+    return found
+
+
+def _requeues(state: RunState) -> Spans:
+    """Waits of requeued jobs, by the decisions of their cluster; until further notice, they end at OPEN."""
+    waits = Spans(*np.array(state.requeue_rows(), dtype=np.int64).reshape(-1, len(Spans._fields)).T)
+    return waits._replace(end_ms=np.where(waits.end_ms == NEVER, OPEN, waits.end_ms))
 
 
 def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,6 +150,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     start_ms, finish_ms = state.jobs.rows[:, START_AT], state.jobs.rows[:, FINISH_AT]
     unplaced = ~(ran | planned) & (start_ms >= 0) & (start_ms <= at_ms)
     unplaced[bars[:, JOB]] = False  # a job of a real cluster that does not state where it runs has no bars at all
+    unplaced[list(state.requeued_since(at_ms))] = False
     ran |= unplaced
     doing[unplaced & ((finish_ms == NEVER) | (finish_ms > at_ms))] = RUNNING
     grouped: set[int] = set()

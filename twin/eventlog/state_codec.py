@@ -15,7 +15,7 @@ from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 9  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 10  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
@@ -28,7 +28,7 @@ TABLES = {
 REAL = "utility"  # all other fields are integers
 PLAIN = ("last_seq", "sim_ms", "finished", "restated", "started", "groups", "regroupings", "edits", "gaps",
          "reservations", "default_prices", "earlier_prices")  # fmt: skip
-BY_KEY = ("prices", "grouped", "suspensions")  # mappings
+BY_KEY = ("prices", "grouped", "suspensions", "requeues")  # mappings
 UNDECIDED = -1
 
 

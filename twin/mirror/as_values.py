@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from scheduling.model.bars import NONE, Placement, Role
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import Demand, EarlierSize, Job, Server
-from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
+from twin.connectors.facts import HELD, WAITING, Attempt, JobFact, NodeFact, Share
 
 EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
 OPEN = MAX_INT  # end of a bar that has not ended: nobody knows yet when it will
@@ -38,8 +39,14 @@ def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> S
     return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity_of(node), away=away)
 
 
+def sizing(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """The attempt that has the job's size: the last one; none of a job that waits, which counts as what it asks for."""
+    waits = fact.state in (WAITING, HELD) and (fact.gpus or fact.cpus or fact.memory_mb)
+    return () if waits else tuple(attempts[-1:])
+
+
 def amounts_of(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[int, int, int]:
-    """(GPUs, CPUs, memory_mb) that the job held last, or asked for."""
+    """(GPUs, CPUs, memory_mb) that the job held in the last one of these attempts, or asks for."""
     shares = _held_at_once(attempts)
     gpus, cpus = sum(share.gpus for share in shares) or fact.gpus, sum(share.cpus for share in shares) or fact.cpus
     return gpus, cpus, sum(share.memory_mb for share in shares) or fact.memory_mb
@@ -53,7 +60,7 @@ def _held_at_once(attempts: Sequence[Attempt]) -> tuple[Share, ...]:
 
 def job_of(name: str, fact: JobFact, arrival_ms: int, epoch_ms: int) -> Job:
     """A job as it asked for resources, or as it holds them. A worker is a GPU with its part of the rest, or a CPU."""
-    worker, units = _size(fact, fact.attempts)
+    worker, units = _size(fact, sizing(fact, fact.attempts))
     return Job(
         id=name,
         arrival_ms=arrival_ms,
@@ -62,7 +69,7 @@ def job_of(name: str, fact: JobFact, arrival_ms: int, epoch_ms: int) -> Job:
         user=plain_name(fact.user) if fact.user else None,
         group=plain_name(fact.queue) if fact.queue else None,
         limit_ms=fact.limit_ms or None,
-        earlier_sizes=_earlier_sizes(fact, epoch_ms) if len(fact.attempts) > 1 else None,
+        earlier_sizes=_earlier_sizes(fact, epoch_ms),
     )
 
 
@@ -74,15 +81,25 @@ def _size(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[Demand, int]:
 
 
 def _earlier_sizes(fact: JobFact, epoch_ms: int) -> tuple[EarlierSize, ...] | None:
-    """Sizes of the attempts before the last one that had another size than the next; None without any."""
-    attempts = [*(attempt for attempt in fact.attempts[:-1] if attempt.shares), fact.attempts[-1]]
-    sizes = [_size(fact, (attempt,)) for attempt in attempts]
+    """Sizes of the attempts that had another size than what came next, each until its end; None without any."""
+    last = sizing(fact, fact.attempts)
+    earlier = [each for each in fact.attempts[: len(fact.attempts) - len(last)] if each.shares]
+    if not earlier:
+        return None
+    starts = [attempt.started_ms for attempt in (*earlier[1:], *last)]
+    sizes = [*(_size(fact, (attempt,)) for attempt in earlier), _size(fact, last)]
     found = (
-        EarlierSize(then.started_ms - epoch_ms, *size)
-        for then, size, after in zip(attempts[1:], sizes, sizes[1:], strict=False)
-        if size != after and then.started_ms > epoch_ms
+        EarlierSize(until_ms - epoch_ms, *size)
+        for attempt, next_ms, size, after in zip_longest(earlier, starts, sizes[:-1], sizes[1:])
+        if size != after and (until_ms := _over_ms(attempt, next_ms)) > epoch_ms
     )
     return tuple(found) or None
+
+
+def _over_ms(attempt: Attempt, next_ms: int | None) -> int:
+    """End of an attempt, after its start, and at the latest when the next one starts."""
+    ends = [ms for ms in (attempt.ended_ms, next_ms) if ms is not None]
+    return max(attempt.started_ms + 1, min(ends))
 
 
 def span_of(bars: Sequence[Placement], attempts: Sequence[Attempt], epoch_ms: int) -> tuple[int, int]:

@@ -161,9 +161,7 @@ class _Job:
             self._close(gone_ms, LOST, after_ms=self.last_ms)
             before, self.state, self.outcome, self.ended_ms = self.state, ENDED, LOST, gone_ms
             self._suspension(before, gone_ms)
-        attempts = tuple(
-            self._with_amounts(self.attempts[at], at == max(self.attempts)) for at in sorted(self.attempts)
-        )
+        attempts = tuple(self._with_amounts(self.attempts[at]) for at in sorted(self.attempts))
         expected = self.restarts + (self.state in (RUNNING, SUSPENDED))
         return JobFact(
             self.key, self.submitted_ms, self.state, reason=self.reason, message=self.message, outcome=self.outcome,
@@ -171,10 +169,11 @@ class _Job:
             ended_ms=self.ended_ms, suspensions=self._suspensions(), **self.asked,
         )  # fmt: skip
 
-    def _with_amounts(self, attempt: Attempt, last: bool) -> Attempt:
+    def _with_amounts(self, attempt: Attempt) -> Attempt:
         """Attempt with amounts; a single share without them holds what the job asks for, or asked for before."""
         if len(attempt.shares) != 1 or attempt.shares[0] != Share(attempt.shares[0].node):
             return attempt
+        last = attempt.started_ms == max(self.attempts) and attempt.ended_ms in (None, self.ended_ms)
         asked = self.asked if last else self.asked | self.asked_then.get(attempt.started_ms, {})
         amounts = {name: asked[name] for name in ("gpus", "cpus", "memory_mb") if name in asked}
         return replace(attempt, shares=(Share(attempt.shares[0].node, **amounts),))

@@ -117,7 +117,7 @@ SHAPES: dict[str, Shape] = {
             nullable(MOMENT), "When the log of a live cluster begins, of which a cut has the times; null for other runs"
         ),
         "following": noted(
-            nullable({"state": one_of(*CONDITIONS), "message": STRING}),
+            nullable({"state": one_of(*CONDITIONS), "message": STRING, "event_ms": nullable(INTEGER)}),
             "Condition of the cluster that the run mirrors now; null for other runs",
         ),
     },

@@ -39,6 +39,7 @@ SCHEDULER = {
     "model": STRING,
     "quotes": BOOLEAN,
     "summary": STRING,
+    "unused": noted([STRING], "Fields of jobs with what they ask for that do not matter to the scheduler"),
     "unavailable?": noted(STRING, "Why the scheduler cannot be used any more; the log states the rest"),
 }
 CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Index into words for each job, or -1")})
@@ -243,7 +244,7 @@ SHAPES: dict[str, Shape] = {
         decisions=[DECISION],
         bar_fields=[STRING],
         bars=[[INTEGER]],
-        **{"stretches?": [SPENT]},
+        **{"stretches?": [SPENT], "suspensions?": noted([[INTEGER]], "[from_ms, until_ms]; -1: until further notice")},
     ),
     "RunEvents": {
         "last_seq": INTEGER,

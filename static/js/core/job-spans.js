@@ -86,14 +86,9 @@ class Spans {
     /** @type {Map<number, Span[]>} */
     this.found = new Map();
     this.grouped = groupSpans(store.groups, p);
-    /** @type {Map<number, import('./suspensions.js').Suspension[]>} */
     this.suspensions = new Map();
-    for (const row of store.suspensions.begun(p)) {
-      const [job] = row;
-      const own = this.suspensions.get(job);
-      if (own) own.push(row);
-      else this.suspensions.set(job, [row]);
-    }
+    this.suspensions = byJob(store.suspensions.begun(p));
+    this.requeues = byJob(store.requeues.begun(p));
   }
 
   /** @param {number} job */
@@ -139,7 +134,7 @@ class Spans {
   }
 
   /**
-   * The span of a job of a real cluster that does not state where it runs.
+   * The spans of a job of a real cluster that does not state where it runs.
    *
    * @param {number} job
    * @returns {Span[]}
@@ -147,7 +142,9 @@ class Spans {
   #unplaced(job) {
     const [begin, finish] = [this.jobs.start_ms[job], this.jobs.finish_ms[job]];
     if (begin === NEVER || begin > this.p) return [];
-    return [{ begin, until: finish === NEVER || finish > this.p ? Infinity : finish, state: 'running' }];
+    const until = finish === NEVER || finish > this.p ? Infinity : finish;
+    const waits = (this.requeues.get(job) ?? []).map(([, from, to]) => /** @type {[number, number]} */ ([from, to]));
+    return without([[begin, until]], waits).map(([from, to]) => ({ begin: from, until: to, state: 'running' }));
   }
 
   /**
@@ -168,6 +165,43 @@ class Spans {
     }
     return falling ? rows.reverse() : rows.sort((a, b) => start[a] - start[b]);
   }
+}
+
+/**
+ * job -> its spans.
+ *
+ * @param {import('./stated-spans.js').StatedSpan[]} rows
+ */
+function byJob(rows) {
+  /** @type {Map<number, import('./stated-spans.js').StatedSpan[]>} */
+  const found = new Map();
+  for (const row of rows) {
+    const [job] = row;
+    const own = found.get(job);
+    if (own) own.push(row);
+    else found.set(job, [row]);
+  }
+  return found;
+}
+
+/**
+ * What remains of spans outside of others.
+ *
+ * @param {[number, number][]} spans
+ * @param {[number, number][]} others
+ * @returns {[number, number][]}
+ */
+function without(spans, others) {
+  return others.reduce(
+    (rest, [from, until]) =>
+      rest.flatMap(([begin, end]) =>
+        /** @type {[number, number][]} */ ([
+          [begin, Math.min(end, from)],
+          [Math.max(begin, until), end],
+        ]).filter(([start, stop]) => start < stop),
+      ),
+    spans,
+  );
 }
 
 /**

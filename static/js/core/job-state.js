@@ -80,11 +80,20 @@ export function jobStates(store, p) {
     else if (over) codes[job] = UNFINISHED;
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
     else if (ran[job])
-      codes[job] = by(jobs.finish_ms[job]) ? RUNNING : between; // its completion follows in the log
+      codes[job] = by(jobs.finish_ms[job]) && !endedWaiting(store, job, p) ? RUNNING : between; // its completion follows
     else codes[job] = planned[job] ? PLANNED : QUEUED;
   }
   return codes;
 }
+
+/**
+ * Whether a job of a real cluster ended while it waited again: what it held ended earlier than itself.
+ *
+ * @param {Store} store
+ * @param {number} job
+ * @param {number} p
+ */
+const endedWaiting = ({ jobs, requeues }, job, p) => requeues.endOf(job, p) > jobs.finish_ms[job];
 
 /**
  * Time at which a job was rejected, also long after its first decision; null: not by time p.
@@ -105,7 +114,7 @@ export function rejectionBy({ rejected_ms }, job, p) {
  * @param {Store} store
  * @param {number} p
  */
-function work({ jobs, bars, groups, suspensions }, p) {
+function work({ jobs, bars, groups, suspensions, requeues }, p) {
   const ran = new Uint8Array(jobs.length);
   const planned = new Uint8Array(jobs.length);
   const doing = new Uint8Array(jobs.length).fill(ABSENT);
@@ -118,6 +127,7 @@ function work({ jobs, bars, groups, suspensions }, p) {
     (begun ? ran : planned)[bars.job[bar]] = 1;
     if (begun && bars.end_ms[bar] > p) doing[bars.job[bar]] = state;
   }
+  for (const [job, , until] of requeues.begun(p)) if (until > p) placed[job] = 1; // it waits
   for (let job = 0; job < jobs.length; job++) {
     const start = jobs.start_ms[job];
     if (placed[job] || start === NEVER || start > p) continue;
@@ -180,7 +190,8 @@ export function jobCounts(store, p, from, width, bins) {
       add(state, Math.max(begin, reached), Math.min(until, end));
       reached = Math.max(reached, Math.min(until, end));
     }
-    add(by(jobs.finish_ms[job]) < Infinity ? 'running' : between, reached, end); // its completion follows
+    const ends = by(jobs.finish_ms[job]) < Infinity && !endedWaiting(store, job, p);
+    add(ends ? 'running' : between, reached, end); // its completion follows
   }
   for (const sum of Object.values(sums)) {
     meanUpTo(settle(sum, bins), bins, from, width, p);

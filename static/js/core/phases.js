@@ -2,7 +2,7 @@
 
 import { runTime } from '../util/wall-clock.js';
 
-/** @typedef {{from_ms: number, title: string, model: string}} Phase */
+/** @typedef {{from_ms: number, title: string, model: string, unused?: string[]}} Phase */
 
 /**
  * The phase at a time.

@@ -27,8 +27,9 @@ import { rulesOf } from '../util/run-modes.js';
  * @property {boolean} worth whether some job has a utility
  * @property {object} [notes] of a cut of a real cluster: what it assumes
  * @property {{key: string, title: string, format: string}[]} job_columns of the table of jobs
- * @property {{from_ms: number, model: string, title: string, quotes: boolean, summary: string}[]} phases in order, with
- *   their schedulers
+ * @property {{
+ *   from_ms: number, model: string, title: string, quotes: boolean, summary: string, unused?: string[],
+ * }[]} phases in order, with their schedulers
  * @property {Record<string, {title: string, text: string}>} covers by key, the phases of metrics that do not cover the
  *   whole run
  */

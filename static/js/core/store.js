@@ -7,11 +7,15 @@ import { withPrefix } from './columns/column-codec.js';
 import { eachEvent } from './columns/frames.js';
 import { PlannedBars } from './columns/planned-bars.js';
 import { priceSource } from './slot-prices.js';
-import { Suspensions } from './suspensions.js';
+import { StatedSpans } from './stated-spans.js';
 
 const UNTIL = 1; // column of an interval of a group
+const LATEST_KIND = 1; // column of a verdict
 const REPLACED = 2; // column of a reservation: replacedMs
-const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster waits
+// kinds of decisions of a real cluster
+const WAITS = 'waits'; // with the reason why the job waits
+const SUSPENDED = 'suspended';
+const REQUEUED = 'requeued';
 
 /** @typedef {import('./columns/frames.js').Plan} Plan */
 /** @typedef {import('./columns/frames.js').FrameColumns} FrameColumns */
@@ -88,7 +92,8 @@ export class Store {
     /** @type {Map<number, number>} */
     this.grouped = new Map(); // group -> its index in groups, while it has jobs
     this.samples = new Samples(); // of the use of servers
-    this.suspensions = new Suspensions(); // of jobs of a real cluster
+    this.suspensions = new StatedSpans(); // of jobs of a real cluster
+    this.requeues = new StatedSpans(); // waits of such jobs after they have run; of one without bars nothing else says so
     /** @type {Set<string>} */
     this.unknownKinds = new Set(); // of events that are not folded here
   }
@@ -130,6 +135,7 @@ export class Store {
     this.jobs.load(withPrefix(columns, 'jobs_'));
     this.planned.load(withPrefix(columns, 'bars_'));
     this.suspensions.load(meta.suspensions ?? []);
+    this.requeues.load(meta.requeues ?? []);
     this.samples.load(withPrefix(columns, 'samples_'), withPrefix(columns, 'use_'));
     this.horizonMs = this.simMs;
     this.#reaches(this.planned.lastEnd(true));
@@ -243,7 +249,10 @@ export class Store {
   #decided(atMs, data) {
     const job = this.#job(data.job);
     const [firstKind] = this.verdicts[job] ?? [data.kind];
-    this.suspensions.decided(atMs, job, data.kind);
+    const { decided_ms: decided, start_ms: start } = this.jobs;
+    const begun = decided[job] !== NEVER || start[job] !== NEVER;
+    this.suspensions.decided(atMs, job, data.kind === SUSPENDED);
+    this.requeues.decided(atMs, job, data.kind === REQUEUED || (data.kind === WAITS && begun));
     if (data.kind === 'rejected') this.jobs.rejected_ms[job] = atMs;
     if (this.jobs.decided_ms[job] === NEVER && data.kind !== WAITS) this.jobs.decided_ms[job] = atMs;
     this.verdicts[job] = [firstKind, data.kind, data.code];
@@ -261,6 +270,9 @@ export class Store {
       const job = this.#job(columns.jobs_job[i]);
       this.jobs.start_ms[job] = columns.jobs_start_ms[i];
       this.jobs.finish_ms[job] = columns.jobs_finish_ms[i];
+      const unplaced = plan.restates && plan.bars[0] === plan.bars[1];
+      if (unplaced && this.verdicts[job]?.[LATEST_KIND] === WAITS)
+        this.requeues.decided(this.jobs.start_ms[job], job, true); // the cluster told only now of an earlier execution
     }
   }
 

@@ -4,7 +4,7 @@ import { BEGUN } from '../core/active-runs.js';
 import { get } from '../core/api.js';
 import { metricTable } from '../core/metric-table.js';
 import { rulesOf } from '../util/run-modes.js';
-import { stateText } from '../live/condition.js';
+import { eventText, stateText } from '../live/condition.js';
 import { inCharge } from '../core/phases.js';
 import { DataTable } from '../ui/data-table.js';
 import { $, fill, h, setText } from '../ui/dom.js';
@@ -39,6 +39,15 @@ export function presentOf(runs, chosen) {
 
 /** Number of the run that the user of this browser has chosen; 0 without one. */
 export const chosenRun = () => Number(localStorage.getItem(CHOSEN));
+
+/**
+ * 'last poll at 14:20:05 UTC' of a live cluster, the time of its last event if it posts events; 'at 14:20:05' of other
+ * runs. at: the moment shown.
+ */
+export function momentText(following, at, nowMs = Date.now()) {
+  if (!following || following.state === 'starting') return `at ${at}`;
+  return Number.isFinite(following.event_ms) ? eventText(following, nowMs) : `last poll at ${at}`;
+}
 
 export class Present {
   /** section: the element of templates/_present.html. */
@@ -121,7 +130,7 @@ export class Present {
     state.dataset.state = following?.state ?? status;
     setText(state, following ? stateText(following.state) : status);
     setText($('#present-scheduler', this.section), inCharge(schedulers, this.run.began_at));
-    setText($('#present-clock', this.section), `at ${runTime(this.found?.sim_ms ?? at, this.run.began_at)}`);
+    setText($('#present-clock', this.section), momentText(following, this.#at(this.found?.sim_ms ?? at)));
     const said = $('#present-following', this.section);
     said.hidden = !following?.message;
     setText(said, sentence(following?.message));

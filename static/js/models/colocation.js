@@ -9,6 +9,7 @@ import { SiteUse } from '../gantt/layers/colocation/site-use.js';
 import { number, percent, plural } from '../util/format.js';
 import { staysOn } from './group-stays.js';
 import { phaseAt } from '../core/phases.js';
+import { slotted } from './slotted.js';
 
 const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'count', 'worker_slot'];
 
@@ -16,6 +17,7 @@ export const colocation = {
   name: 'colocation',
   states: JOB_STATES,
   otherStates: {},
+  stops: slotted.stops,
   inUse: () => 'Use',
   tiles: () => [
     ['used-cpu', 'groups.cpu_utilization'],

@@ -19,6 +19,8 @@ export const observed = {
   ...slotted,
   name: 'observed',
   otherStates: { completed: ENDED },
+  // it holds its place while it is suspended
+  stops: ({ suspensions }, { pauses }) => ({ suspended: suspensions?.length ?? 0, requeued: pauses }),
   inUse: (metrics, store) => (store.samples.use.length ? 'Allocation and use' : 'Allocation'),
   shares,
   utilization: observedCurves,

@@ -13,6 +13,7 @@ export const slotted = {
   name: 'slotted',
   states: SHARED_STATES,
   otherStates: {},
+  stops: (_story, { pauses }) => ({ suspended: pauses }),
   inUse: () => 'Allocation',
   tiles: ({ limits }) =>
     Object.keys(TILES)

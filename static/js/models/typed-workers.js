@@ -7,11 +7,13 @@ import { SuspensionLines, SuspensionMarks } from '../gantt/layers/suspensions.js
 import { Uploads } from '../gantt/layers/uploads.js';
 import { workerSteps, largest } from '../util/capacity.js';
 import { slotMeasures } from '../core/held-shares.js';
+import { slotted } from './slotted.js';
 
 export const typedWorkers = {
   name: 'typed_workers',
   states: SHARED_STATES,
   otherStates: {},
+  stops: slotted.stops,
   inUse: (metrics) => metrics.get('lanes.mean_busy').title,
   tiles: () => [['busy', 'lanes.mean_busy']],
   shares,

@@ -10,7 +10,7 @@ import { openBelow } from '../ui/popover.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../core/phases.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
-import { clock, plural } from '../util/format.js';
+import { clock, countFrom, plural } from '../util/format.js';
 import { datedClock } from '../util/wall-clock.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
@@ -107,6 +107,7 @@ main().catch((error) => {
 
 async function main() {
   const [info, metrics] = await part.need(() => Promise.all([runInfo(runId), metricTable()]));
+  countFrom(info.run.began_at);
   const paintSubtitle = () =>
     setText(
       $('#subtitle'),

@@ -4,6 +4,7 @@
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText, showPanels } from '../ui/dom.js';
+import { countFrom } from '../util/format.js';
 import { outagesAt, stepsAt, withoutOutages } from '../util/capacity.js';
 import { Later, atMost } from '../util/throttle.js';
 import { modelsOf } from '../models/index.js';
@@ -57,6 +58,7 @@ main().catch(fail);
 async function main() {
   const info = await part.need(() => runInfo(runId));
   transport.beganAt = info.run.began_at;
+  countFrom(info.run.began_at);
   const self = info.cluster.servers[server];
   const models = modelsOf(info);
   const own = models.reduce((bars, model) => model.barsOn(bars, server, store), ownBars(store, server));

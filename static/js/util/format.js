@@ -44,13 +44,45 @@ const STEPS = [
   1000 * DAY,
 ];
 
+/** @type {number | null} */
+let epochMs = null; // Unix ms at which the times of the run of the page begin; null of a run without such a moment
+
+/**
+ * Sets the moment of the real world from which the times of the run of this page count, such as a live cluster's: its
+ * times are then written in UTC.
+ *
+ * @param {string | null | undefined} beganAt ISO text; none of any other run
+ */
+export function countFrom(beganAt) {
+  epochMs = beganAt ? Date.parse(beganAt) : null;
+}
+
+/** Unix ms at which the times of the run of this page begin; null of a run without such a moment. */
+export const epoch = () => epochMs;
+
+/**
+ * A point in the time of the run of this page, in ms of its log: as elapsed() writes it; or in UTC, with the date where
+ * it is not today's, and named so where it is exact.
+ *
+ * @param {number | null | undefined} ms
+ * @param {number} stepMs ms between two such points: how much is written
+ * @param {number} nowMs wall clock
+ */
+export function clock(ms, stepMs = SECOND, nowMs = Date.now()) {
+  if (epochMs === null || !isNumber(ms)) return elapsed(ms, stepMs);
+  const iso = new Date(epochMs + Math.round(ms)).toISOString();
+  const date = iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? '' : `${iso.slice(5, 10)} `;
+  const end = stepMs < SECOND ? 23 : stepMs < MINUTE ? 19 : 16;
+  return `${date}${iso.slice(11, end)}${stepMs <= SECOND ? ' UTC' : ''}`;
+}
+
 /**
  * A point in simulated time, ms since the scenario's start: '2d 03:15', '03:15:20', '00:00:01.250'.
  *
  * @param {number | null | undefined} ms
  * @param {number} stepMs ms between two such points: how much is written
  */
-export function clock(ms, stepMs = SECOND) {
+export function elapsed(ms, stepMs = SECOND) {
   if (!isNumber(ms)) return '–';
   const sign = ms < 0 ? '−' : '';
   let rest = Math.abs(Math.round(ms));
@@ -285,7 +317,8 @@ export function timeTicks(from, to, wanted) {
   const rough = (to - from) / Math.max(1, wanted);
   const step = timeStep(rough);
   const ticks = [];
-  for (let t = Math.ceil(from / step) * step; t <= to && ticks.length < 200; t += step) ticks.push(t);
+  const ahead = (epochMs ?? 0) % step; // ticks at round times of the clock
+  for (let t = Math.ceil((from + ahead) / step) * step - ahead; t <= to && ticks.length < 200; t += step) ticks.push(t);
   return { step, ticks };
 }
 

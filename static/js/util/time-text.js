@@ -1,7 +1,7 @@
 // Times and durations of the simulation as users type them: '2d 03:15', '03:15:20', '3h 58m', '90 min', '1.5 h', '250
 // ms'.
 
-import { clock } from './format.js';
+import { elapsed, epoch } from './format.js';
 
 /** @type {Record<string, number>} */
 const UNITS = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -17,6 +17,28 @@ export function parseTime(text) {
   const ms = parsed(text);
   return ms === null || ms > MAX_MS ? null : ms;
 }
+
+/**
+ * A time of the run of this page, in ms of its log: where its times count from a moment of the real world, a time in UTC
+ * ('14:20', '11-30 14:20', '2026-11-30 14:20:05'), at the latest at endMs; else as parseTime reads it. null likewise.
+ *
+ * @param {string} text
+ * @param {number} endMs of the run
+ */
+export function parsePoint(text, endMs) {
+  const from = epoch();
+  const parts = /^(?:(?:(\d{4})-)?(\d{2}-\d{2}) +)?(\d{1,2}:\d{2}(?::\d{2})?)(?: *utc)?$/i.exec(text.trim());
+  if (from === null || !parts) return parseTime(text);
+  const [, year, day, time] = parts;
+  const last = new Date(from + endMs).toISOString();
+  const date = `${year ?? last.slice(0, 4)}-${day ?? last.slice(5, 10)}`;
+  const ms = Date.parse(`${date}T${time.padStart(time.length + (time.indexOf(':') < 2 ? 1 : 0), '0')}Z`) - from;
+  if (!Number.isFinite(ms)) return null;
+  return Math.max(0, day === undefined && ms > endMs ? ms - UNITS.d : ms);
+}
+
+/** Examples of what parsePoint reads. */
+export const pointExample = () => (epoch() === null ? EXAMPLE : 'for example 14:20 or 11-30 14:20, in UTC');
 
 /**
  * The reason for which parseTime refuses the text, as a sentence.
@@ -67,5 +89,5 @@ export function timeText(ms) {
  * @param {number} ms
  */
 export function momentText(ms) {
-  return clock(ms, ms % 1000 ? 1 : 1000);
+  return elapsed(ms, ms % 1000 ? 1 : 1000);
 }

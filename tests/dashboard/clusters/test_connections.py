@@ -375,9 +375,10 @@ def test_the_situation_of_a_mirrored_run_states_the_condition_of_its_cluster(vie
     def shown() -> dict | None:
         return viewer.get(f"/api/runs/{lab.run_id}/situation/").json()["following"]
 
-    assert shown() == {"state": "following", "message": ""}
+    assert shown() == {"state": "following", "message": "", "event_ms": None}
     connections.pause(lab)
-    assert shown() == {"state": "paused", "message": "Following is paused; this time is recorded as a gap."}
+    message = "Following is paused; this time is recorded as a gap."
+    assert shown() == {"state": "paused", "message": message, "event_ms": None}
     run = lab.run_id
     connections.remove(lab)
     assert viewer.get(f"/api/runs/{run}/situation/").json()["following"] is None

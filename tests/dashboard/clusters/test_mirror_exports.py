@@ -53,7 +53,7 @@ def test_perfetto_summary_and_groups(operator):
     metrics = summary["metrics"]
     assert (metrics["jobs"], metrics["completed"], metrics["rejected"]) == (4, 1, 0)
     assert metrics["mean_jct_ms"] == 1_500_000
-    assert {"admitted", "preemptions", "total_utility"}.isdisjoint(metrics)
+    assert {"admitted", "suspensions", "preemptions", "total_utility"}.isdisjoint(metrics)
     answer = operator.get(f"/api/runs/{run.pk}/groups.csv")
     assert answer.status_code == 404
     assert "only runs whose scheduler co-locates jobs" in answer.json()["detail"]

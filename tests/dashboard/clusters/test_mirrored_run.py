@@ -112,7 +112,7 @@ def test_a_fork_of_a_mirrored_run_by_the_api(operator):
         began = datetime.fromisoformat(found(operator.get(path).json())["began_at"])
         assert began == datetime.fromisoformat(mirrored["began_at"]), path
     for page in (f"/runs/{cut}/", f"/runs/{cut}/servers/0/", f"/runs/{run}/"):
-        since = "times counted from " + f"{began:%Y-%m-%d %H:%M:%S} UTC"
+        since = "log from " + f"{began:%Y-%m-%d %H:%M:%S} UTC"
         assert since in " ".join(operator.get(page).content.decode().split()), page
     trace = operator.get(f"/api/traces/{made['scenario']['trace']}/").json()
     assert trace["report"]["notes"][-2] == "Durations: assumed for 2 jobs (2m)."

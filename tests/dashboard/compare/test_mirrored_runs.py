@@ -38,7 +38,7 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     assert "different clusters" not in notes
     assert answer["shared"] == {"jobs": 4, "of": [4, 4], "same_trace": True}
     rows = {row["key"]: [value["value"] for value in row["values"]] for row in answer["metrics"]}
-    unknown = ("total_utility", "certificate_ratio", "admitted", "preemptions", "decision_p95_ms")
+    unknown = ("total_utility", "certificate_ratio", "admitted", "suspensions", "preemptions", "decision_p95_ms")
     for key in (*unknown, "lanes.mean_slowdown"):
         assert rows[key][0] is None, key
     assert rows["jobs"] == [4, 4]

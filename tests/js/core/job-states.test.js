@@ -66,15 +66,15 @@ for (const { at_ms: at, states } of pinned.moments) {
 }
 
 test('a job that its cluster requeues waits again', () => {
-  const { events, moments } = pinned.cluster;
-  for (const { at_ms: at, states } of moments)
-    for (const until of [Infinity, at]) {
-      const store = new Store();
-      store.feed(frame(events.filter(([, when]) => when <= until)));
-      assert.deepEqual(words(store, at).slice(0, states.length), states, `at ${at}`);
-      const sums = Object.entries(jobCounts(store, at, at, 1, 1)).map(([name, sum]) => [name, sum[0]]);
-      assert.deepEqual(Object.fromEntries(sums), tally(states), `at ${at}`);
-    }
+  for (const { events, moments } of [pinned.cluster, pinned.requeued])
+    for (const { at_ms: at, states } of moments)
+      for (const until of [Infinity, at]) {
+        const store = new Store();
+        store.feed(frame(events.filter(([, when]) => when <= until)));
+        assert.deepEqual(words(store, at).slice(0, states.length), states, `at ${at}`);
+        const sums = Object.entries(jobCounts(store, at, at, 1, 1)).map(([name, sum]) => [name, sum[0]]);
+        assert.deepEqual(Object.fromEntries(sums), tally(states), `at ${at}`);
+      }
 });
 
 test('over any time every job that has arrived is in one state', () => {
@@ -153,7 +153,7 @@ test('a job that its cluster suspends is suspended although its bar goes on', ()
     [0, 100, 200],
     [0, 300, -1],
   ]);
-  loaded.suspensions.decided(400, 0, 'ended');
+  loaded.suspensions.decided(400, 0, false);
   assert.deepEqual(loaded.suspensions.rows, whole.suspensions.rows);
   for (const [at, state] of Object.entries({ 50: 'running', 100: 'suspended', 200: 'running', 300: 'suspended' })) {
     const early = new Store();

@@ -60,6 +60,7 @@ function plain(store) {
     gaps: store.gaps,
     reservations: store.reservations,
     suspensions: store.suspensions.rows,
+    requeues: store.requeues.rows,
     horizon: store.horizonMs,
   };
 }
@@ -89,6 +90,7 @@ function asSnapshot(store) {
     gaps: store.gaps,
     reservations: store.reservations,
     suspensions: store.suspensions.rows,
+    requeues: store.requeues.rows,
     prices,
   };
   return { meta, columns };
@@ -169,6 +171,7 @@ test('a snapshot at any event of the golden log, and the events after it, give t
       gaps: structuredClone(early.gaps),
       reservations: structuredClone(early.reservations),
       suspensions: early.suspensions.rows,
+      requeues: early.requeues.rows,
       prices: [...early.prices].map(([slot, sides]) => [slot, ...sides]),
     };
     const store = new Store();

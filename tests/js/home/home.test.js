@@ -10,7 +10,7 @@ import { cardMetrics, lineOf } from '../../../static/js/home/run-cards.js';
 import { attentionItems } from '../../../static/js/home/attention.js';
 import { MEANING } from '../../../static/js/core/job-state.js';
 import { presentMetrics } from '../../../static/js/home/metrics.js';
-import { presentOf } from '../../../static/js/home/present.js';
+import { momentText, presentOf } from '../../../static/js/home/present.js';
 import { SCARCEST, colouredBy, layout, serverLines } from '../../../static/js/charts/servers/server-map.js';
 
 const LOAD = {
@@ -63,6 +63,18 @@ const FOUND = {
   utility: null,
   certificate: {},
 };
+
+test('the moment of a live cluster is that of its last poll, or of the last event that it has posted', () => {
+  const polled = { state: 'following', message: '', event_ms: null };
+  assert.equal(momentText(null, '02:00:00'), 'at 02:00:00');
+  assert.equal(momentText(polled, '14:20:05 UTC'), 'last poll at 14:20:05 UTC');
+  assert.equal(momentText({ ...polled, state: 'starting' }, '14:20:05 UTC'), 'at 14:20:05 UTC');
+  const event = Date.UTC(2026, 10, 30, 21, 28, 28);
+  assert.equal(
+    momentText({ ...polled, event_ms: event }, '21:31:00 UTC', event + 193_000),
+    'last event at 2026-11-30 21:28:28 UTC, 3m 13s ago',
+  );
+});
 
 test('the present is the chosen run, else a live cluster, else an active run, else the newest', () => {
   const runs = [

@@ -125,7 +125,7 @@ test('the table is sorted by all runs, not only by those listed so far', needsPa
 
 test('a live cluster that is not followed is not called running', needsPage, async (t) => {
   const message = 'Following is paused; this time is recorded as a gap.';
-  let following = { state: 'following', message: '' };
+  let following = { state: 'following', message: '', event_ms: null };
   const waits = { job: 2, id: 'j2', since_ms: 3_600_000, start_ms: null, forecast_ms: 7_320_000, sentence: '' };
   const never = { ...waits, job: 3, id: 'j3', forecast_ms: null, never: 'It is held.', sentence: 'Waiting.' };
   const answer = async (run) => ({
@@ -141,7 +141,7 @@ test('a live cluster that is not followed is not called running', needsPage, asy
   const { tick } = await withOneRun(t, answer, 'mirror');
   await until(() => text('#present-state') === 'following', 'its condition is shown');
   assert.equal($('#present-following').hidden, true);
-  assert.equal(text('#present-clock'), 'at 2026-01-01 12:15 UTC', 'not the time since its log began');
+  assert.equal(text('#present-clock'), 'last poll at 2026-01-01 12:15 UTC', 'not the time since its log began');
   assert.match(text('#present-next'), /^j1 starts at about 2026-01-01 12:16 UTC, in 1m/);
   assert.match(text('#present-next li + li'), /^j4 finishes at about 2026-01-01 12:17 UTC, in 2m/);
   assert.match(text('#present-waiting'), /^j2 since 2026-01-01 11:15 UTC, starts at about 2026-01-01 12:17 UTC/);

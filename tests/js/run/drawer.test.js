@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { wallOf, wallText } from '../../../static/js/util/wall-clock.js';
+import { stopsOf } from '../../../static/js/models/index.js';
 import { askedText, endOf, moment, notRunText, ranText, whereItRan } from '../../../static/js/run/drawer/story.js';
 import { barsTable } from '../../../static/js/run/drawer/bars-table.js';
 import { costly, finishOf, finishSentence } from '../../../static/js/run/drawer/found-schedule.js';
@@ -196,11 +197,21 @@ test('what a job asks for is a sentence of the fields that it has', () => {
     askedText(fields({ requested_workers: 1, worker: { ...worker, cpu: 0, bandwidth: 0 } })),
     'Asks for 1 worker of 1 GPU.',
   );
+  assert.equal(
+    askedText(fields({ requested_workers: 15, worker: { ...worker, cpu: 0, bandwidth: 0 } }), ['requested_workers']),
+    'Asks for workers of 1 GPU each.',
+    'the scheduler chooses the number',
+  );
   assert.equal(askedText(fields({ worker_type: 2, user: 'ann' })), 'Asks for workers of type 2; user ann.');
+  assert.equal(
+    askedText(fields({ requested_workers: 3, worker, worker_type: 'a' }), ['worker']),
+    'Asks for 3 workers of type a.',
+  );
   assert.equal(askedText(fields({ model: 'lstm' })), 'Model lstm.');
   assert.equal(askedText([]), '');
 });
 
+const SIMULATED = { phases: [{ model: 'slotted' }] };
 const FIELDS = ['job', 'role', 'server', 'start_ms', 'end_ms', 'count', 'died_ms'];
 
 test('where a job ran: its servers, the most workers at a time, and how often it was suspended', () => {
@@ -224,16 +235,33 @@ test('where a job ran: its servers, the most workers at a time, and how often it
   });
   assert.equal(whereItRan([[0, 0, 3, HOUR, 2 * HOUR, 2, -1]], FIELDS, 0), null, 'it is only planned');
   assert.equal(
-    ranText(ended, (server) => `p${server}`),
+    ranText(ended, (server) => `p${server}`, stopsOf(SIMULATED, {}, ended)),
     'On p1 and p3, at most 4 workers at a time, suspended once.',
   );
   assert.equal(
-    ranText({ servers: [1, 2, 3, 4, 5], workers: 1, pauses: 3 }, (server) => `p${server}`),
+    ranText({ servers: [1, 2, 3, 4, 5], workers: 1 }, (server) => `p${server}`, { suspended: 3 }),
     'On p1, p2, p3 and 2 more, at most 1 worker at a time, suspended 3 times.',
   );
   assert.equal(
-    ranText({ servers: [1], workers: 1, pauses: 0 }, () => 'p1'),
+    ranText({ servers: [1], workers: 1 }, () => 'p1', { suspended: 0 }),
     'On p1, at most 1 worker at a time.',
+  );
+});
+
+test('a job of a real cluster that ran again was requeued, and keeps its place while it is suspended', () => {
+  const bars = [
+    [0, 0, 1, 0, HOUR, 2, -1],
+    [0, 3, 1, HOUR, 2 * HOUR, 2, -1], // suspended, without its CPUs
+    [0, 0, 1, 2 * HOUR, 3 * HOUR, 2, -1],
+    [0, 0, 2, 5 * HOUR, 6 * HOUR, 2, -1],
+    [0, 0, 1, 8 * HOUR, 9 * HOUR, 2, -1],
+  ];
+  const found = whereItRan(bars, FIELDS, 9 * HOUR);
+  assert.deepEqual(found, { servers: [1, 2], begin: 0, end: 9 * HOUR, workers: 2, pauses: 2 });
+  const stops = stopsOf({ phases: [{ model: 'observed' }] }, { suspensions: [[HOUR, 2 * HOUR]] }, found);
+  assert.equal(
+    ranText(found, (server) => `p${server}`, stops),
+    'On p1 and p2, at most 2 workers at a time, suspended once, requeued twice.',
   );
 });
 

@@ -163,6 +163,16 @@ def test_metrics_count_each_capacity_of_a_server_for_its_time():
     assert resized(added=True)["summary"]["metrics"]["utilization"]["gpu"] == 2 * 12 / (4 * 4 + 2 * 8 + 4 * 4)
 
 
+def test_the_verifier_knows_that_an_added_server_comes_when_it_is_added():
+    rows = resized(added=True)
+    assert verify(**rows) == []
+    (came,) = (event for event in rows["events"] if event["kind"] == "server_changed")
+    came["data"]["away"] = True
+    assert verify(**rows) == [
+        f"events.jsonl: line {came['seq']}: server added leaves at {came['at_ms']} ms, but not in cluster.json"
+    ]
+
+
 def test_the_verifier_measures_each_time_by_the_capacity_of_then():
     rows = resized()
     assert verify(**rows) == []

@@ -172,3 +172,16 @@ def test_the_horizon_that_forms_state_is_the_one_that_the_run_reaches(name):
         reached.append(simulation.scheduler.horizon)
     assert reached == sorted(reached)
     assert reached[0] < reached[-1] == build(name).horizon_for(cluster, jobs)
+
+
+@pytest.mark.parametrize("name", schedulers())
+def test_what_a_job_asks_for_matters_only_to_schedulers_that_use_it(name):
+    """A number of requested workers that a scheduler declares unused changes none of its decisions."""
+    cluster, jobs = workload(name)
+    used = "requested_workers" not in schedulers()[name].unused()
+    other = [replace(job, requested_workers=1 if (job.requested_workers or 0) > 1 else 2) for job in jobs]
+    events = list(Simulation(cluster, other, build(name, {}), 1).events())
+    same = facts(events) == facts(whole(name, "generated"))
+    assert same or used, f"{name} uses requested_workers"
+    if name in ("oasis", "pd-ors", "replanning", "harmony"):
+        assert not used

@@ -113,5 +113,6 @@ EVENTS: list[list] = [
     [30, 9 * HOUR, "reserved", {**RESERVED, "reservation": 1, "name": "course", "holders": "ann"}],
     [31, 9 * HOUR, "reserved", {**RESERVED, "until_ms": 11 * HOUR, "servers": [0, 1]}],
     [32, 9 * HOUR, "suspensions_set", {"job": 3, "spans": [[5 * HOUR, 6 * HOUR], [7 * HOUR, -1]]}],
-    [33, 9 * HOUR, "run_finished", {}],
+    [33, 9 * HOUR, "decided", {"job": 2, "kind": "requeued", "code": "requeued", "values": {"restarts": 1}}],
+    [34, 9 * HOUR, "run_finished", {}],
 ]

@@ -19,6 +19,8 @@ from twin.eventlog.state_codec import decode, encode
 
 PINNED = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "job_states.json").read_text())
 CLUSTER = PINNED["cluster"]  # a real one: job 0 is requeued, job 1 is suspended and job 2 is suspended without its CPUs
+# another one: job 0, which has no bars, and job 1 end while they wait again; of job 2, an earlier run is told late
+REQUEUED = PINNED["requeued"]
 MOMENTS = [(moment["at_ms"], moment["states"]) for moment in PINNED["moments"]]
 
 
@@ -107,15 +109,19 @@ def test_a_job_that_its_cluster_suspends_is_suspended_although_its_bar_goes_on(r
 
 
 @pytest.mark.parametrize("read", [lambda state: state, lambda state: decode(encode(state))])
-def test_a_job_that_its_cluster_requeues_waits_again(read):
-    for moment in CLUSTER["moments"]:
+@pytest.mark.parametrize("log", [CLUSTER, REQUEUED])
+def test_a_job_that_its_cluster_requeues_waits_again(read, log):
+    for moment in log["moments"]:
         at_ms, wanted = moment["at_ms"], moment["states"]
         for until_ms in (2**62, at_ms):
-            state = read(RunState().feed(Event(*event) for event in CLUSTER["events"] if event[1] <= until_ms))
+            state = read(RunState().feed(Event(*event) for event in log["events"] if event[1] <= until_ms))
             assert words(state, at_ms)[: len(wanted)] == wanted, (at_ms, until_ms)
             codes = job_states(state, at_ms)
             curve = queue.curve(state, codes, at_ms, at_ms, 1)
             assert curve["waiting"] == [wanted.count("queued")], (at_ms, until_ms)
+
+
+def test_a_requeued_job_waits_from_the_end_of_its_last_run_on():
     state = RunState().feed(Event(*event) for event in CLUSTER["events"])
     assert queue.waiting_since(state, np.array([0, 1]), 250).tolist() == [200, 20]
     assert queue.waiting_since(state, np.array([0]), 150).tolist() == [0]

@@ -28,7 +28,7 @@ from twin.mirror.history import history_of
 from twin.mirror.whatif import jobs as cut_jobs
 from twin.mirror.whatif.cut import RUNNING as RUNNING_PART
 from twin.mirror.whatif.cut import WAITING as WAITING_PART
-from twin.mirror.whatif.cut import Choice, cut
+from twin.mirror.whatif.cut import Choice, cut, one
 from twin.models import Connection, Run
 from twin.scenarios import store
 
@@ -69,11 +69,25 @@ def log_ms(run: Run, second: int) -> int:
 def test_the_log_states_the_earlier_size_with_its_end(run):
     (found,) = store.of_run(run)[1]
     assert (found.worker, found.requested_workers) == (ALONE, 1)
-    assert found.earlier_sizes == (EarlierSize(log_ms(run, 2 * HOUR), EACH, 4),)
-    assert (size_at(found, log_ms(run, 2 * HOUR) - 1).worker, size_at(found, log_ms(run, 2 * HOUR)).worker) == (
-        EACH,
-        ALONE,
-    )
+    assert found.earlier_sizes == (EarlierSize(log_ms(run, HOUR), EACH, 4),)
+    assert (size_at(found, log_ms(run, HOUR) - 1).worker, size_at(found, log_ms(run, HOUR)).worker) == (EACH, ALONE)
+
+
+def test_a_job_that_waits_again_counts_as_what_it_asks_for_now():
+    """Its past stays as it was; one that states no amounts counts as what it held."""
+    log = Log()
+    for each in POLLS[:2]:
+        log.apply(each)
+    (found,) = history_of(log.mirror, "lab")[1]
+    assert (found.worker, found.requested_workers) == (ALONE, 1)
+    assert found.earlier_sizes == (EarlierSize(at(HOUR) - log.mirror.epoch_ms, EACH, 4),)
+    now_ms = at(HOUR) - log.mirror.epoch_ms
+    (part,) = cut(log.mirror, now_ms, servers_of(log.mirror), set(), Choice()).parts
+    assert (part.state, part.gpus, part.shares) == (WAITING_PART, 1, ())
+    unstated = replace(ASKED, state=WAITING, gpus=0, cpus=0, memory_mb=0, restarts=1, attempts=(OVER,))
+    log.apply(polled(HOUR + 1, unstated, nodes=(NODE,)))
+    (found,) = history_of(log.mirror, "lab")[1]
+    assert (found.worker, found.requested_workers, found.earlier_sizes) == (EACH, 4, None)
 
 
 @pytest.mark.parametrize(("second", "gpus", "cpus"), [(HOUR // 2, 4_000, 4_000), (5 * HOUR // 2, 1_000, 4_000)])
@@ -98,12 +112,12 @@ def test_curves_rasters_and_levels_have_the_amounts_of_each_time(run):
 
 def test_the_page_gets_the_earlier_size(run):
     static = orjson.loads(run_payloads.static(run))
-    assert static["earlier_sizes"] == {"0": [[log_ms(run, 2 * HOUR), list(EACH), 4]]}
+    assert static["earlier_sizes"] == {"0": [[log_ms(run, HOUR), list(EACH), 4]]}
     assert static["worker"] == list(ALONE)
 
 
 def test_a_job_asks_at_a_time_for_what_it_asked_for_then(run):
-    for second, workers in ((HOUR // 2, 4), (5 * HOUR // 2, 1)):
+    for second, workers in ((HOUR // 2, 4), (3 * HOUR // 2, 1), (5 * HOUR // 2, 1)):
         at_ms = log_ms(run, second)
         story = job_story.story(run, 0, at_ms)
         fields = {field["name"]: field["value"] for field in story["fields"]}
@@ -148,16 +162,22 @@ def test_jobs_jsonl_states_the_earlier_sizes():
 
 
 @pytest.mark.parametrize(
-    ("second", "state", "gpus"),
-    [(HOUR // 2, RUNNING_PART, 4), (3 * HOUR // 2, WAITING_PART, 1), (5 * HOUR // 2, RUNNING_PART, 1)],
+    ("second", "state", "gpus", "minutes"),
+    [
+        (HOUR // 2, RUNNING_PART, 4, 30 + 60 // 4),
+        (3 * HOUR // 2, WAITING_PART, 1, 60),
+        (5 * HOUR // 2, RUNNING_PART, 1, 30),
+    ],
 )
-def test_a_cut_has_the_size_of_its_moment(second, state, gpus):
+def test_a_cut_has_the_size_of_its_moment_and_the_work_left_at_that_size(second, state, gpus, minutes):
     log = Log()
     for each in POLLS:
         log.apply(each)
     mirror = log.mirror
     (part,) = cut(mirror, at(second) - mirror.epoch_ms, servers_of(mirror), set(), Choice()).parts
-    assert (part.state, part.gpus, part.cpus) == (state, gpus, 4)
+    assert (part.state, part.gpus, part.cpus, part.run_ms) == (state, gpus, 4, minutes * 60_000)
+    like = one(mirror, mirror.jobs[0], 0, Choice())
+    assert (like.gpus, like.run_ms) == (1, 5 * HOUR * 1_000), "an hour with 4 GPUs is 4 hours with 1"
     for by_node, workers in ((False, gpus), (True, 1)):
         (found,) = cut_jobs.job_table([part], 60_000, by_node=by_node).jobs()
         assert found.requested_workers == workers
@@ -184,8 +204,8 @@ def test_sizes_alternate():
     log.apply(polled(7 * HOUR, replace(ASKED, restarts=3, attempts=attempts, complete_history=True), nodes=(NODE,)))
     (found,) = history_of(log.mirror, "lab")[1]
     assert [(size.until_ms // 1_000 // HOUR, size.requested_workers) for size in found.earlier_sizes] == [
-        (2 + offset(log), 4),
-        (4 + offset(log), 1),
+        (1 + offset(log), 4),
+        (3 + offset(log), 1),
     ]
     assert found.requested_workers == 4
 

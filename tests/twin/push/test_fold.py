@@ -135,6 +135,8 @@ def test_an_attempt_without_amounts_keeps_what_the_job_asked_for_before_it_was_r
     then = event("job.started", T0 + 30, shares=[{"node": "edge1"}])
     found = job(event("job.submitted", T0, **fields), first, requeued, changed, then)
     assert [attempt.shares for attempt in found.attempts] == [(Share("edge1", 4, 4),), (Share("edge1", 1, 4),)]
+    waits = job(event("job.submitted", T0, **fields), first, requeued, changed)
+    assert (waits.gpus, [attempt.shares for attempt in waits.attempts]) == (1, [(Share("edge1", 4, 4),)])
     late = event("job.ended", T0 + 40, outcome="completed", gpus=2)
     last = job(event("job.submitted", T0, **fields), first, late).attempts[-1]
     assert last.shares == (Share("edge1", 2, 4),), "the newest statement counts for the last one"

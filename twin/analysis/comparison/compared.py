@@ -186,12 +186,9 @@ class Compared:
 
 
 def _slowdown(side: Side, until_ms: int) -> dict[str, float | None]:
-    """Slowdown as stored with the run if the whole run is compared: its computation reads every job.
-
-    Earlier versions measured all jobs by the last cluster of a run.
-    """
+    """Slowdown as stored with the run if the whole run is compared: its computation reads every job."""
     kept = value_of(side.metrics, SLOWDOWN)
-    if until_ms == FOREVER and kept is not None and len(side.basis.models) == len(side.clusters) == 1:
+    if until_ms == FOREVER and kept is not None and len(side.basis.models) == 1:
         return {SLOWDOWN: kept}
     return slowdown(side.outcomes, side.clusters, side.jobs, side.basis.models)
 

@@ -17,7 +17,7 @@ from scheduling.model.values import RESOURCES, Cluster, Job
 from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.quantities import value_text
 from scheduling.reporting.run_metrics import Known, Packed, run_metrics
-from twin.analysis.comparability import BY_TRAINING, recorded
+from twin.analysis.comparability import BY_TRAINING, NOT_RECORDED, recorded
 from twin.analysis.comparison.outcomes import Outcomes
 from twin.files.stored_jobs import any_utility, objects_of, sizes_of_jobs
 
@@ -73,8 +73,8 @@ def slowdown(
 
 
 def unknown(models: Sequence[str]) -> dict[str, None]:
-    """Metrics that a run of these models does not have: a real cluster admits nothing and reports no preemptions."""
-    return dict.fromkeys(("admitted", "preemptions")) if recorded(models) else {}
+    """Metrics that a run of these models does not have."""
+    return dict.fromkeys(NOT_RECORDED) if recorded(models) else {}
 
 
 def stored_metrics(metrics: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class Condition:
     """state: following | stale | failing | paused | starting. Times in Unix seconds; message: a sentence or empty.
 
     seen_at: of the newest data, the newest contact of a cluster that reports by itself
+    event_ms: Unix ms of the newest event of such a cluster; None of one that is polled
     """
 
     state: str
@@ -31,6 +32,7 @@ class Condition:
     message: str
     seen_at: float | None
     stale_after_ms: int
+    event_ms: int | None
 
 
 def condition(connection: Connection, now: float | None = None) -> Condition:
@@ -42,7 +44,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
 
     def found(state: str, since: float | None, message: str = "") -> Condition:
         stale_after_ms = late_ms if contact_at is None else max(late_ms, SILENT_MS)
-        return Condition(state, since, message, data_at(health), stale_after_ms)
+        return Condition(state, since, message, data_at(health), stale_after_ms, health.get("event_ms"))
 
     if connection.wanted == Connection.PAUSED:
         return found(PAUSED, _paused_at(connection), "Following is paused; this time is recorded as a gap.")

@@ -18,7 +18,7 @@ from scheduling.model.provenance import ACTUAL, ASSUMED, LIMIT
 from scheduling.model.values import ModelError, Server
 from scheduling.reporting.quantities import counted
 from twin.connectors.facts import ENDED, HELD, Attempt, Share
-from twin.mirror.as_values import amounts_of
+from twin.mirror.as_values import amounts_of, sizing
 from twin.mirror.differ import Mirror
 from twin.mirror.jobs.known import KnownJob
 
@@ -53,6 +53,15 @@ class Choice(Parameters):
         unit="ms",
     )
     arrivals: bool = parameter(False, "include the jobs that arrived later, at their own times")
+
+
+class Held(NamedTuple):
+    """Amounts of a job at a moment, and the shares in which it holds them."""
+
+    gpus: int
+    cpus: int
+    memory_mb: int
+    shares: tuple[Share, ...]
 
 
 class Part(NamedTuple):
@@ -140,9 +149,9 @@ def slot_before(at_ms: int, slot_ms: int) -> int:
 
 def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:
     """A job of the mirror as if it were submitted at at_ms, with its whole work."""
-    run_ms, origin = _duration(known, mirror, -mirror.epoch_ms, choice)
-    run_ms = run_ms or choice.assumed_ms
-    return Part(known, WAITING, at_ms, at_ms, run_ms, origin, *_held(known, known.attempts[-1:]))
+    held = _held(known, sizing(known.fact, known.attempts))
+    run_ms, origin = _duration(known, mirror, -mirror.epoch_ms, choice, held)
+    return Part(known, WAITING, at_ms, at_ms, run_ms or choice.assumed_ms, origin, *held)
 
 
 def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
@@ -166,11 +175,11 @@ def _part(
         return "arrives_later"
     running = next((attempt for attempt in known.attempts if _covers(attempt, mirror, at_ms)), None)
     held_then = _held(known, _attempt_of(known, mirror, at_ms, running))
-    if with_gpus and not held_then[0]:
+    if with_gpus and not held_then.gpus:
         return "no_gpu"
     if running is None and (_held_ever(known) if later else known.index in held):
         return "held"
-    run_ms, origin = _duration(known, mirror, at_ms, choice, running)
+    run_ms, origin = _duration(known, mirror, at_ms, choice, held_then, running)
     if not run_ms:
         return "never_ran"
     if later:
@@ -181,16 +190,16 @@ def _part(
 
 
 def _attempt_of(known: KnownJob, mirror: Mirror, at_ms: int, running: Attempt | None) -> tuple[Attempt, ...]:
-    """The attempt whose amounts count: the one in progress; of a job that waits the next one, else the last one."""
+    """The attempt whose amounts count: the one in progress; of a job that waits the next one, if it has one."""
     if running is not None:
         return (running,)
     later = [attempt for attempt in known.attempts if attempt.started_ms > mirror.epoch_ms + at_ms]
-    return tuple(later[:1]) or known.attempts[-1:]
+    return tuple(later[:1]) or sizing(known.fact, known.attempts)
 
 
-def _held(known: KnownJob, attempt: tuple[Attempt, ...]) -> tuple[int, int, int, tuple[Share, ...]]:
-    """GPUs, CPUs, memory and shares of this attempt; without one, what the job asks for."""
-    return *amounts_of(known.fact, attempt), attempt[-1].shares if attempt else ()
+def _held(known: KnownJob, attempt: tuple[Attempt, ...]) -> Held:
+    """What the job holds in this attempt; without one, what it asks for."""
+    return Held(*amounts_of(known.fact, attempt), attempt[-1].shares if attempt else ())
 
 
 def _held_ever(known: KnownJob) -> bool:
@@ -199,10 +208,12 @@ def _held_ever(known: KnownJob) -> bool:
 
 
 def _duration(
-    known: KnownJob, mirror: Mirror, at_ms: int, choice: Choice, running: Attempt | None = None
+    known: KnownJob, mirror: Mirror, at_ms: int, choice: Choice, held: Held, running: Attempt | None = None
 ) -> tuple[int, str]:
-    """(work left after at_ms in ms, its origin); 0 where the job ended without running after at_ms."""
-    ran_ms = sum(_ran_ms(attempt, mirror, at_ms) for attempt in known.attempts)
+    """(work left after at_ms in ms with what it holds, its origin); 0 where it ended without running after at_ms."""
+    ran_ms = sum(
+        as_long(_ran_ms(attempt, mirror, at_ms), known, attempt, held.gpus, held.cpus) for attempt in known.attempts
+    )
     actual = choice.durations == ACTUAL
     if actual and known.fact.state == ENDED:
         return ran_ms, ACTUAL
@@ -213,6 +224,13 @@ def _duration(
         elapsed_ms = at_ms - (running.started_ms - mirror.epoch_ms) if running is not None else 0
         left_ms, origin = max(limit_ms - elapsed_ms, MIN_WORK_MS), LIMIT
     return max(left_ms, ran_ms) if actual else left_ms, origin  # it has run that long already
+
+
+def as_long(ran_ms: int, known: KnownJob, attempt: Attempt, gpus: int, cpus: int) -> int:
+    """Time that the work of a part of an attempt takes with other amounts: in proportion to its GPUs, or CPUs."""
+    own_gpus, own_cpus, _ = amounts_of(known.fact, (attempt,))
+    own, other = (own_gpus, gpus) if own_gpus and gpus else (own_cpus, cpus)
+    return -(-ran_ms * own // other) if own and other else ran_ms
 
 
 def arrival_ms(known: KnownJob, mirror: Mirror) -> int:

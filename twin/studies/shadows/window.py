@@ -20,11 +20,11 @@ from scheduling.run_times.similar_median import SimilarMedian
 from twin.connectors.facts import ENDED
 from twin.infra.errors import Refused
 from twin.mirror import stored
-from twin.mirror.as_values import amounts_of, capacity_of, server_of
+from twin.mirror.as_values import amounts_of, capacity_of, server_of, sizing
 from twin.mirror.differ import Mirror
 from twin.mirror.history import idle_only
 from twin.mirror.jobs.known import KnownJob
-from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, end_ms, parts_of
+from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, as_long, end_ms, parts_of
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
 from twin.models import Connection, Run
@@ -229,7 +229,7 @@ def run_time_ms(known: KnownJob) -> int:
 def similar(known: KnownJob) -> Job:
     """The fields of a job by which predictors find similar ones."""
     fact = known.fact
-    gpus, cpus, _ = amounts_of(fact, known.attempts)
+    gpus, cpus, _ = amounts_of(fact, sizing(fact, known.attempts))
     return Job(
         id="-", arrival_ms=0, user=fact.user or None, requested_workers=max(1, gpus or cpus),
         limit_ms=fact.limit_ms or None,
@@ -243,6 +243,7 @@ def _predicted(part: Part, mirror: Mirror, predictor: Predictor, until_ms: int) 
     ran_ms = 0
     for attempt in part.known.attempts:
         end = until_ms if attempt.ended_ms is None else min(until_ms, attempt.ended_ms - mirror.epoch_ms)
-        ran_ms += max(0, end - max(part.arrival_ms, attempt.started_ms - mirror.epoch_ms))
+        own_ms = max(0, end - max(part.arrival_ms, attempt.started_ms - mirror.epoch_ms))
+        ran_ms += as_long(own_ms, part.known, attempt, part.gpus, part.cpus)
     least = ran_ms + MIN_WORK_MS if ran_ms or before_ms else 1
     return part._replace(run_ms=max(least, predicted - before_ms), origin=PREDICTED)

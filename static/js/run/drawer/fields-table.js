@@ -4,8 +4,8 @@ import { table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
 import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
 
-/** story: from the API. */
-export function fieldsTable(story) {
+/** story: from the API; title: the scheduler in charge; unused: names of fields that do not matter to it. */
+export function fieldsTable(story, { title = '', unused = /** @type {string[]} */ ([]) } = {}) {
   const fields = (story.fields ?? []).filter((field) => field.value !== null);
   const from = ['trace', 'derived', 'drawn', 'measured', 'actual', 'limit', 'assumed', 'predicted']
     .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
@@ -20,6 +20,7 @@ export function fieldsTable(story) {
     assumed: 'from an assumed duration',
     predicted: 'from a predicted duration',
   };
+  const notUsed = h('span', { class: 'muted' }, ` (not used by ${title})`);
   return h(
     'section',
     {},
@@ -30,7 +31,7 @@ export function fieldsTable(story) {
     table(
       [
         { title: 'Field', cell: (field) => h('span', { title: field.name }, fieldTitle(field.name)) },
-        { title: 'Value', cell: (field) => fieldText(field.name, field.value) },
+        { title: 'Value', cell: ({ name, value }) => [fieldText(name, value), unused.includes(name) ? notUsed : null] },
         ...(from.length ? [{ title: 'Provenance', cell: originOf }] : []),
       ],
       fields,

@@ -20,7 +20,7 @@ import { payoffParts } from './payoff.js';
 import { askedText, endOf, isOpen, moment, notRunText, ranText, whereItRan } from './story.js';
 import { terms } from './dispatch-cost.js';
 import { utilityCurve } from '../../charts/utility-curve.js';
-import { stateWord } from '../../models/index.js';
+import { stateWord, stopsOf } from '../../models/index.js';
 import { phaseAt } from '../../core/phases.js';
 
 const AT_THE_DECISION =
@@ -189,8 +189,13 @@ export class Drawer {
       this.#ran(story, serverOf),
       this.#ended(story),
       isPriced(first) || NO_ROOM.includes(first?.code) ? this.#counterfactuals(first.seq, decisions.length > 1) : null,
-      fieldsTable(story),
+      fieldsTable(story, this.#inCharge),
     );
+  }
+
+  /** The phase of the time shown. */
+  get #inCharge() {
+    return phaseAt(this.info.phases, this.shownMs());
   }
 
   /** All decisions of the job, while it is shown. */
@@ -223,7 +228,7 @@ export class Drawer {
 
   #asked(story) {
     const known = Number.isFinite(story.arrived_ms);
-    const text = askedText(story.fields ?? []);
+    const text = askedText(story.fields ?? [], this.#inCharge.unused);
     return step('Arrived', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
   }
 
@@ -244,7 +249,7 @@ export class Drawer {
       h(
         'p',
         {},
-        ranText(found, (server) => servers[server]?.name ?? 'cloud'),
+        ranText(found, (server) => servers[server]?.name ?? 'cloud', stopsOf(this.info, story, found)),
       ),
       barsTable(story, serverOf),
     );

@@ -1,10 +1,10 @@
 // The story of a job in words: what it asked for, where it ran, how it ended.
 
-import { OPEN, WORKER } from '../../core/columns/bars.js';
+import { OPEN, SUSPENDED, WORKER } from '../../core/columns/bars.js';
 import { joined } from '../../util/interval-sums.js';
 import { wallOf, wallText } from '../../util/wall-clock.js';
 import { h, wholeDates } from '../../ui/dom.js';
-import { amount, capital, duration, exactClock, number, plural } from '../../util/format.js';
+import { amount, capital, duration, epoch, exactClock, number, plural } from '../../util/format.js';
 
 const AMOUNTS = [
   ['gpu', 'GPU'],
@@ -14,10 +14,12 @@ const AMOUNTS = [
   ['bandwidth', 'Gbps'],
 ];
 const MAX_SERVERS = 3; // named in a sentence
+const HOLDING = [WORKER, SUSPENDED]; // roles of bars in which a job has a place
 const isNumber = Number.isFinite;
 
 /**
- * A moment: by the clock of the run, relative to the arrival of the job, and by the wall clock if the run has one.
+ * A moment: by the clock of the run, relative to the arrival of the job, and by the wall clock if the run has one that
+ * differs.
  *
  * @param {number} ms
  * @param {number | null | undefined} arrived
@@ -26,7 +28,8 @@ const isNumber = Number.isFinite;
 export function moment(ms, arrived, runClock) {
   const wall = wallOf(runClock, ms);
   const after = isNumber(arrived) && ms !== arrived ? sinceText(ms - Number(arrived)) : '';
-  const words = [after, wall === null ? '' : wallText(wall)].filter(Boolean).join('; ');
+  const known = epoch() !== null && wall !== null && !new Date(wall).getTimezoneOffset(); // it is in UTC already
+  const words = [after, wall === null || known ? '' : wallText(wall)].filter(Boolean).join('; ');
   return h('time', {}, exactClock(ms), words ? h('span', { class: 'muted' }, wholeDates(` (${words})`)) : null);
 }
 
@@ -38,16 +41,16 @@ const sinceText = (/** @type {number} */ ms) =>
  * not say.
  *
  * @param {{name: string, value: any}[]} fields
+ * @param {string[]} [unused] names of those that do not matter to the scheduler
  */
-export function askedText(fields) {
-  const of = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+export function askedText(fields, unused = []) {
+  const used = fields.filter(({ name }) => !unused.includes(name));
+  const of = Object.fromEntries(used.map(({ name, value }) => [name, value]));
   const each = of.worker && amountsText(of.worker);
   const count = of.requested_workers;
-  const workers = isNumber(count)
-    ? `${plural(count, 'worker')}${each ? ` of ${each}${count > 1 ? ' each' : ''}` : ''}`
-    : each && `workers of ${each} each`;
-  const typed = of.worker_type === undefined || of.worker_type === null ? '' : `workers of type ${of.worker_type}`;
-  const asks = workers || typed;
+  const typed = of.worker_type === undefined || of.worker_type === null ? '' : `type ${of.worker_type}`;
+  const ofEach = each ? ` of ${each}${count === 1 ? '' : ' each'}` : typed && ` of ${typed}`;
+  const asks = isNumber(count) ? `${plural(count, 'worker')}${ofEach}` : ofEach && `workers${ofEach}`;
   const rest = [
     of.model && `model ${of.model}`,
     of.group && `queue ${of.group}`,
@@ -65,8 +68,8 @@ function amountsText(demand) {
 }
 
 /**
- * Place and time where a job ran: {servers, begin, end, workers: the most at a time, pauses, running} of its bars that
- * had begun at p; null if none had. fields: the names of the columns of a bar.
+ * Place and time where a job ran: {servers, begin, end, workers: the most at a time, pauses: times in which it held
+ * nothing} of its bars that had begun at p; null if none had. fields: the names of the columns of a bar.
  *
  * @param {number[][]} bars
  * @param {string[]} fields
@@ -75,18 +78,19 @@ function amountsText(demand) {
 export function whereItRan(bars, fields, p) {
   const at = Object.fromEntries(fields.map((name, place) => [name, place]));
   const begun = bars
-    .filter((bar) => bar[at.role] === WORKER && bar[at.died_ms] < 0 && bar[at.start_ms] <= p)
+    .filter((bar) => HOLDING.includes(bar[at.role]) && bar[at.died_ms] < 0 && bar[at.start_ms] <= p)
     .sort((a, b) => a[at.start_ms] - b[at.start_ms]);
   if (!begun.length) return null;
   const spans = joined(begun.map((bar) => [bar[at.start_ms], bar[at.end_ms]]));
   const [, until] = spans[spans.length - 1];
-  const together = begun.map((bar) => workersAt(begun, at, bar[at.start_ms]));
+  const working = begun.filter((bar) => bar[at.role] === WORKER);
+  const together = working.map((bar) => workersAt(working, at, bar[at.start_ms]));
   const servers = [...new Set(begun.map((bar) => bar[at.server]))].sort((a, b) => a - b);
   return {
     servers,
     begin: begun[0][at.start_ms],
     end: until < OPEN && until <= p ? until : null,
-    workers: Math.max(...together),
+    workers: Math.max(0, ...together),
     pauses: spans.length - 1,
   };
 }
@@ -100,19 +104,22 @@ const workersAt = (bars, at, t) =>
   bars.reduce((sum, bar) => sum + (bar[at.start_ms] <= t && bar[at.end_ms] > t ? bar[at.count] : 0), 0);
 
 /**
- * 'On p01, p02 and 3 more servers, at most 4 workers at a time, suspended twice.'
+ * 'On p01, p02 and 3 more servers, at most 4 workers at a time, requeued twice.'
  *
- * @param {{servers: number[], workers: number, pauses: number}} found
+ * @param {{servers: number[], workers: number}} found
  * @param {(server: number) => string} nameOf
+ * @param {Record<string, number>} [stops] how often it stopped, by the word for it
  */
-export function ranText({ servers, workers, pauses }, nameOf) {
+export function ranText({ servers, workers }, nameOf, stops = {}) {
   const names = servers.slice(0, MAX_SERVERS).map(nameOf);
   const more = servers.length - names.length;
   const last = more ? `${number(more, 0)} more` : names.length > 1 ? names.pop() : '';
   const list = last ? `${names.join(', ')} and ${last}` : names.join(', ');
-  const times = ['', ', suspended once', ', suspended twice'][pauses] ?? `, suspended ${number(pauses, 0)} times`;
-  return `On ${list}, at most ${plural(workers, 'worker')} at a time${times}.`;
+  const stopped = Object.entries(stops).map(([word, count]) => (count ? `, ${word} ${timesText(count)}` : ''));
+  return `On ${list}, at most ${plural(workers, 'worker')} at a time${stopped.join('')}.`;
 }
+
+const timesText = (/** @type {number} */ count) => ['', 'once', 'twice'][count] ?? `${number(count, 0)} times`;
 
 /**
  * Reason why there is nothing to show of where a job ran.

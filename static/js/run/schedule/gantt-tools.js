@@ -5,8 +5,8 @@ import { busyRange } from '../../core/ranges/busy-range.js';
 import { url } from '../../ui/address/query.js';
 import { Minimap } from '../../gantt/minimap.js';
 import { $, setText } from '../../ui/dom.js';
-import { clock } from '../../util/format.js';
-import { EXAMPLE, parseTime } from '../../util/time-text.js';
+import { capital, clock, elapsed, epoch } from '../../util/format.js';
+import { parsePoint, pointExample } from '../../util/time-text.js';
 
 const MIN_SHOWN_MS = 3_600_000; // of a real cluster that has just been seen for the first time
 
@@ -58,7 +58,7 @@ export class GanttTools {
     if (!range) return;
     this.view.set(...range);
     url.set({ from: '', to: '' });
-    setText($('#zoom-fit'), `Full range (${clock(this.view.extent, 3_600_000)})`);
+    setText($('#zoom-fit'), `Full range (${elapsed(this.view.extent, 3_600_000)})`);
   }
 
   /** The store has changed. */
@@ -111,13 +111,14 @@ export class GanttTools {
   /** A time that is typed is shown, and is the time of the page as far as the run has got. */
   #goTo() {
     const field = $('#go-to');
+    if (epoch() !== null) field.title = `${capital(pointExample())}, then Enter`;
     field.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter') return;
-      const ms = parseTime(field.value);
+      const ms = parsePoint(field.value, this.view.extent);
       const beyond = ms !== null && ms > this.view.extent;
       field.setCustomValidity(
         ms === null
-          ? `“${field.value}” is not a time: ${EXAMPLE}.`
+          ? `“${field.value}” is not a time: ${pointExample()}.`
           : beyond
             ? `The run ends at ${clock(this.view.extent)}.`
             : '',
