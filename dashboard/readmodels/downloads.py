@@ -13,7 +13,7 @@ from dashboard.readmodels.run_summary import metrics_so_far
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.bars import END, JOB, START, WIDTH, Placement
 from scheduling.model.values import ModelError
-from scheduling.verification.families import files_of
+from scheduling.verification.by_model import files_of
 from twin.eventlog import event_log
 from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.state_cache import Newest

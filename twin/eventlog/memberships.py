@@ -59,7 +59,7 @@ def memberships(state: RunState, at_ms: int | None = None, job: int | None = Non
             yield Membership(job, from_ms, until_ms, data, data["jobs"].index(job))
 
 
-def present(state: RunState, at_ms: int) -> Iterator[Membership]:
+def current(state: RunState, at_ms: int) -> Iterator[Membership]:
     """Memberships that last at a time."""
     for from_ms, until_ms, data in intervals(state, at_ms):
         if until_ms == NEVER:

@@ -1,4 +1,4 @@
-"""A run handed from one family of schedulers to another: pages, API and downloads show both."""
+"""A run handed from one execution model to another: pages, API and downloads show both."""
 
 from dataclasses import replace
 from itertools import pairwise, permutations
@@ -151,9 +151,9 @@ def test_a_scheduler_whose_turn_has_not_come_is_not_the_present_one(make_scenari
     run = Run(
         scenario=make_scenario(), edits=[change("srtf", 26 * H)], status=Run.RUNNING, mode=Run.LIVE, sim_ms=25 * H
     )
-    assert (scheduler_history.present(run).name, len(scheduler_history.of_run(run))) == ("fifo", 2)
+    assert (scheduler_history.current(run).name, len(scheduler_history.of_run(run))) == ("fifo", 2)
     run.sim_ms = 26 * H
-    assert scheduler_history.present(run).name == "srtf"
+    assert scheduler_history.current(run).name == "srtf"
     run.sim_ms, run.status = 25 * H, Run.CANCELLED
     assert [one.name for one in scheduler_history.of_run(run)] == ["fifo"], "it never will be"
 

@@ -13,7 +13,7 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import build, obstacle
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import ModelError
-from scheduling.verification.families import files_of
+from scheduling.verification.by_model import files_of
 from scheduling.verification.verify import verify
 from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
