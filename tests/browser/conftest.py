@@ -98,6 +98,13 @@ def posted(page: Page, path: str, body: dict) -> dict:
     return dict(page.evaluate(script, [path, body]))
 
 
+def posted_scenario(page: Page, name: str = "Small", jobs: int = 30, servers: int = 10) -> dict:
+    """A new scenario of a workload of OASiS under OASiS."""
+    made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": jobs, "servers": servers, "seed": 4})
+    inputs = {"cluster": made["cluster"]["id"], "trace": made["trace"]["id"]}
+    return posted(page, "/api/scenarios/", {"name": name, **inputs, "scheduler": "oasis", "seed": 1})
+
+
 @pytest.fixture
 def live_run(contexts: Contexts, operator_session: StorageState) -> Iterator[int]:
     """A live run of the demo's scenario that has just begun: the demo itself ends after 200 s and is replaced."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, StorageState, WebSocketRoute, expect
 
-from tests.browser.conftest import posted
+from tests.browser.conftest import posted, posted_scenario
 from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -147,15 +147,7 @@ def test_a_page_without_a_socket_goes_on_asking(context: BrowserContext) -> None
     """A sweep that still runs is asked about by HTTP."""
     page = context.new_page()
     page.goto("/scenarios/")
-    made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 60, "servers": 40, "seed": 4})
-    body = {
-        "name": "Many",
-        "cluster": made["cluster"]["id"],
-        "trace": made["trace"]["id"],
-        "scheduler": "oasis",
-        "seed": 1,
-    }
-    scenario = posted(page, "/api/scenarios/", body)
+    scenario = posted_scenario(page, "Many", jobs=60, servers=40)
     axes = [{"parameter": "floor_scale", "values": [0.1, 0.5, 1, 2, 5, 10]}]
     sweep = posted(page, "/api/sweeps/", {"scenario": scenario["id"], "axes": axes, "seeds": [0, 1, 2]})["id"]
     page.goto(f"/sweeps/{sweep}/")

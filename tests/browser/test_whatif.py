@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box_at_rest
-from tests.browser.conftest import open_controls, posted
+from tests.browser.conftest import open_controls, posted, posted_scenario
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -19,16 +19,7 @@ def small(open_page: Callable[..., Page]) -> Callable[[], dict]:
     """A new scenario of 30 jobs on 10 servers under OASiS."""
 
     def make() -> dict:
-        page = open_page("/scenarios/")
-        made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
-        body = {
-            "name": "Small",
-            "cluster": made["cluster"]["id"],
-            "trace": made["trace"]["id"],
-            "scheduler": "oasis",
-            "seed": 1,
-        }
-        return posted(page, "/api/scenarios/", body)
+        return posted_scenario(open_page("/scenarios/"))
 
     return make
 

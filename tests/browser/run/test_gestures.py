@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box_at_rest
-from tests.browser.conftest import posted
+from tests.browser.conftest import posted, posted_scenario
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 H = 3_600_000
@@ -19,23 +19,15 @@ H = 3_600_000
 def small(open_page: Callable[..., Page]) -> dict:
     """A scenario of 30 jobs on 10 servers under OASiS, and a finished run of it: {scenario, run, trace, cluster}."""
     page = open_page("/scenarios/")
-    made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
-    body = {
-        "name": "Small",
-        "cluster": made["cluster"]["id"],
-        "trace": made["trace"]["id"],
-        "scheduler": "oasis",
-        "seed": 1,
-    }
-    scenario = posted(page, "/api/scenarios/", body)
+    scenario = posted_scenario(page)
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})
     page.goto(f"/runs/{run['id']}/")
     expect(page.locator("#status")).to_have_text("finished")
     return {
         "scenario": scenario["id"],
         "run": run["id"],
-        "trace": made["trace"]["id"],
-        "cluster": made["cluster"]["id"],
+        "trace": scenario["trace"],
+        "cluster": scenario["cluster"],
     }
 
 
