@@ -49,8 +49,8 @@ class HeadlessCommand(BaseCommand, ABC):
         """A wrong option gives one line as well; --help has the details."""
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         fail = parser.error
-        parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
-        parser.error = lambda message: fail(one_line(message))  # type: ignore[method-assign]
+        parser.print_usage = lambda file=None: None  # type: ignore[method-assign]  # of this parser alone
+        parser.error = lambda message: fail(one_line(message))  # type: ignore[method-assign]  # of this parser alone
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
