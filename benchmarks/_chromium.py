@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from benchmarks import Skip
-from benchmarks._stack import family
+from benchmarks._stack import process_tree
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -29,9 +29,9 @@ def chromium() -> Iterator[Any]:
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         raise Skip("no Chromium on PATH")
-    before = set(family(os.getpid()))
+    before = set(process_tree(os.getpid()))
     with sync_playwright() as playwright:
-        driver = next(pid for pid in family(os.getpid()) if pid not in before)
+        driver = next(pid for pid in process_tree(os.getpid()) if pid not in before)
         with _stopped_with(driver):
             browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
             try:

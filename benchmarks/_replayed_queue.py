@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduling.forecast import bands
-from scheduling.forecast.outlook import outlook
-from scheduling.forecast.values import Group, Node, Running, Situation, Waiting
+from scheduling.forecast.forecasting import forecasts_of
+from scheduling.forecast.values import ClusterState, Group, Node, Running, Waiting
 from scheduling.run_times.overrun import expected_run_ms
 from scheduling.run_times.predictor import Similar
 from scheduling.run_times.tournament import Tournament, best, similar
@@ -155,7 +155,7 @@ def forecasts(rows: Sequence[Row], starts: Sequence[int], total: int, every: int
                 continue
             predicted = {}
             for name in tournament.names:
-                rows_of = _situation(at_ms, rows, starts, running, waiting, tournament, name, keys, total)
+                rows_of = _cluster_state(at_ms, rows, starts, running, waiting, tournament, name, keys, total)
                 predicted[name] = _wait_ms(rows_of, str(job))
             chosen = best({name: (int(n), total_ms / n) for name, (n, total_ms) in sums.items() if n})
             predicted["twin"] = predicted[chosen]
@@ -163,10 +163,10 @@ def forecasts(rows: Sequence[Row], starts: Sequence[int], total: int, every: int
             shown[job] = bands.Bands(past).around(predicted["twin"])
 
 
-def _situation(
+def _cluster_state(
     at_ms: int, rows: Sequence[Row], starts: Sequence[int], running: set[int], waiting: Sequence[int],
     tournament: Tournament, name: str, keys: Sequence[Similar], total: int,
-) -> Situation:  # fmt: skip
+) -> ClusterState:  # fmt: skip
     predict = tournament.predictors[name].predict
 
     def run_ms(job: int) -> int:
@@ -182,10 +182,10 @@ def _situation(
         for job in sorted(running)
     )  # fmt: skip
     queue = tuple(Waiting(str(job), (Group(1, (rows[job].size,)),), run_ms(job), rows[job].limit_ms) for job in waiting)
-    return Situation(at_ms, (Node("pool", (total,)),), held, queue)
+    return ClusterState(at_ms, (Node("pool", (total,)),), held, queue)
 
 
-def _wait_ms(of: Situation, job: str) -> int:
-    found = next(row for row in outlook(of) if row.id == job)
+def _wait_ms(of: ClusterState, job: str) -> int:
+    found = next(row for row in forecasts_of(of) if row.id == job)
     assert found.start_ms is not None
     return found.start_ms - of.now_ms

@@ -85,7 +85,7 @@ def bus(folder: Path) -> Iterator[str]:
         broker.drop_socket(socket)
 
 
-def family(pid: int) -> list[int]:
+def process_tree(pid: int) -> list[int]:
     """The process and all that came from it (Linux)."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():

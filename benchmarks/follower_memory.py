@@ -104,8 +104,8 @@ def follow() -> None:
             yield connector.snapshot(nodes=poll % NODES_EACH == 0)
 
     memory.EVERY_S = 0.0  # a minute passes with each poll
-    slurm.Commands = Answered  # type: ignore[assignment, misc]
+    slurm.Commands = Answered  # type: ignore[assignment, misc]  # in this process only
     slurm._now_ms = lambda: now_ms
-    slurm.SlurmConnector.changes = changes  # type: ignore[assignment, method-assign]
+    slurm.SlurmConnector.changes = changes  # type: ignore[assignment, method-assign]  # in this process only
     Connection.objects.create(name="bench", connector="slurm", parameters={})
     call_command("follower")

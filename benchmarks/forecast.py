@@ -7,8 +7,8 @@ import time
 import numpy as np
 
 from benchmarks import Figure
-from scheduling.forecast.outlook import outlook
-from scheduling.forecast.values import Group, Node, Running, Situation, Waiting
+from scheduling.forecast.forecasting import forecasts_of
+from scheduling.forecast.values import ClusterState, Group, Node, Running, Waiting
 
 TITLE = "Forecast of 500 waiting jobs"
 WAITING = 500
@@ -20,13 +20,13 @@ MINUTE_MS = 60_000
 def run() -> list[Figure]:
     figures = []
     for nodes, bound in ((100, SECONDS), (1_000, None)):
-        of = situation(nodes, WAITING)
+        of = cluster_state(nodes, WAITING)
         best = min(_seconds(of) for _ in range(REPEATS))
         figures.append(Figure(f"{WAITING} waiting, {len(of.running)} running, {nodes:,} nodes", best, "s", bound))
     return figures
 
 
-def situation(nodes: int, waiting: int) -> Situation:
+def cluster_state(nodes: int, waiting: int) -> ClusterState:
     """Nodes of 8 GPUs and 64 CPUs in two queues, full; jobs of different sizes, limits and run times."""
     rng = np.random.default_rng(1)
     machines = tuple(Node(f"n{i}", (8, 64, 512_000), frozenset({"ab"[i % 2]})) for i in range(nodes))
@@ -47,10 +47,10 @@ def situation(nodes: int, waiting: int) -> Situation:
         limit = (run + int(rng.integers(0, 900))) * MINUTE_MS
         to = frozenset({"ab"[number % 2]})
         queue.append(Waiting(f"w{number}", (Group(parts, amounts),), run * MINUTE_MS, limit, to))
-    return Situation(0, machines, tuple(held), tuple(queue), cycle_ms=30_000)
+    return ClusterState(0, machines, tuple(held), tuple(queue), cycle_ms=30_000)
 
 
-def _seconds(of: Situation) -> float:
+def _seconds(of: ClusterState) -> float:
     began = time.process_time()
-    assert len(outlook(of)) == len(of.waiting)
+    assert len(forecasts_of(of)) == len(of.waiting)
     return time.process_time() - began

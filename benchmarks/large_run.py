@@ -17,7 +17,7 @@ from django.conf import settings
 from benchmarks import Figure, Skip
 from benchmarks._chromium import chromium
 from benchmarks._memory import resident_mb
-from benchmarks._stack import environment, family, proportional_bytes, web_server
+from benchmarks._stack import environment, process_tree, proportional_bytes, web_server
 
 JOBS = int(os.environ.get("LARGE_JOBS", "1000000"))
 TITLE = f"page of a run of {JOBS:,} jobs with 20 bars each"
@@ -39,7 +39,7 @@ def run() -> list[Figure]:
         _output(folder, "manage.py", "collectstatic", "--noinput")
         url = ending.enter_context(web_server(folder, {}))
         made = orjson.loads(_output(folder, "-c", "from benchmarks.large_run import prepare; prepare()"))
-        web = next(pid for pid in family(os.getpid()) if b"uvicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        web = next(pid for pid in process_tree(os.getpid()) if b"uvicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
         seconds = {what: _answer_s(f"{url}/{path.format(made['run'])}", made["cookie"]) for what, path in PATHS.items()}
         drawn_s = _drawn_s(url, made["run"], made["cookie"])
         memory = proportional_bytes(web) / 1e6

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks import Figure, Skip
-from benchmarks._stack import family, proportional_bytes, stack
+from benchmarks._stack import process_tree, proportional_bytes, stack
 
 TITLE = "memory of the whole stack, demo running"
 SETTLE_S = 15.0  # the demo is under way, both pool children have worked
@@ -20,6 +20,6 @@ def run() -> list[Figure]:
         raise Skip("PSS is read from /proc, which only Linux has")
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder, stack(Path(folder), "--demo") as (process, _):
         time.sleep(SETTLE_S)
-        pids = family(process.pid)
+        pids = process_tree(process.pid)
         total = sum(map(proportional_bytes, pids))
     return [Figure(f"PSS of {len(pids)} processes", total / 1e6, "MB", MAX_MB)]

@@ -74,11 +74,11 @@ def measure() -> None:
     )
     client = pubsub.client()
     for number in range(WORKERS):
-        client.hset(heartbeat.HASH, f"elsewhere/{number}", beat)  # type: ignore[arg-type]
+        client.hset(heartbeat.HASH, f"elsewhere/{number}", beat)
     list_ms = _processor_ms(lambda: heartbeat.processes())
     before = _bus_s()
     for _ in range(BEATS):
-        client.hset(heartbeat.HASH, "elsewhere/1", beat)  # type: ignore[arg-type]
+        client.hset(heartbeat.HASH, "elsewhere/1", beat)
     beat_ms = (_bus_s() - before) / BEATS * 1_000
     print(orjson.dumps({"tick_ms": tick_ms, "list_ms": list_ms, "beat_ms": beat_ms}).decode())
 
@@ -96,4 +96,4 @@ def _bus_s() -> float:
     from twin.infra import pubsub
 
     used = pubsub.client().info("cpu")
-    return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])  # type: ignore[index]
+    return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])

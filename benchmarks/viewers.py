@@ -17,7 +17,7 @@ import orjson
 from django.conf import settings
 
 from benchmarks import Figure, Skip
-from benchmarks._stack import environment, family, proportional_bytes, stack
+from benchmarks._stack import environment, process_tree, proportional_bytes, stack
 from twin.infra.broker import socket_path
 
 VIEWERS, STUCK, EVENTS_PER_S = 1_000, 50, 10_000
@@ -34,7 +34,7 @@ def run() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="twin-bench-") as name, stack(Path(name)) as (process, url):
         folder, port = Path(name), url.rpartition(":")[2]
         run_id, cookie = _output(folder, "-c", "from benchmarks.viewers import prepare; prepare()").split()
-        web = next(pid for pid in family(process.pid) if b"uvicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        web = next(pid for pid in process_tree(process.pid) if b"uvicorn" in Path(f"/proc/{pid}/cmdline").read_bytes())
         command = [sys.executable, "-m", "benchmarks._viewers", port, run_id, cookie, str(VIEWERS), str(STUCK)]
         with subprocess.Popen(
             [*command, str(SECONDS + 5)], cwd=settings.BASE_DIR, env=_environment(folder), stdout=subprocess.PIPE

@@ -26,7 +26,7 @@ from twin.files.speed_json import dump_speed
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "changelog.md")]
 COMMAND = r"(?:(?:python )?manage\.py \w|bin/\w|celery |uvicorn |\. \.venv/)"
-# what does not end, needs a cluster or a running twin, installs packages, or runs this file
+# what does not end, needs a cluster or the data of a twin, installs packages, or runs this file
 SERVERS = (
     "bin/up",
     "bin/test",
@@ -42,6 +42,7 @@ SERVERS = (
     "manage.py follow",
     "manage.py connect",
     "manage.py act",
+    "manage.py verify_run",
 )
 FILES = {
     "mine.csv": "submitted,seconds,cards\n2024-05-01 10:00:00,3600,2\n2024-05-01 10:05:00,1800,1\n",

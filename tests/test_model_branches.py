@@ -1,6 +1,6 @@
 """No branch on the execution model outside the rooms of the models, and none on the mode of a run or a plan's scope.
 
-Whoever needs one asks the model, a table of its family, or a rule of the mode or of the scope, which are declared once.
+Whoever needs one asks the model, a table by model, or a rule of the mode or of the scope, which are declared once.
 
 Sets of exceptions are exact: who removes one takes it off its list.
 """
@@ -24,7 +24,7 @@ PYTHON = ("scheduling", "twin", "dashboard", "benchmarks", "experiments")
 EVERY = [*schedulers().values(), *recorders().values()]
 MODELS = {cls.model.name for cls in EVERY}
 CLASSES = {type(cls.model) for cls in EVERY}
-# as execution.py of each family names its own
+# as execution.py of each model names its own
 INSTANCES = {name.upper() for name in MODELS} | {cls.__name__ for cls in CLASSES}
 # rules that only one model has
 FIELDS = {name for cls in CLASSES for name in cls.__annotations__} - set(ExecutionModel.__annotations__)
@@ -123,7 +123,7 @@ def found_in(node: ast.AST) -> str | None:
     if isinstance(node, ast.Call) and ends(node.func) in ("isinstance", "issubclass") and len(node.args) == 2:
         kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
         if any(ends(kind) in BASES for kind in kinds):
-            return "comparison with the base class of a family"
+            return "comparison with the base class of a model"
     return None
 
 
@@ -219,8 +219,8 @@ def outside_the_rooms() -> dict[str, int]:
     ('x = getattr(scheduler, "lanes", False)', "flag lanes of a scheduler"),
     ('if not hasattr(scheduler.parameters, "gain"): pass', "parameter gain of a scheduler"),
     ('x = getattr(self.scheduler.parameters, "gain", 0)', "parameter gain of a scheduler"),
-    ("x = isinstance(scheduler, (int, GroupedScheduler))", "comparison with the base class of a family"),
-    ("x = isinstance(cls.model, Slotted)", "comparison with the base class of a family"),
+    ("x = isinstance(scheduler, (int, GroupedScheduler))", "comparison with the base class of a model"),
+    ("x = isinstance(cls.model, Slotted)", "comparison with the base class of a model"),
     ("x = cls.model == TypedWorkers(fixed=True)", "comparison with a model"),
     ("if self.scheduler.fixed: pass", "flag fixed of a scheduler"),
     ("x = 1 if scheduler.model.fills else 2", "rule fills of a model"),

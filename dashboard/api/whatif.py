@@ -18,11 +18,13 @@ from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
+from dashboard.readmodels.offered import offered_by
 from scheduling.model.limits import MAX_INT
 from twin.models import Run, Scenario
 from twin.runs import commands
 from twin.scenarios import forks, store
-from twin.scenarios.edits import MAX_EDITS, parse_one, verbs
+from twin.scenarios.edits import MAX_EDITS, MENU, parse_one
+from twin.scenarios.edits.base import Edit
 from twin.scenarios.edits.curves import curves
 from twin.scenarios.edits.effect import effect
 from twin.scenarios.edits.preview import marks, preview
@@ -72,13 +74,13 @@ OF_MIRRORS = ("scheduler", "parameters", "durations", "assumed_ms", "arrivals")
 @extend_schema(responses={200: answer("EditTypes")})
 @api_view()
 def verb_list(request: Request) -> Response:
-    """Types of edits with the declarations of their parameters."""
-    return Response(
-        [
-            {"name": cls.name, "title": cls.title, "about": cls.about, "later": cls.later, "parameters": cls.form()}
-            for cls in verbs().values()
-        ]
-    )
+    """Types of edits with the declarations of their parameters; `unavailable`: why one cannot be used."""
+    empty = {"about": "", "later": False, "parameters": []}
+    return Response(offered_by(MENU, _verb, empty))
+
+
+def _verb(cls: type[Edit]) -> dict[str, Any]:
+    return {"title": cls.title, "about": cls.about, "later": cls.later, "parameters": cls.form()}
 
 
 class AskSerializer(KnownFields):

@@ -98,7 +98,7 @@ class OfTeams:
     request: Any
 
     def get_queryset(self) -> QuerySet[Any]:
-        return visible(super().get_queryset(), self.request.user)  # type: ignore[misc]
+        return visible(super().get_queryset(), self.request.user)  # type: ignore[misc]  # of the view
 
 
 class VisibleRelated(IdField):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from twin.eventlog.fold import NEVER, RunState
-from twin.eventlog.memberships import memberships, present
+from twin.eventlog.memberships import current, memberships
 
 
 def members(state: RunState, at_ms: int) -> dict[int, dict[str, Any]]:
     """Jobs in a group at a given time, as {job: `here` of its group}."""
-    return {one.job: here(one.data, one.place) for one in present(state, at_ms)}
+    return {one.job: here(one.data, one.place) for one in current(state, at_ms)}
 
 
 def here(data: Mapping[str, Any], place: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dashboard.readmodels.run_summary import metrics_so_far
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.bars import END, JOB, START, WIDTH, Placement
 from scheduling.model.values import ModelError
-from scheduling.verification.families import files_of
+from scheduling.verification.by_model import files_of
 from twin.eventlog import event_log
 from twin.eventlog.fold import DIED, NEVER
 from twin.eventlog.state_cache import Newest
@@ -23,7 +23,7 @@ from twin.files.groups_csv import Span, group_lines
 from twin.files.jobs_csv import columns_of, csv_lines
 from twin.files.jobs_jsonl import job_lines
 from twin.files.jobs_parquet import parquet_pieces
-from twin.files.outputs import event_line, schedule_lines
+from twin.files.outputs import schedule_lines
 from twin.files.packed_jobs import PackedJobs
 from twin.files.perfetto import trace_lines
 from twin.files.swf import swf_lines
@@ -33,7 +33,6 @@ from twin.scenarios import beliefs, phase_rules, store
 from twin.scenarios.phase_rules import scheduler_of
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
-SLICE_EVENTS = 5_000
 
 
 class Download(NamedTuple):
@@ -46,7 +45,7 @@ class Download(NamedTuple):
 
 def log(run: Run) -> Download:
     """events.jsonl up to the newest event."""
-    return Download(_log_lines(run), f"run-{run.pk}-events.jsonl", "application/x-ndjson")
+    return Download(event_log.canonical(run.pk, run.last_seq), f"run-{run.pk}-events.jsonl", "application/x-ndjson")
 
 
 def schedule(run: Run) -> Download:
@@ -152,20 +151,6 @@ MEDIA_TYPES = {
     "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet",
     "swf": "text/plain; charset=utf-8",
 }  # fmt: skip
-
-
-def _log_lines(run: Run) -> Iterator[bytes]:
-    """Rows in slices, so that a slow client holds no read transaction open."""
-    seq = 0
-    while seq < run.last_seq:
-        events = [event for batch in event_log.after(run.pk, seq, limit=SLICE_EVENTS) for event in batch]
-        if not events:
-            return
-        for event in events:
-            if event.seq > run.last_seq:
-                return
-            yield event_line(event)
-        seq = events[-1].seq
 
 
 def _true_bars(run: Run) -> Iterator[Placement]:

@@ -41,7 +41,7 @@ def static(run: Run) -> bytes:
     states = additions.node_states(run) if run.mode_rules.inputs_in_log else []
     in_charge = scheduler_history.in_charge(run)  # the first one, and those set by edits
     priced = _priced(run, in_charge)
-    present = next(one for one in in_charge if one.charge == scheduler_history.present(run))
+    present = next(one for one in in_charge if one.charge == scheduler_history.current(run))
     models = {one.rules.model for one in in_charge}
     counted = typed.counted(cluster)
     body: dict[str, Any] = {
@@ -51,7 +51,7 @@ def static(run: Run) -> bytes:
             "began_at": run.began_at,
             "scenario": run.scenario.name,
             "seed": run.scenario.seed,
-            "parameters": scheduler_history.present_parameters(run),
+            "parameters": scheduler_history.current_parameters(run),
         },
         "scheduler": _described(present, priced)
         | {

@@ -71,7 +71,7 @@ def _runs(text: str, seen: Callable[[QuerySet[Any]], QuerySet[Any]]) -> Found:
             found = found.order_by(Case(When(numbered, then=0), default=1), "-pk")
     hits = []
     for run in found[:MAX_SHOWN]:
-        title = scheduler_history.present(run).title
+        title = scheduler_history.current(run).title
         hits.append(Hit(f"{run.pk} · {run.scenario.name}", f"{title}, {run.status}", f"/runs/{run.pk}/"))
     return Found(found.count(), hits)
 

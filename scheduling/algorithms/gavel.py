@@ -25,7 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.colocation.rounds.machine_types import Fit, MachineType, fit, least_machines, present, types_of
+from scheduling.colocation.rounds.machine_types import (
+    Fit,
+    MachineType,
+    available_by_type,
+    fit,
+    least_machines,
+    types_of,
+)
 from scheduling.colocation.rounds.round_choice import choose
 from scheduling.colocation.rounds.share_programs import MAKESPAN, MAX_MIN, MAX_SUM, shares
 from scheduling.colocation.rounds.standings import RECEIVED, TARGET, Standings
@@ -130,12 +137,12 @@ class Gavel(GroupedScheduler):
         self.sites: list[Site] = []
         for pool in self.pools:
             types = types_of(pool)
-            self.sites.append(Site(types, present(types, pool.present), Standings(len(types))))
+            self.sites.append(Site(types, available_by_type(types, pool.available), Standings(len(types))))
 
     def adopt_plans(self, now_ms: int, before: Any, kept: Mapping[int, Any]) -> None:
         super().adopt_plans(now_ms, before, kept)
         for pool, site in zip(self.pools, self.sites, strict=True):
-            site.counts, site.standings.last_ms = present(site.types, pool.present), now_ms
+            site.counts, site.standings.last_ms = available_by_type(site.types, pool.available), now_ms
 
     def state(self) -> dict[str, Any]:
         return super().state() | {"standings": [site.standings.state() for site in self.sites]}
@@ -143,7 +150,7 @@ class Gavel(GroupedScheduler):
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         for pool, site, saved in zip(self.pools, self.sites, state["standings"], strict=True):
-            site.counts = present(site.types, pool.present)
+            site.counts = available_by_type(site.types, pool.available)
             site.standings.restore(saved)
 
     def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
@@ -189,14 +196,16 @@ class Gavel(GroupedScheduler):
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
         site = self._site(pool)
         for server in moved:
-            (pool.present.discard if self.cluster.servers[server].is_away(change.now_ms) else pool.present.add)(server)
+            (pool.available.discard if self.cluster.servers[server].is_away(change.now_ms) else pool.available.add)(
+                server
+            )
         for group in list(pool.groups.values()):
             if not group.jobs:
                 pool.dissolve(change, group.id)
-            elif not pool.present.issuperset(group.servers):
+            elif not pool.available.issuperset(group.servers):
                 self._stop(pool, site, change, group)
         if moved:
-            site.counts, site.standings.stale = present(site.types, pool.present), True
+            site.counts, site.standings.stale = available_by_type(site.types, pool.available), True
             site.fits.clear()
         if change.now_ms % self.round_ms == 0:
             self._round(pool, site, change)
@@ -281,7 +290,7 @@ class Gavel(GroupedScheduler):
     def _why_paused(self, pool: Pool, change: Change, job: int) -> Reason:
         own, row = self._site(pool).standings, self._site(pool).standings.row(job)
         iterations = {"iterations": pool.of[job].done}
-        if not pool.present.issuperset(change.servers[change.before[job].group]):
+        if not pool.available.issuperset(change.servers[change.before[job].group]):
             return Reason("gavel.machine_left", iterations)
         share, received = (float(own.rounds[book, row].sum()) for book in (TARGET, RECEIVED))
         return Reason("gavel.waits", iterations | {"share": share, "received": own.had(row, received, self.round_ms)})

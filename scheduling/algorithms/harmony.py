@@ -188,7 +188,7 @@ class Harmony(GroupedScheduler):
 
     def _total(self, pool: Pool) -> float:
         """Eq. (4) as one number; idle machines count as 0, else leaving them idle would pay."""
-        return sum(self._worth(group) for group in pool.groups.values()) / max(1, len(pool.present))
+        return sum(self._worth(group) for group in pool.groups.values()) / max(1, len(pool.available))
 
     # --- memory ---
 
@@ -245,7 +245,7 @@ class Harmony(GroupedScheduler):
         if not new:
             return
         if not pool.groups:
-            if pool.present:
+            if pool.available:
                 self._all(pool, change, forced=True)
             return
         alone, coming = False, set(new)
@@ -275,7 +275,7 @@ class Harmony(GroupedScheduler):
         if len(groups) < len(pool.groups):
             return  # profiling is not interrupted
         jobs = pool.running(groups) + self._ready(pool)
-        found = self._search(pool, jobs, len(pool.present))
+        found = self._search(pool, jobs, len(pool.available))
         if found is not None and (forced or found.score >= now * (1 + self.parameters.regroup_gain)):
             self._apply(pool, change, [group.id for group in groups], jobs, found)
 
@@ -311,9 +311,9 @@ class Harmony(GroupedScheduler):
         ]
         if id_ is not None and self.profiling.busy(pool.groups[id_]):
             return
-        if not pool.present:
+        if not pool.available:
             return
-        total, machines, gain = self._total(pool), len(pool.present), 1 + self.parameters.regroup_gain
+        total, machines, gain = self._total(pool), len(pool.available), 1 + self.parameters.regroup_gain
         idle, waiting = len(pool.idle), self._ready(pool)
         tried: dict[int, Tried] = {}  # by the place in `sets`
         sets = [[*own, *chosen] for chosen in self._sets(others)]

@@ -48,7 +48,7 @@ class Isolated(GroupedScheduler):
         self._machines(pool, change, moved)
         for id_ in [group.id for group in pool.groups.values() if not group.jobs]:
             pool.dissolve(change, id_)
-        machines = len(pool.present)
+        machines = len(pool.available)
         chosen, floors = self._admitted(pool, machines)
         counts = self._counts(pool, chosen, floors, machines)
         group_of = {group.jobs[0]: group for group in pool.groups.values()}
@@ -57,7 +57,7 @@ class Isolated(GroupedScheduler):
                 pool.leave(change, job)
                 pool.dissolve(change, group.id)
         kept = {job: group_of[job].servers[: counts[job]] if job in group_of else [] for job in chosen}
-        free = sorted(pool.present - {server for servers in kept.values() for server in servers})
+        free = sorted(pool.available - {server for servers in kept.values() for server in servers})
         for job in chosen:
             missing = counts[job] - len(kept[job])
             servers, free = kept[job] + free[:missing], free[missing:]

@@ -109,7 +109,7 @@ class NaiveColocation(GroupedScheduler):
             held[id_].append(job)
             touched.add(id_)
         for id_ in sorted(touched):
-            servers = [server for server in parts[id_] if server in pool.present]
+            servers = [server for server in parts[id_] if server in pool.available]
             if held[id_]:
                 pool.place(change, id_, servers, held[id_], moving=False)
                 self._out_of_memory(pool, change, id_, servers)
@@ -120,7 +120,7 @@ class NaiveColocation(GroupedScheduler):
         """Partition with the fewest jobs that has a free place and the memory; of equal ones the first."""
         best = None
         for id_, servers in parts.items():
-            there = [server for server in servers if server in pool.present]
+            there = [server for server in servers if server in pool.available]
             if (
                 not there
                 or len(held[id_]) >= self.parameters.jobs

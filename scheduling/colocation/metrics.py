@@ -21,7 +21,7 @@ class Groups(Part):
     name = "groups"
 
     def __init__(self) -> None:
-        self.present: dict[int, tuple[int, Mapping[str, Any]]] = {}  # group -> (counted up to, data)
+        self.current: dict[int, tuple[int, Mapping[str, Any]]] = {}  # group -> (counted up to, data)
         # (from_ms, until_ms, data) of stretches since the last completion, which count if another one comes
         self.behind: list[tuple[int, int, Mapping[str, Any]]] = []
         self.cpu = self.net = self.jobs_ms = self.group_ms = self.machine_ms = 0.0
@@ -33,11 +33,11 @@ class Groups(Part):
         if event.kind == "grouped":
             self.any = True
             data = event.data
-            since, before = self.present.pop(data["group"], (event.at_ms, {}))
+            since, before = self.current.pop(data["group"], (event.at_ms, {}))
             if since < event.at_ms:
                 self.behind.append((since, event.at_ms, before))
             if data["jobs"]:
-                self.present[data["group"]] = event.at_ms, data
+                self.current[data["group"]] = event.at_ms, data
         elif event.kind == "job_completed":
             self.done[event.data["job"]] = event.at_ms
             self._count(event.at_ms)
@@ -61,9 +61,9 @@ class Groups(Part):
         }  # fmt: skip
 
     def _count(self, at_ms: int) -> None:
-        stretches = self.behind + [(since, at_ms, data) for since, data in self.present.values()]
+        stretches = self.behind + [(since, at_ms, data) for since, data in self.current.values()]
         self.behind = []
-        self.present = {group: (at_ms, data) for group, (_, data) in self.present.items()}
+        self.current = {group: (at_ms, data) for group, (_, data) in self.current.items()}
         for since, until, data in stretches:
             lasted = until - since
             cpu, net = busy_ms(data, since, until, self.done)

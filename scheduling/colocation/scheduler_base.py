@@ -157,7 +157,7 @@ class GroupedScheduler(BaseScheduler, ABC):
 
     def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         for pool in self.pools:
-            pool.present = {s for s in pool.servers if not self.cluster.servers[s].is_away(now_ms)}
+            pool.available = {s for s in pool.servers if not self.cluster.servers[s].is_away(now_ms)}
         if isinstance(before, GroupedScheduler):
             self.next_group = before.next_group
 
@@ -206,13 +206,13 @@ class GroupedScheduler(BaseScheduler, ABC):
         shrunk: set[int] = set()
         for server in moved:
             if not self.cluster.servers[server].is_away(change.now_ms):
-                pool.present.add(server)
+                pool.available.add(server)
                 continue
-            pool.present.discard(server)
+            pool.available.discard(server)
             shrunk.update(group.id for group in pool.groups.values() if server in group.servers)
         for id_ in sorted(shrunk):
             group = pool.groups[id_]
-            left = [server for server in group.servers if server in pool.present]
+            left = [server for server in group.servers if server in pool.available]
             if left and self._holds(pool, left, group.jobs):
                 pool.place(change, id_, left, group.jobs)
             else:
@@ -290,7 +290,7 @@ class GroupedScheduler(BaseScheduler, ABC):
         for group in pool.groups.values():
             for part, share in enumerate(group.utilization):
                 totals[part] += len(group.servers) * share
-        return [total / max(1, len(pool.present)) for total in totals]
+        return [total / max(1, len(pool.available)) for total in totals]
 
     def _follow(
         self, pool: Pool, change: Change, job: int, before: Record, plan: dict[int, list[Placement]],

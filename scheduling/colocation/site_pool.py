@@ -134,7 +134,7 @@ class Pool:
         self.by_speed = sorted(range(len(self.examples)), key=lambda kind: -self.examples[kind].speed)
         self.slowest = min(server.speed for server in self.examples)
         self.shares = [sum(kind == k for kind in self.kind.values()) / len(servers) for k in kinds.values()]
-        self.present = {s for s in servers if not self.rows[s].is_away(0)}
+        self.available = {s for s in servers if not self.rows[s].is_away(0)}
         self.nic = {s: row.nic_gbps or row.capacity[BANDWIDTH] / 1000 or REFERENCE_NIC for s, row in self.rows.items()}
         self.disk = {s: (row.disk_gbps or REFERENCE_DISK) * GB_PER_MS for s, row in self.rows.items()}
         self.memory = {s: row.capacity[MEMORY] / 1000 for s, row in self.rows.items()}
@@ -150,7 +150,7 @@ class Pool:
     def idle(self) -> list[int]:
         """Available machines in no group."""
         used = {s for group in self.groups.values() for s in group.servers}
-        return sorted(self.present - used)
+        return sorted(self.available - used)
 
     @property
     def waiting(self) -> list[int]:
@@ -312,7 +312,7 @@ class Pool:
     def state(self) -> dict[str, Any]:
         """The groups, the records and the queues."""
         return {
-            "present": sorted(self.present),
+            "present": sorted(self.available),
             "groups": [[group.id, group.servers, group.jobs] for group in self.groups.values()],
             "jobs": np.array(sorted(self.of), dtype=np.int64),
             "records": np.array([[*self.of[job]] for job in sorted(self.of)],
@@ -323,7 +323,7 @@ class Pool:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""
-        self.present = {int(s) for s in state["present"]}
+        self.available = {int(s) for s in state["present"]}
         for job, row in zip(state["jobs"].tolist(), state["records"].tolist(), strict=True):
             done, since_ms, ready_ms, pace_ms, group, begun_ms = row
             self.of[job] = Record(done, int(since_ms), int(ready_ms), pace_ms, int(group), int(begun_ms))

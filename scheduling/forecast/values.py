@@ -92,7 +92,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class ClusterState:
     """A cluster at a moment. waiting: in the order of priority. licences: the number of each there is.
 
     cycle_ms: what passes between the end of a job and the start of the next one on its nodes.

@@ -65,8 +65,9 @@ class ExecutionModel(ABC):
         """Pace of the true work of this scheduler's jobs; None where plans of jobs do not determine it."""
         return None
 
-    def check_jobs(self, cluster: Cluster, jobs: Sequence[Job]) -> None:  # noqa: B027 (an optional hook)
+    def check_jobs(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
         """Check of all jobs of a scenario before it begins; ModelError if they do not suit the cluster."""
+        return
 
     def as_used(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """The jobs with every field that this model derives from others."""

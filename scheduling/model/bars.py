@@ -32,7 +32,7 @@ class Placement(NamedTuple):
     server: int  # index, CLOUD, or NONE where the group says it
     start_ms: int
     end_ms: int
-    count: int  # type: ignore[assignment]  # workers or parameter servers; replaces the method `count` of tuples
+    count: int  # type: ignore[assignment]  # workers or parameter servers; the field hides the method `count` of tuples
     worker_slot: int = NONE
     chunk: int = NONE
     group: int = NONE

@@ -107,7 +107,7 @@ def trained_at(job: Job, measured: MeasuredSpeed) -> Job:
     gbps = speed.external_gbps
     other = other._replace(minibatches=speed.minibatches * speed.minibatch_ms(gbps) / other.minibatch_ms(gbps))
     gone = {part: None for parts in FIELDS.values() for part in parts} | {"iterations_per_epoch": None}
-    bare = replace(job, **gone, ps_update_ms=other.fixed_ms)  # type: ignore[arg-type]
+    bare = replace(job, **gone, ps_update_ms=other.fixed_ms)  # type: ignore[arg-type]  # mypy does not check ** by name
     values = as_chunks(bare, other)
     made = dict.fromkeys(FIELDS[CHUNKS], "derived") | dict.fromkeys(MEASURED, "measured")
     kept = {name: origin for name, origin in job.provenance.items() if name not in gone}

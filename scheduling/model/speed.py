@@ -1,4 +1,4 @@
-"""Speed of a job: one model of the time of its training, and the fields of every family that follow from it.
+"""Speed of a job: one model of the time of its training, and the fields of every execution model that follow from it.
 
 A worker takes a mini-batch at a time: it computes, sends the gradient to the parameter servers and receives the
 parameters. This takes

@@ -20,6 +20,7 @@ NEEDS = {
     "pd-ors": ("worker", "ps", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps",
                "internal_gbps", "external_gbps"),
 }  # fmt: skip
+COMMON_NEEDS = tuple(part for part in NEEDS["oasis"] if part in NEEDS["pd-ors"])
 PARTS = {part for parts in NEEDS.values() for part in parts}  # of some training model
 MAX_GANG = 1_000_000  # workers that start together; no cluster holds more, unless a worker needs nothing
 EPSILON = 1e-9  # worker-slots; a product that is an integer up to rounding is that integer

@@ -24,8 +24,8 @@ def sentence(code: str, values: Values, servers: Sequence[str] = ()) -> str:
     servers: names of the cluster's servers by index, for reasons that refer to servers.
     """
     if code in SENTENCES:
-        family = SENTENCES[code]
-        return family.by_code[code](values) + family.ending(values, servers)
+        declared = SENTENCES[code]
+        return declared.by_code[code](values) + declared.ending(values, servers)
     scheduler = code.partition(".")[0]
     own = scheduler_class(scheduler).reasons if scheduler in names() else {}
     if code not in own:

@@ -24,19 +24,17 @@ class Sentences:
     ending: what follows each; servers: names by index.
     """
 
-    family: str
+    owner: str  # the execution model, or "common"
     by_code: Mapping[str, Callable[[Values], str]]
     ending: Callable[[Values, Sequence[str]], str] = no_ending
 
 
-def by_code(families: Sequence[Sentences]) -> dict[str, Sentences]:
+def by_code(declared: Sequence[Sentences]) -> dict[str, Sentences]:
     """Owner of each code; ValueError where two declare it, since a code has one meaning."""
     found: dict[str, Sentences] = {}
-    for family in families:
-        for code in family.by_code:
+    for one in declared:
+        for code in one.by_code:
             if code in found:
-                raise ValueError(
-                    f"reason {code!r} must be declared once; {found[code].family} and {family.family} both do"
-                )
-            found[code] = family
+                raise ValueError(f"reason {code!r} must be declared once; {found[code].owner} and {one.owner} both do")
+            found[code] = one
     return found

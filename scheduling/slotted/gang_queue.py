@@ -21,7 +21,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room, impossible
 from scheduling.model.bars import Placement
 from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
-from scheduling.model.training_models import EPSILON, TRAINING_MODELS, gang_size, needs_of
+from scheduling.model.training_models import COMMON_NEEDS, EPSILON, TRAINING_MODELS, gang_size, needs_of
 from scheduling.model.values import Cluster, Job
 from scheduling.slotted.execution import Slotted
 from scheduling.slotted.gangs.packing import WORKER, Packing, Servers
@@ -62,13 +62,7 @@ class GangQueue(BaseScheduler):
     """Base: the free amounts of the servers with a round-robin pointer per role, and the gangs that wait or run."""
 
     model = Slotted(supports=TRAINING_MODELS)
-    needs = (
-        "worker",
-        "ps",
-        "epochs",
-        "gradient_mb",
-        "requested_workers",
-    )  # and those of the training model (training_models.NEEDS)
+    needs = (*COMMON_NEEDS, "requested_workers")  # and those of the training model (training_models.NEEDS)
     keeps_plans = believes = True
     Parameters = GangParameters
 

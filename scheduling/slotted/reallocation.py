@@ -21,6 +21,7 @@ from scheduling.model.admission import Room, impossible
 from scheduling.model.bars import Placement
 from scheduling.model.decision import NOTHING, Decision, Reason, Verdict
 from scheduling.model.training_models import (
+    COMMON_NEEDS,
     EPSILON,
     TRAINING_MODELS,
     needs_of,
@@ -38,12 +39,7 @@ class ReallocatingScheduler(BaseScheduler, ABC):
 
     model = Slotted(supports=TRAINING_MODELS)
     Parameters = GangParameters
-    needs: ClassVar[tuple[str, ...]] = (
-        "worker",
-        "ps",
-        "epochs",
-        "gradient_mb",
-    )  # and those of the training model (training_models.NEEDS)
+    needs: ClassVar[tuple[str, ...]] = COMMON_NEEDS  # and those of the training model (training_models.NEEDS)
     keeps_plans = believes = True
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scheduling.model.bars import END, JOB, ROLE, SERVER, START
-from scheduling.verification.families import RULES, check_stated, no_rules
+from scheduling.verification.by_model import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, FOREVER, ROLES, Outcome, cut, replay
 from scheduling.verification.rules import PS, TRANSFER, WORKER, Row, Stage, held_by, same, thousandths
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs

@@ -51,7 +51,7 @@ MAX_PROBLEMS = 100  # problems of one file; the rest is not checked
 
 
 STATED: dict[str, Check] = {"model": text, "packs": many(one_of(AMOUNTS), "a list of resources"), "final": boolean}
-execution = row(STATED, open_=True)  # how a scheduler runs jobs; other keys depend on the model (families.py)
+execution = row(STATED, open_=True)  # how a scheduler runs jobs; other keys depend on the model (by_model.py)
 
 _WHOLE, _COUNT, _REAL, _SHARE = whole(), whole(1), real(0, MAX_INT), real(MIN_REAL, MAX_INT)
 _AMOUNTS = row({}, dict.fromkeys(AMOUNTS, real(0, 10**12)))

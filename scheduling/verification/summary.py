@@ -11,8 +11,8 @@ import numpy as np
 
 from scheduling.model.bars import END, ROLE, SERVER
 from scheduling.model.values import shorten
+from scheduling.verification.by_model import RULES
 from scheduling.verification.capacities import Steps, amounts_at, capacities_of
-from scheduling.verification.families import RULES
 from scheduling.verification.replay import ROLES, Outcome
 from scheduling.verification.rules import CLOSE, TRANSFER, WORKER, Output, Row, same
 from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS

@@ -5,7 +5,7 @@ The rows are those of the files (whole units, text ids), as Python values of any
 metrics have to follow from it. Every problem is one sentence; an empty list means that nothing is wrong.
 
 The files state the rules by which a scheduler runs jobs (`execution`); names of schedulers decide nothing. Here are the
-rules for all runs; those of an execution model are in its own verifier, chosen from the table in families.py. Where no
+rules for all runs; those of an execution model are in its own verifier, chosen from the table in by_model.py. Where no
 rules are known, that is a problem.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import shorten
+from scheduling.verification.by_model import RULES, check_stated, no_rules
 from scheduling.verification.capacities import Steps, amounts_at, capacities_of, sizes_of
-from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
 from scheduling.verification.rules import Bar, Output, Row, same
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs, check_results

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -25,7 +24,6 @@ from twin.models import Connection, Forecasting, Proposal, Run
 from twin.processes import bounded_process, exclusive
 from twin.processes.requests import TaskRequests
 
-log = logging.getLogger(__name__)
 TASK, QUEUE = "plan_proposal", "io"
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
 MAX_S = 120.0  # of one plan

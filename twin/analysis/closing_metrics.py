@@ -17,7 +17,7 @@ from twin.mirror.history import history_of, with_all_outages
 from twin.models import MirrorRecord, Run
 from twin.models.run_modes import modes_where
 from twin.processes import bounded_process, exclusive
-from twin.processes.requests import TaskRequests
+from twin.processes.requests import TaskRequests, as_list
 
 log = logging.getLogger(__name__)
 TASK, QUEUE = "measure_mirror", "io"
@@ -31,8 +31,7 @@ class Requests(TaskRequests):
     task, queue, again_s = TASK, QUEUE, ASKED_S
 
     def due(self) -> list[int]:
-        run_id = due()
-        return [] if run_id is None else [run_id]
+        return as_list(due())
 
 
 def due() -> int | None:

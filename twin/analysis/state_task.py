@@ -15,7 +15,7 @@ from twin.eventlog import stored_states
 from twin.eventlog.large_runs import is_large
 from twin.models import Run
 from twin.processes import bounded_process, exclusive, shutdown
-from twin.processes.requests import TaskRequests
+from twin.processes.requests import TaskRequests, as_list
 
 log = logging.getLogger(__name__)
 TASK = "store_state"
@@ -31,8 +31,7 @@ class Requests(TaskRequests):
     task, queue, again_s = TASK, QUEUE, ASKED_S
 
     def due(self) -> list[int]:
-        run_id = due()
-        return [] if run_id is None else [run_id]
+        return as_list(due())
 
 
 def due() -> int | None:

@@ -1,26 +1,20 @@
-"""Recording of a connector: each snapshot as one line of JSON, for tests and demonstrations (replay.py plays it)."""
+"""Recordings of clusters: each snapshot as one line of JSON (`follow --record` writes them, replay.py plays them)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Snapshot
 from twin.connectors.facts_json import dumps, loads
 
 SUFFIX = ".jsonl"
 
 
-def record(connector: Connector, to: BinaryIO) -> Iterator[Snapshot]:
-    """Snapshots of the connector, the first one and then its changes; each is written before it is passed on."""
-    first = connector.snapshot()
-    to.write(dumps(first) + b"\n")
-    yield first
-    for snapshot in connector.changes() or ():
-        to.write(dumps(snapshot) + b"\n")
-        yield snapshot
+def recorder(to: BinaryIO) -> Callable[[Snapshot], None]:
+    """Writer of a recording: each snapshot becomes a line."""
+    return lambda snapshot: to.writelines((dumps(snapshot), b"\n"))
 
 
 def read(path: Path) -> Iterator[Snapshot]:

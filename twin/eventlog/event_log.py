@@ -18,6 +18,7 @@ from twin.files.outputs import event_line
 from twin.infra import gc_control
 from twin.models import Checkpoint, EventBatch, Run
 
+SLICE_EVENTS = 5_000  # read at once for a file
 MAX_STATES, MAX_STATE_BYTES = 48, 64_000_000  # checkpoints per run
 
 
@@ -86,11 +87,18 @@ def after(run_id: int, seq: int, *, limit: int | None = None) -> Iterator[list[E
             return
 
 
-def canonical(run_id: int) -> Iterator[bytes]:
-    """The log as lines of JSON, independent of how it was cut into batches: the content of events.jsonl."""
-    for events in after(run_id, 0):
+def canonical(run_id: int, last_seq: int | None = None) -> Iterator[bytes]:
+    """The log as lines of JSON, independent of how it was cut into batches: the content of events.jsonl.
+
+    Up to the event `last_seq`. In slices, so that a slow reader holds no read transaction open.
+    """
+    seq = 0
+    while events := [event for batch in after(run_id, seq, limit=SLICE_EVENTS) for event in batch]:
         for event in events:
+            if last_seq is not None and event.seq > last_seq:
+                return
             yield event_line(event)
+        seq = events[-1].seq
 
 
 def stored_after(run_id: int, seq: int, count: int) -> list[tuple[int, bytes]]:

@@ -157,7 +157,7 @@ def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     for _, _, data in memberships.intervals(state, at_ms):
         grouped.update(data["jobs"])
     ran[list(grouped)] = True
-    for one in memberships.present(state, at_ms):
+    for one in memberships.current(state, at_ms):
         doing[one.job] = STATES.index(one.state(at_ms))
     stopped = np.array(list(state.suspended_since(at_ms)), dtype=np.int64)
     doing[stopped[doing[stopped] == RUNNING]] = SUSPENDED

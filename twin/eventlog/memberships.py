@@ -3,12 +3,13 @@
 A membership lasts from one `grouped` event of its group to the next. A job moves until it is ready, and is then
 profiled or runs. A stay is the time of a job in one group on the same servers, whoever joins or leaves the group
 meanwhile.
-static/js/core/memberships.js follows the same rules; tests/fixtures/memberships.json pins both.
+static/js/core/memberships.js follows the same rules, and joins memberships of a job in one group on the same servers to
+stays; tests/fixtures/memberships.json pins both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from twin.eventlog.fold import NEVER, RunState
@@ -26,11 +27,6 @@ class Membership(NamedTuple):
     place: int  # of the job in it
 
     @property
-    def subject(self) -> tuple[int, list[int]]:
-        """Group and servers: what a stay is in and on."""
-        return self.data["group"], self.data["servers"]
-
-    @property
     def states(self) -> list[tuple[str, int, int]]:
         """[(state, from, until)] of the membership, without those that last no time."""
         doing = PROFILING if self.data["profiling"][self.place] else RUNNING
@@ -42,16 +38,6 @@ class Membership(NamedTuple):
     def state(self, at_ms: int) -> str:
         """State at a time that the membership includes."""
         return next(name for name, begin_ms, _ in reversed(self.states) if begin_ms <= at_ms)
-
-
-class Stay(NamedTuple):
-    """Job in a group on the same servers."""
-
-    job: int
-    from_ms: int
-    until_ms: int  # NEVER = not ended
-    group: int
-    servers: list[int]
 
 
 def intervals(state: RunState, at_ms: int | None = None) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
@@ -73,7 +59,7 @@ def memberships(state: RunState, at_ms: int | None = None, job: int | None = Non
             yield Membership(job, from_ms, until_ms, data, data["jobs"].index(job))
 
 
-def present(state: RunState, at_ms: int) -> Iterator[Membership]:
+def current(state: RunState, at_ms: int) -> Iterator[Membership]:
     """Memberships that last at a time."""
     for from_ms, until_ms, data in intervals(state, at_ms):
         if until_ms == NEVER:
@@ -82,18 +68,3 @@ def present(state: RunState, at_ms: int) -> Iterator[Membership]:
 
 def _of(from_ms: int, until_ms: int, data: Mapping[str, Any]) -> Iterator[Membership]:
     return (Membership(job, from_ms, until_ms, data, place) for place, job in enumerate(data["jobs"]))
-
-
-def stays(of: Iterable[Membership]) -> list[Stay]:
-    """Stays, in the order of their beginnings. of: memberships in the order of the log."""
-    found: list[Stay] = []
-    newest: dict[int, int] = {}  # job -> its latest stay
-    for one in of:
-        at = newest.get(one.job)
-        last = None if at is None else found[at]
-        if at is not None and last and last.until_ms == one.from_ms and (last.group, last.servers) == one.subject:
-            found[at] = last._replace(until_ms=one.until_ms)
-        else:
-            newest[one.job] = len(found)
-            found.append(Stay(one.job, one.from_ms, one.until_ms, *one.subject))
-    return found

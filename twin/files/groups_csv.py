@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from scheduling.colocation.verification.groups_csv import GROUP_COLUMNS
 from scheduling.model.values import Cluster, Event, Job, ModelError, shorten
-from scheduling.verification.families import files_of
+from scheduling.verification.by_model import files_of
 from twin.files.textcheck import check_text
 
 NAME = "groups.csv"
@@ -32,7 +32,7 @@ class GroupHistory:
     def __init__(self) -> None:
         self.wanted = False  # whether an output of this model has the file
         self.spans: list[Span] = []  # in the order of their ends
-        self.present: dict[int, tuple[int, Mapping[str, Any]]] = {}  # group -> (start, data)
+        self.current: dict[int, tuple[int, Mapping[str, Any]]] = {}  # group -> (start, data)
         self.end_ms = 0
 
     def feed(self, event: Event) -> None:
@@ -44,16 +44,16 @@ class GroupHistory:
             group = event.data["group"]
             self._close(group, event.at_ms)
             if event.data["jobs"]:
-                self.present[group] = event.at_ms, event.data
+                self.current[group] = event.at_ms, event.data
 
     def lines(self, cluster: Cluster, jobs: Sequence[Job]) -> Iterator[str]:
         """The file, line by line."""
-        for group in list(self.present):
+        for group in list(self.current):
             self._close(group, self.end_ms)
         return group_lines(cluster, jobs, self.spans)
 
     def _close(self, group: int, at_ms: int) -> None:
-        known = self.present.pop(group, None)
+        known = self.current.pop(group, None)
         if known is not None:
             start_ms, data = known
             self.spans.append(Span(start_ms, at_ms, data))

@@ -65,7 +65,7 @@ def locked_since() -> datetime | None:
         value = pubsub.client().get(LOCKED_SINCE)
     except (redis.RedisError, OSError):
         return None
-    return datetime.fromtimestamp(float(value), UTC) if value else None  # type: ignore[arg-type]
+    return datetime.fromtimestamp(float(value), UTC) if value else None
 
 
 def write_wait_s() -> float | None:
@@ -74,7 +74,7 @@ def write_wait_s() -> float | None:
         value = pubsub.client().get(WRITE_WAIT)
     except (redis.RedisError, OSError):
         return None
-    return float(value) if value else None  # type: ignore[arg-type]
+    return float(value) if value else None
 
 
 class LockWatch:

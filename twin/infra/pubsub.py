@@ -66,8 +66,11 @@ def deleted(run_id: int, sentence: str, team_id: int | None) -> None:
     publish(runs_channel(team_id), message)
 
 
-def client() -> redis.Redis:
-    """The connection of this process, made at first use and made again by redis-py after a loss."""
+def client() -> Any:
+    """The connection of this process, made at first use and made again by redis-py after a loss.
+
+    Any: the types of redis.Redis state the answers of a connection with and without asyncio as one.
+    """
     return _client(settings.LAYER_URL)
 
 

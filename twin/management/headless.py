@@ -25,6 +25,7 @@ from twin.management.atomic_output import remove_unfinished
 from twin.traces.importers import ImportRefused
 
 BAD_INPUT = (ModelError, UnknownName, ImportRefused, OSError)
+MAX_SHOWN = 100  # problems of something that was verified
 MAX_WORD_LENGTH = 300  # characters without a blank in a line that is shown
 REMEDIES = {
     errno.ENOSPC: "nothing was written; free some space, or choose a folder on another disk",
@@ -48,8 +49,8 @@ class HeadlessCommand(BaseCommand, ABC):
         """A wrong option gives one line as well; --help has the details."""
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         fail = parser.error
-        parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
-        parser.error = lambda message: fail(one_line(message))  # type: ignore[method-assign]
+        parser.print_usage = lambda file=None: None  # type: ignore[method-assign]  # of this parser alone
+        parser.error = lambda message: fail(one_line(message))  # type: ignore[method-assign]  # of this parser alone
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -68,9 +69,23 @@ class HeadlessCommand(BaseCommand, ABC):
         """Line on standard output, with any characters."""
         self.stdout.write(one_line(sentence))
 
+    def end_with_problems(self, problems: Sequence[str], of: object) -> None:
+        """The problems of something that was verified, one line each, and exit code 1; nothing if there are none."""
+        for problem in problems[:MAX_SHOWN]:
+            self.report(problem)
+        if problems:
+            hidden = len(problems) - MAX_SHOWN
+            count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''} in {of}"
+            self._state(count + (f", {hidden:,} of them not shown" if hidden > 0 else ""))
+            sys.exit(1)
+
     def _refuse(self, sentence: str) -> NoReturn:
-        self.stderr.write(one_line(f"{self.__module__.rsplit('.', 1)[-1]}: {sentence}"))
+        self._state(sentence)
         sys.exit(2)
+
+    def _state(self, sentence: str) -> None:
+        """Line on standard error that begins with the name of the command."""
+        self.stderr.write(one_line(f"{self.__module__.rsplit('.', 1)[-1]}: {sentence}"))
 
     @abstractmethod
     def work(self, **options: Any) -> None:

@@ -40,13 +40,14 @@ class Following:
     def __init__(
         self, connector: Connector, mirror: Mirror, write: Write, *, interval_s: float = 1.0,
         stopped: Callable[[float], bool], sampling: Sampling | None = None, bordered: bool = False,
+        polled: Callable[[Snapshot], None] = lambda snapshot: None,
     ) -> None:  # fmt: skip
-        """stopped(seconds): waits that long at most; True when the following has to end.
+        """stopped(seconds): waits that long at most; True when the following has to end. polled: called with each poll.
 
         bordered: another run can follow this one, where a cluster begins again with an empty state.
         """
         self.connector, self.mirror, self.write = connector, mirror, write
-        self.interval_s, self.stopped, self.sampling = interval_s, stopped, sampling
+        self.interval_s, self.stopped, self.sampling, self.polled = interval_s, stopped, sampling, polled
         self.health = Health()
         self.applied = False  # a snapshot, by this process
         self.unseen = ""  # why there was no poll before this process; reported as a gap with the first poll
@@ -111,6 +112,7 @@ class Following:
         """Events of one snapshot, which are written; information that it lacks is requested first."""
         if not snapshot.complete and not snapshot.partial:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
+        self.polled(snapshot)
         began = time.monotonic()
         settled = self.applied and self.health.failing_since is None
         snapshot = self._with_ends(self._before(snapshot))

@@ -194,7 +194,7 @@ def clocks() -> Finding:
             cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
             offsets["database"] = float(cursor.fetchone()[0]) - time.time()
     if settings.LAYER_URL:
-        seconds, microseconds = pubsub.client().time()  # type: ignore[misc]
+        seconds, microseconds = pubsub.client().time()
         offsets["frame bus"] = seconds + microseconds / 1e6 - time.time()
     text = ", ".join(f"{name} {offset:+.3f} s" for name, offset in offsets.items()) or "nothing to compare with"
     if any(abs(offset) > MAX_SKEW_S for offset in offsets.values()):

@@ -129,7 +129,7 @@ class Pulse:
             "counters": counters.snapshot(),
         }
         try:
-            pubsub.client().hset(HASH, self.name, orjson.dumps(entry))  # type: ignore[arg-type]
+            pubsub.client().hset(HASH, self.name, orjson.dumps(entry))
         except (redis.RedisError, OSError):
             pass
 
@@ -158,7 +158,7 @@ def processes() -> list[Process] | None:
     except (redis.RedisError, OSError):
         return None
     now, found = time.time(), []
-    for key, value in entries.items():  # type: ignore[union-attr]
+    for key, value in entries.items():
         name, row = key.decode(), orjson.loads(value)
         silent_s = max(0.0, now - row["at"])
         if silent_s > FORGOTTEN_S or lease.abandoned(name):

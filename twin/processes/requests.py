@@ -40,3 +40,8 @@ class TaskRequests(ABC):
                 self.asked[key] = now
                 found.append(key)
         return found
+
+
+def as_list(key: int | None) -> list[int]:
+    """The keys that are due, of which there is at most one."""
+    return [] if key is None else [key]

@@ -91,21 +91,21 @@ def _set_niceness(session: int, niceness: int) -> None:
 
 
 @dataclass
-class Family:
+class Children:
     """Child processes in the order of their start; they stop in the opposite order."""
 
     report: Callable[[str], None] = print
-    children: list[Child] = field(default_factory=list)
+    members: list[Child] = field(default_factory=list)
 
     def add(self, child: Child) -> Child:
         child.start()
-        self.children.append(child)
+        self.members.append(child)
         return child
 
     def watch(self) -> None:
         """Restart of processes that died, after a pause that doubles with each failure."""
         now = time.monotonic()
-        for child in self.children:
+        for child in self.members:
             if child.alive:
                 if now - child.started > STEADY_S:
                     child.pause = 0.25
@@ -125,7 +125,7 @@ class Family:
 
     def stop(self) -> None:
         """SIGTERM in reverse order, SIGKILL to what is still there after STOP_S."""
-        for child in reversed(self.children):
+        for child in reversed(self.members):
             if child.alive:
                 assert child.process is not None
                 child.process.send_signal(child.stop_signal)

@@ -62,7 +62,7 @@ def _note(run_id: int, reason: str, since: datetime) -> bool:
     """Note of the hold in the broker, published before it is in the database."""
     try:
         client = pubsub.client()
-        client.hsetnx(NOTED, str(run_id), orjson.dumps([reason, since.timestamp()]))  # type: ignore[arg-type]
+        client.hsetnx(NOTED, str(run_id), orjson.dumps([reason, since.timestamp()]))
         run = Run.objects.get(pk=run_id)
         run.status, run.message, run.held_since = Run.QUEUED, reason, since
         pubsub.announce(run, frames.status(run))
@@ -97,7 +97,7 @@ def recall(run: Run) -> None:
     except (redis.RedisError, OSError):
         return
     if noted is not None and _claim(run.pk):
-        reason, since = _decoded(noted)  # type: ignore[arg-type]
+        reason, since = _decoded(noted)
         run.held_since, run.message = min(since, run.held_since or since), reason
 
 
@@ -121,7 +121,7 @@ def write_noted() -> list[int]:
     except (redis.RedisError, OSError):
         return []
     written = []
-    for key, value in noted.items():  # type: ignore[union-attr]
+    for key, value in noted.items():
         run_id, (reason, since) = int(key), _decoded(value)
         if not _claim(run_id):
             continue

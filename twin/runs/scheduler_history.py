@@ -46,13 +46,13 @@ def in_order(scheduler: str, edits: Sequence[Any]) -> list[Charge]:
     return found
 
 
-def present(run: Run) -> Charge:
+def current(run: Run) -> Charge:
     """Scheduler at the time that the run has reached."""
     charges = of_run(run)
     return next((one for one in reversed(charges) if one.from_ms <= run.sim_ms), charges[0])
 
 
-def present_parameters(run: Run) -> Mapping[str, Any]:
+def current_parameters(run: Run) -> Mapping[str, Any]:
     """Parameters of the scheduler at that time, as the scenario or its newest edit gives them."""
     begun = [stage for stage in store.stages_of(run.scenario, run.edits) if stage.at_ms <= run.sim_ms]
     return begun[-1].state.parameters

@@ -49,8 +49,9 @@ class Sampler(ABC):
         """Reason why only users with a shell on this host may choose a parameter, its first word; "": anybody may."""
         return ""
 
-    def close(self) -> None:  # noqa: B027 (most hold nothing open)
+    def close(self) -> None:
         """Release of open resources."""
+        return  # most hold nothing open
 
 
 MENU: Menu[Sampler] = Menu("sampler", samplers, Sampler)

@@ -253,16 +253,3 @@ def store_generated(
         report={"rows": len(jobs), "imported": len(jobs), "skipped": [], "provenance": origins.plain()},
     )  # fmt: skip
     return store_cluster(cluster, f"generated with the trace {name}", trace, team_id), trace
-
-
-def describe(scenario: Scenario) -> dict[str, Any]:
-    """A scenario in one plain row."""
-    return {
-        "id": scenario.pk,
-        "name": scenario.name,
-        "cluster": scenario.cluster.name,
-        "trace": scenario.trace.name,
-        "scheduler": scenario.scheduler,
-        "parameters": scenario.parameters,
-        "seed": scenario.seed,
-    }

@@ -18,10 +18,11 @@ from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField
+from dashboard.readmodels.offered import offered_by
 from scheduling.kernel.parameters import describe
 from scheduling.model.values import ModelError
 from twin.alerts import stored_rules
-from twin.alerts.base import build, names, rule_class
+from twin.alerts.base import MENU, Rule, build
 from twin.models import AlertRule, Connection, Run
 
 
@@ -107,14 +108,13 @@ class AlertRuleViewSet(OfTeams, mixins.ListModelMixin, mixins.RetrieveModelMixin
     @extend_schema(request=None, responses={200: answer("AlertRuleKinds")})
     @action(detail=False, pagination_class=None)
     def kinds(self, request: Request) -> Response:
-        """[{rule, title, summary, level, about, parameters}] of all known rules."""
-        found = [(name, rule_class(name)) for name in names()]
-        return Response(
-            [
-                {
-                    "rule": name, "title": cls.title, "summary": cls.summary, "level": cls.level, "about": cls.about,
-                    "parameters": describe(cls.Parameters),
-                }
-                for name, cls in found
-            ]
-        )  # fmt: skip
+        """[{rule, title, summary, level, about, parameters, unavailable}] of all rules."""
+        empty = {"summary": "", "level": "", "about": [], "parameters": []}
+        return Response(offered_by(MENU, _kind, empty, key="rule"))
+
+
+def _kind(cls: type[Rule]) -> dict[str, Any]:
+    return {
+        "title": cls.title, "summary": cls.summary, "level": cls.level, "about": cls.about,
+        "parameters": describe(cls.Parameters),
+    }  # fmt: skip

@@ -8,35 +8,34 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.openapi.answers import answer
+from dashboard.readmodels.offered import offered_by
 from scheduling.kernel.parameters import describe
-from twin.connectors.base import Connector, connector_class, names
+from twin.connectors import base as connectors
+from twin.connectors.base import Connector
 from twin.mirror.nodes.sites import SiteRule
 from twin.samplers import base as samplers
+from twin.samplers.base import Sampler
+
+EMPTY: dict[str, Any] = {"summary": "", "parameters": []}
 
 
 @extend_schema(responses={200: answer("Connectors")})
 @api_view()
 def connector_list(request: Request) -> Response:
-    """{connectors: [{name, title, summary, parameters, polled}], samplers, sites}.
+    """{connectors: [{name, title, summary, parameters, polled, unavailable}], samplers, sites}.
 
-    polled: whether the interval of the connection applies. samplers have the same fields except polled.
+    polled: whether the interval of the connection applies. unavailable: why it cannot be used. samplers have the same
+    fields except polled.
     """
-    found = [connector_class(name) for name in names()]
-    rows = [
-        {
-            "name": cls.name,
-            "title": cls.title,
-            "summary": cls.summary,
-            "parameters": describe(cls.Parameters),
-            "polled": cls.changes is Connector.changes,
-        }
-        for cls in found
-    ]
-    return Response({"connectors": rows, "samplers": _samplers(), "sites": describe(SiteRule)})
+    return Response({
+        "connectors": offered_by(connectors.MENU, _connector, {**EMPTY, "polled": False}),
+        "samplers": offered_by(samplers.MENU, _declared, EMPTY), "sites": describe(SiteRule),
+    })  # fmt: skip
 
 
-def _samplers() -> list[dict[str, Any]]:
-    return [
-        {"name": cls.name, "title": cls.title, "summary": cls.summary, "parameters": describe(cls.Parameters)}
-        for cls in map(samplers.sampler_class, samplers.names())
-    ]
+def _connector(cls: type[Connector]) -> dict[str, Any]:
+    return {**_declared(cls), "polled": cls.changes is Connector.changes}
+
+
+def _declared(cls: type[Connector] | type[Sampler]) -> dict[str, Any]:
+    return {"title": cls.title, "summary": cls.summary, "parameters": describe(cls.Parameters)}

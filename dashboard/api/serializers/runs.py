@@ -79,7 +79,7 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
 
     def get_scheduler(self, run: Run) -> str:
         """Scheduler at the time that the run has reached."""
-        return scheduler_history.present(run).name
+        return scheduler_history.current(run).name
 
     @extend_schema_field({"type": "array", "items": answer("SchedulerFrom")})
     def get_schedulers(self, run: Run) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dashboard.openapi.answers.notation import ANY, BOOLEAN, NUMBER, STRING, Shape, mapping, noted, nullable
 
+UNAVAILABLE = noted(nullable(STRING), "Why it cannot be used")
+
 SHAPES: dict[str, Shape] = {
     "Declaration": {  # of a parameter
         "name": STRING,
@@ -26,7 +28,7 @@ SHAPES: dict[str, Shape] = {
             "summary": STRING,
             "model": noted(STRING, "Execution model"),
             "parameters": ["Declaration"],
-            "unavailable": noted(nullable(STRING), "Why it cannot be used"),
+            "unavailable": UNAVAILABLE,
         }
     ],
     "EditTypes": [
@@ -36,6 +38,7 @@ SHAPES: dict[str, Shape] = {
             "about": STRING,
             "later": noted(BOOLEAN, "Whether it can apply from a later time"),
             "parameters": ["Declaration"],
+            "unavailable": UNAVAILABLE,
         }
     ],
     "AlertRuleKinds": [
@@ -46,6 +49,7 @@ SHAPES: dict[str, Shape] = {
             "level": STRING,
             "about": [STRING],
             "parameters": ["Declaration"],
+            "unavailable": UNAVAILABLE,
         }
     ],
     "Connectors": {
@@ -56,9 +60,18 @@ SHAPES: dict[str, Shape] = {
                 "summary": STRING,
                 "parameters": ["Declaration"],
                 "polled": noted(BOOLEAN, "Whether the interval of the connection applies"),
+                "unavailable": UNAVAILABLE,
             }
         ],
-        "samplers": [{"name": STRING, "title": STRING, "summary": STRING, "parameters": ["Declaration"]}],
+        "samplers": [
+            {
+                "name": STRING,
+                "title": STRING,
+                "summary": STRING,
+                "parameters": ["Declaration"],
+                "unavailable": UNAVAILABLE,
+            }
+        ],
         "sites": noted(["Declaration"], "Rule that puts each node on a site"),
     },
 }

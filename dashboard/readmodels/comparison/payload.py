@@ -105,8 +105,8 @@ def _measured(run: Run, share: Share, until_ms: int) -> dict[str, Any]:
 def _run(run: Run) -> dict[str, Any]:
     scenario = run.scenario
     return {
-        "id": run.pk, "name": scenario.name, "scheduler": scheduler_history.present(run).name,
-        "title": scheduler_history.words_of(run), "parameters": scheduler_history.present_parameters(run),
+        "id": run.pk, "name": scenario.name, "scheduler": scheduler_history.current(run).name,
+        "title": scheduler_history.words_of(run), "parameters": scheduler_history.current_parameters(run),
         "seed": scenario.seed, "trace": scenario.trace.name, "trace_id": scenario.trace_id,
         "cluster": scenario.cluster.name, "cluster_id": scenario.cluster_id, "mode": run.mode,
         "status": run.status, "sim_ms": run.sim_ms, "begun": run.last_seq > 0, "message": run.message,

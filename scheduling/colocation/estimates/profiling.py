@@ -62,10 +62,10 @@ class Profiling:
         if not self.pool_of:
             return
         new = [job for job in pool.waiting if job in self.pool_of]
-        if not new or not pool.present:
+        if not new or not pool.available:
             return
         if not pool.groups:
-            servers = sorted(pool.present)
+            servers = sorted(pool.available)
             pool.place(change, new_id(), servers, self._wave(pool, servers, [], new))
             return
         group = min(pool.groups.values(), key=lambda g: (not self.busy(g), len(g.servers), g.id))

@@ -56,7 +56,7 @@ def types_of(pool: Pool) -> list[MachineType]:
     return [MachineType(own, pool.rows[own[0]], min(pool.nic[server] for server in own)) for own in found.values()]
 
 
-def present(types: list[MachineType], available: Collection[int]) -> list[int]:
+def available_by_type(types: list[MachineType], available: Collection[int]) -> list[int]:
     """Available machines of each type."""
     return [sum(server in available for server in one.servers) for one in types]
 

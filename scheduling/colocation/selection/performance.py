@@ -11,7 +11,6 @@ import numpy as np
 
 WEIGHT = 0.8  # of the CPU in a score: above 1/2, or one-job groups could not be distinguished
 MIN_ITERATION_MS = 1e-6  # of an iteration: jobs that need nothing still have a rate
-BOUNDS = ("cpu", "net", "job")  # what an iteration of a group waits for
 
 
 def iteration_ms(comp_ms: np.ndarray, comm_ms: np.ndarray) -> np.ndarray:
@@ -34,9 +33,3 @@ def utilization(
 def score(cpu: np.ndarray, net: np.ndarray, weight: float = WEIGHT) -> np.ndarray:
     """A utilization as one number. The paper compares vectors and says only that the CPU counts more."""
     return weight * cpu + (1 - weight) * net
-
-
-def bound(comp_ms: np.ndarray, comm_ms: np.ndarray) -> str:
-    """Largest term of Eq. (1) for one group: the cause of its idle resources (Fig. 8)."""
-    terms = (comp_ms.sum(), comm_ms.sum(), (comp_ms + comm_ms).max())
-    return BOUNDS[terms.index(max(terms))]

@@ -7,6 +7,7 @@ first of a pair is about workers, the second about parameter servers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -68,4 +69,4 @@ class View:
 def counted(demand: Demand | None) -> Demand:
     """Demand of the resources that servers can run out of."""
     assert demand is not None
-    return (*demand[:COUNTED], *[0] * (len(demand) - COUNTED))  # type: ignore[return-value]
+    return cast(Demand, (*demand[:COUNTED], *[0] * (len(demand) - COUNTED)))

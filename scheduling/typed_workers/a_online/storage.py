@@ -10,13 +10,13 @@ import numpy as np
 from scheduling.model.values import STORAGE, Cluster, Job
 from scheduling.typed_workers.haprf import Shard
 
+# until when a chunk is kept
 TITLES = {"none": "None", "job": "Until the job ends", "chunk": "Until the chunk ends"}
-STORAGE_MODES = tuple(TITLES)  # until when a chunk is kept: for nothing, to the end of its job, to its own
 _KB = 1_000  # of a MB: storage is counted in whole kB
 
 
 class Storage:
-    """kind: one of STORAGE_MODES."""
+    """Storage of the servers, and the chunks in it. kind: one of TITLES."""
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job], kind: str) -> None:
         self.jobs, self.kind = jobs, kind

@@ -1,5 +1,6 @@
 // Rules of alerts: their thresholds as fields that are stored when they change, a switch, and a form for a new one.
 
+import { offeredOption } from '../ui/fields/offered.js';
 import { get, patch, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { rulesOf } from '../util/run-modes.js';
@@ -184,7 +185,7 @@ export class Rules {
       h(
         'select',
         { id: 'new-rule' },
-        kinds.map(({ rule: name, title }) => h('option', { value: name }, title)),
+        kinds.map((one) => offeredOption(one, one.rule)),
       ),
     );
     const target = field('Target', h('select', { id: 'new-target' }), 'Replaces the general rule for this target');

@@ -59,7 +59,7 @@ function paint(answer) {
   }
 }
 
-const NOT_RUN = 'A result shows our figure, its values, and whether the claim holds.';
+const NOT_RUN = 'A result shows the reproduced figure, its values, and whether the claim holds.';
 
 function notRun({ progress, unavailable }) {
   const all = ['Show all experiments', '/experiments/'];
@@ -122,7 +122,7 @@ function checksCard({ checks }) {
       'header',
       {},
       h('h2', {}, 'Checks'),
-      h('span', { class: 'muted small' }, 'The bands are ours; they test the claim of the paper'),
+      h('span', { class: 'muted small' }, 'The bands are not from the paper; they test its claim'),
     ),
     h('div', { class: 'scroll' }, table(checkColumns, checks)),
   );

@@ -60,7 +60,7 @@ function tile(title, rows) {
 }
 
 /** Title of the experiments of a paper. */
-const titleOf = (paper) => (paper === 'ours' ? 'Our own schedulers' : paper);
+const titleOf = (paper) => (paper === 'ours' ? 'Schedulers of this project' : paper);
 
 function card(paper, rows) {
   return h(

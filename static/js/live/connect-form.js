@@ -1,5 +1,6 @@
 // The form that connects a cluster: connector, its parameters, the site rule, sampler; test, then connect.
 
+import { offeredOption } from '../ui/fields/offered.js';
 import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
@@ -21,7 +22,7 @@ export function connectForm(form, { connectors, sites, samplers = [] }, onMade) 
   const choice = h(
     'select',
     { id: 'c-connector' },
-    connectors.map((one) => h('option', { value: one.name, selected: one.name === 'slurm' }, one.title)),
+    connectors.map((one) => offeredOption(one, one.name, one.name === 'slurm')),
   );
   const summary = h('span', { class: 'help', id: 'c-connector-help' });
   const connector = field('Connector', choice);

@@ -1,5 +1,6 @@
 // The fields of the sampler: which one, and its settings.
 
+import { offeredOption } from '../ui/fields/offered.js';
 import { fill, h } from '../ui/dom.js';
 import { field } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
@@ -13,7 +14,7 @@ export function samplerFields(samplers, changed, now = { sampler: '', sampler_pa
     'select',
     { id: 'c-sampler' },
     h('option', { value: '' }, 'none'),
-    samplers.map((one) => h('option', { value: one.name, selected: one.name === now.sampler }, one.title)),
+    samplers.map((one) => offeredOption(one, one.name, one.name === now.sampler)),
   );
   const choice = field('Sampler', select);
   const summary = h('span', { class: 'help', id: 'c-sampler-help' });

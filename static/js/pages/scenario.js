@@ -52,7 +52,7 @@ async function start() {
   if (operator) {
     form = inPanel($('#add'), () => editForm(found, verbs, schedulers))();
     const servers = url.get('servers');
-    const names = verbs.map(({ name }) => name);
+    const names = verbs.filter((one) => !one.unavailable).map(({ name }) => name);
     const wanted = url.choice('verb', names, 'drain_servers', 'The form is for draining servers.');
     const verb = verbs.find(({ name }) => name === wanted);
     if (servers && verb) form?.begin(verb, { servers });

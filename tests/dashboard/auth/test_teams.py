@@ -2,93 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from channels.db import database_sync_to_async
 from django.test import Client
-from django.utils import timezone
 
 from dashboard.auth import tokens
 from dashboard.auth.visible import PATHS
-from dashboard.live.hub import hub
-from tests.dashboard.builders import WRITES, methods_of, post, receive, routes, socket
-from tests.dashboard.conftest import person
-from tests.dashboard.peer import Peer
-from twin.config.asgi import application
-from twin.infra import pubsub
+from tests.dashboard.builders import WRITES, methods_of, post, routes
 from twin.models import (
-    Alert,
-    AlertRule,
     AuditEntry,
     ClusterSpec,
     Connection,
-    Membership,
-    Proposal,
     Run,
     Scenario,
-    Sweep,
-    Team,
     Trace,
 )
-from twin.runs import commands
-
-
-def member(name: str, team: Team, role: str = "approver") -> Client:
-    client = person(name, role)
-    Membership.objects.create(team=team, user=client.user)
-    return client
-
-
-@pytest.fixture
-def red(db) -> Team:
-    return Team.objects.create(name="red")
-
-
-@pytest.fixture
-def blue(db) -> Team:
-    return Team.objects.create(name="blue")
-
-
-@pytest.fixture
-def ruth(red) -> Client:
-    return member("ruth", red)
-
-
-@pytest.fixture
-def bob(blue) -> Client:
-    return member("bob", blue)
-
-
-@pytest.fixture
-def of_red(finished_run, red) -> dict[str, object]:
-    """{part of an address: number or name} of objects of the team red, of every kind."""
-    scenario = finished_run.scenario
-    scenario.name = "secret plan"
-    scenario.save()
-    for model in (Trace, ClusterSpec, Scenario):
-        model.objects.update(team=red)
-    Trace.objects.update(name="secret trace")
-    ClusterSpec.objects.update(name="secret-cluster")
-    scenario.refresh_from_db()
-    sweep = Sweep.objects.create(
-        name="secret sweep", scenario=scenario, axes=[{"parameter": "backfill", "values": [True]}], seeds=[0]
-    )
-    lab = Connection.objects.create(
-        name="secret-lab", connector="push", parameters={"source": "lab"}, run=finished_run, team=red
-    )
-    plan = Proposal.objects.create(connection=lab, scheduler="fifo", kind="order", status=Proposal.PROPOSED, digest="d")
-    alert = Alert.objects.create(
-        rule="drift", target="connection secret-lab", level="serious", code="drift", began_at=timezone.now(), team=red,
-        values={"count": 1, "compared": 2, "first": {"subject": "", "field": ""}},
-    )  # fmt: skip
-    rule = AlertRule.objects.create(rule="drift", target="connection secret-lab", team=red)
-    commands.audit(None, "run.start", f"run {finished_run.pk}", {"name": "secret plan"})
-    return {
-        "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
-        "sweeps": sweep.pk, "connections": lab.name, "proposals": plan.pk, "alerts": alert.pk, "alert-rules": rule.pk,
-        "live": lab.name, "ingest": "lab",
-    }  # fmt: skip
 
 
 def addresses(ids: dict[str, object]):
@@ -292,114 +219,3 @@ def test_the_page_of_a_fork_names_its_parent_to_those_who_see_it(finished_run, b
     assert 'id="fork-of"' not in heading(bob, finished_run.pk)
     Scenario.objects.filter(pk=finished_run.scenario_id).update(team=red)
     assert "fork of another run at 11:06:40</span>" in heading(bob, fork)
-
-
-def test_admins_make_teams_and_move_objects(of_red, admin, bob, blue, red):
-    gold = post(admin, "/api/teams/", {"name": "gold"}).json()
-    for verb, members in (("join", ["bob"]), ("leave", [])):
-        answer = post(admin, f"/api/teams/{gold['id']}/{verb}/", {"account": bob.user.pk}).json()
-        assert [one["name"] for one in answer["members"]] == members
-    assert admin.delete(f"/api/teams/{gold['id']}/").status_code == 204
-    refused = admin.delete(f"/api/teams/{red.pk}/")
-    assert refused.status_code == 400
-    assert refused.json()["detail"].startswith("team red owns 1 trace, 1 cluster, 1 scenario, ")
-    Scenario.objects.filter(pk=of_red["scenarios"]).update(unlisted=True)
-    assert "scenario" not in admin.delete(f"/api/teams/{red.pk}/").json()["detail"], "no list shows it"
-    Scenario.objects.filter(pk=of_red["scenarios"]).update(unlisted=False)
-    first = {"kind": "trace", "key": str(of_red["traces"]), "team": blue.pk}
-    assert "of another team or of everybody uses" in post(admin, "/api/teams/move/", first).json()["detail"]
-    for kind, key in (("scenario", of_red["scenarios"]), ("trace", of_red["traces"]), ("cluster", of_red["clusters"])):
-        answer = post(admin, "/api/teams/move/", {"kind": kind, "key": str(key), "team": None})
-        assert answer.status_code in (200, 400), answer.content
-    moved = post(admin, "/api/teams/move/", {"kind": "connection", "key": "secret-lab", "team": blue.pk})
-    assert moved.status_code == 200, moved.content
-    for address in ("/api/connections/secret-lab/", f"/api/runs/{of_red['runs']}/", f"/api/alerts/{of_red['alerts']}/"):
-        assert bob.get(address).status_code == 200, address
-    assert {entry.action for entry in AuditEntry.objects.filter(user=admin.user)} >= {
-        "team.create", "team.join", "team.leave", "team.delete", "team.move",
-    }  # fmt: skip
-    assert b"team." not in bob.get("/api/audit/").content, "only admins see these"
-    assert b"team.join" in admin.get("/api/audit/").content
-
-
-def test_entries_move_with_their_object_and_the_old_team_keeps_what_its_members_did(
-    finished_run, admin, ruth, bob, red, blue
-):
-    scenario = finished_run.scenario
-    Scenario.objects.filter(pk=scenario.pk).update(team=red)
-    AuditEntry.objects.all().delete()
-    entries = ((ruth, "scenario.edit", f"scenario {scenario.pk}"), (ruth, "run.start", f"run {finished_run.pk}"),
-               (admin, "run.pause", f"run {finished_run.pk}"), (ruth, "run.start", "run 999"))  # fmt: skip
-    for client, action, subject in entries:
-        commands.audit(client.user, action, subject, {})
-
-    def seen(client):
-        return sorted((one["action"], one["subject"]) for one in client.get("/api/audit/").json()["results"])
-
-    everything = sorted((action, subject) for _, action, subject in entries)
-    assert (seen(ruth), seen(bob)) == (everything, [])
-
-    def move(team):
-        body = {"kind": "scenario", "key": str(scenario.pk), "team": None if team is None else team.pk}
-        assert post(admin, "/api/teams/move/", body).status_code == 200
-
-    move(blue)
-    assert seen(bob) == [one for one in everything if one[1] != "run 999"]
-    assert seen(ruth) == [one for one in everything if one[0] != "run.pause"], "an admin is no member"
-    move(None)
-    assert seen(ruth) == everything
-    AuditEntry.objects.filter(team=red).delete()
-    refused = admin.delete(f"/api/teams/{red.pk}/")
-    assert "has entries in the audit list, which are kept" in refused.json()["detail"]
-
-
-@pytest.mark.parametrize(("name", "sentence"), [
-    ("RED", "name must be new; the team 'RED' already exists"), (" ", "name may not be blank."),
-])  # fmt: skip
-def test_a_name_that_cannot_be_is_refused(admin, red, name, sentence):
-    assert post(admin, "/api/teams/", {"name": name}).json()["detail"] == sentence
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_sockets_refuse_strangers_and_end_with_the_membership(of_red, bob, ruth, finished_run, monkeypatch):
-    stranger = socket(bob, finished_run.pk)
-    await stranger.connect()
-    assert (await stranger.receive_output(timeout=5))["code"] == 4404
-    insider = socket(ruth, finished_run.pk)
-    await insider.connect()
-    assert (await receive(insider))["id"] == finished_run.pk
-    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0.0)
-    await Membership.objects.filter(user=ruth.user).adelete()
-    await insider.say('{"type": "after", "seq": 0}')
-    assert (await insider.receive_output(timeout=5))["code"] == 4404
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_overview_streams_what_the_team_sees(of_red, bob, ruth, admin, finished_run, monkeypatch):
-    peers = [overview(client) for client in (bob, ruth, admin)]
-    for peer in peers:
-        assert await peer.connect()
-    number, team = finished_run.pk, finished_run.scenario.team_id
-    listeners = {pubsub.runs_channel(team): 2, pubsub.runs_channel(None): 3}
-    for _ in range(500):
-        joined = {channel: len(hub().boxes.get(channel, ())) for channel in listeners}
-        stands = await database_sync_to_async(lambda: pubsub.client().pubsub_numsub(*listeners))()
-        if joined == listeners and all(count for _, count in stands):
-            break
-        await asyncio.sleep(0.01)
-    await database_sync_to_async(pubsub.announce)(finished_run, {"id": number})
-    await database_sync_to_async(pubsub.deleted)(77, "Run 77 was deleted.", None)
-    heard = []
-    for peer, count in zip(peers, (1, 2, 2), strict=True):
-        heard.append([(await receive(peer))["type"] for _ in range(count)])
-    assert heard == [["deleted"], ["run", "deleted"], ["run", "deleted"]]
-    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0.0)
-    await Membership.objects.filter(user=ruth.user).adelete()
-    await database_sync_to_async(pubsub.deleted)(78, "Run 78 was deleted.", None)
-    assert (await peers[1].receive_output(timeout=5))["code"] == 1013, "the client connects again, to other channels"
-
-
-def overview(client: Client) -> Peer:
-    cookie = f"sessionid={client.cookies['sessionid'].value}".encode()
-    headers = [(b"origin", b"http://localhost"), (b"host", b"localhost"), (b"cookie", cookie)]
-    return Peer(application, "/ws/overview/", headers=headers)

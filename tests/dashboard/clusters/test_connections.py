@@ -9,52 +9,15 @@ import orjson
 import pytest
 
 from tests.dashboard.builders import post
-from tests.twin.mirror.builders import polled, running
-from tests.twin.mirror.builders_stored import POLLS, following
-from tests.twin.samplers.fake_prometheus import FakePrometheus
-from twin.connectors.facts_json import dumps
-from twin.mirror.connecting import condition, connections, trial
+from tests.dashboard.clusters.builders_connections import settings_of
+from twin.mirror.connecting import trial
 from twin.models import AuditEntry, Connection, Run
-from twin.processes import heartbeat
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def prometheus():
-    server = FakePrometheus()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def recording(tmp_path):
-    """Two polls of the small cluster."""
-    path = tmp_path / "cluster.jsonl"
-    path.write_bytes(b"".join(dumps(each) + b"\n" for each in (polled(1, running("1", 1)), polled(2, running("1", 1)))))
-    return path
-
-
-def settings(recording, **changes):
-    sites = {"edge_by": "queue", "edge_pattern": "edge"}
-    return {"connector": "replay", "parameters": {"path": str(recording)}, "sites": sites, **changes}
-
-
-@pytest.fixture
-def lab() -> Connection:
-    """A connection with a mirrored run, whose cluster was seen just now."""
-    connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, *POLLS)
-    for each in POLLS:
-        one.apply(each)
-    connection.refresh_from_db()
-    connection.health = {"last_look_at": time.time(), "counts": {"nodes": 2, "running": 1}}
-    connection.save()
-    return connection
-
-
 def test_a_connection_is_stored_listed_changed_and_removed(operator, recording, layer):
-    made = post(operator, "/api/connections/", settings(recording, name="lab"))
+    made = post(operator, "/api/connections/", settings_of(recording, name="lab"))
     assert made.status_code == 201, made.content
     row = made.json()
     assert (row["name"], row["title"], row["wanted"], row["run"]) == ("lab", "Replay", "following", None)
@@ -77,7 +40,7 @@ def test_a_connection_is_stored_listed_changed_and_removed(operator, recording, 
 
 
 def test_a_test_shows_findings_and_the_site_of_each_node(operator, recording):
-    answer = post(operator, "/api/connections/test/", settings(recording))
+    answer = post(operator, "/api/connections/test/", settings_of(recording))
     assert answer.status_code == 200, answer.content
     found = answer.json()
     assert (found["well"], found["error"], found["version"], found["total_nodes"]) == (True, "", "recording", 2)
@@ -100,7 +63,7 @@ def test_a_test_shows_findings_and_the_site_of_each_node(operator, recording):
 
 
 def test_a_stored_connection_is_tested(operator, recording):
-    post(operator, "/api/connections/", settings(recording, name="lab"))
+    post(operator, "/api/connections/", settings_of(recording, name="lab"))
     assert operator.post("/api/connections/lab/test/").json()["well"]
     recording.unlink()
     failed = operator.post("/api/connections/lab/test/").json()
@@ -162,98 +125,16 @@ def test_a_cluster_that_prints_without_end_is_stopped():
     ],
 )
 def test_what_is_refused_at_which_field(operator, recording, changes, field, message):
-    answer = post(operator, "/api/connections/", settings(recording, **({"name": "lab"} | changes)))
+    answer = post(operator, "/api/connections/", settings_of(recording, **({"name": "lab"} | changes)))
     assert answer.status_code == 400
     assert list(answer.json()) == [field, "detail"]
     assert message in answer.json()[field][0]
     assert not Connection.objects.exists()
 
 
-SAMPLER = {"sampler": "prometheus", "sampler_parameters": {"url": "http://prometheus:9090"}}
-
-
-@pytest.mark.parametrize(
-    ("sampler", "field", "message"),
-    [
-        ({"sampler": "influx"}, "sampler", "unknown sampler 'influx'; known: prometheus, sstat"),
-        ({"sampler_parameters": {"url": "http://x"}}, "sampler", "sampler is missing"),
-        ({"sampler": "prometheus"}, "sampler_parameters.url", "parameter url is missing"),
-        (
-            SAMPLER | {"sampler_parameters": {"url": "http://x", "interval_s": 5}},
-            "sampler_parameters.interval_s",
-            "must be at least 60 s, got 5",
-        ),
-        (
-            SAMPLER | {"sampler_parameters": {"url": "http://x", "cpu": "a b"}},
-            "sampler_parameters.cpu",
-            "must be the name of a metric",
-        ),
-        (
-            {"sampler": "sstat", "sampler_parameters": {"prefix": "sh -c id"}},
-            "sampler_parameters.prefix",
-            "prefix must not be the command 'sh'",
-        ),
-    ],
-)
-def test_a_sampler_that_cannot_work_is_refused_at_its_field(operator, recording, sampler, field, message):
-    for address in ("/api/connections/", "/api/connections/test/"):
-        name = {} if "test" in address else {"name": "lab"}
-        answer = post(operator, address, settings(recording, **name, **sampler))
-        assert answer.status_code == 400
-        assert list(answer.json()) == [field, "detail"]
-        assert message in answer.json()[field][0]
-
-
-def test_a_sampler_is_stored_changed_and_taken_away(operator, recording, layer):
-    row = post(operator, "/api/connections/", settings(recording, name="lab", **SAMPLER)).json()
-    assert (row["sampler"], row["sampler_parameters"]["url"]) == ("prometheus", "http://prometheus:9090")
-    assert row["condition"]["samples"]["state"] == "starting"
-
-    def change(body):
-        answer = operator.patch("/api/connections/lab/", orjson.dumps(body), content_type="application/json")
-        assert answer.status_code == 200, answer.content
-        return answer.json()
-
-    changed = change({"sampler_parameters": {"interval_s": 90}})["sampler_parameters"]
-    assert (changed["interval_s"], changed["url"]) == (90, "http://prometheus:9090")
-    assert change({"interval_ms": 2_000})["sampler"] == "prometheus"
-    gone = change({"sampler": ""})
-    assert (gone["sampler"], gone["sampler_parameters"], gone["condition"]["samples"]) == ("", {}, {})
-    details = [entry.detail.get("changed") for entry in AuditEntry.objects.filter(action="connection.change")]
-    assert sorted(details) == ["interval_ms", "sampler, sampler_parameters", "sampler_parameters"]
-
-
-def test_a_test_says_of_how_many_nodes_there_are_samples(operator, recording, prometheus):
-    sampler = {"sampler": "prometheus", "sampler_parameters": {"url": prometheus.url}}
-    found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
-    findings = {finding["subject"]: finding["message"] for finding in found["findings"]}
-    assert (found["well"], findings["use of GPUs busy"]) == (True, "samples of 1 of 2 nodes")
-    prometheus.close()
-    found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
-    assert (found["well"], found["findings"][-1]["well"]) == (True, False), "a cluster is followed without samples"
-    assert "nothing listens on port" in found["findings"][-1]["message"]
-
-
-def test_the_state_of_samples_has_their_age(viewer, lab):
-    lab.sampler = "prometheus"
-    lab.health |= {"samples": {"sampler": "prometheus", "state": "failing", "message": "no", "at": time.time() - 60}}
-    lab.save()
-    samples = viewer.get("/api/connections/lab/").json()["condition"]["samples"]
-    assert (samples["state"], samples["message"], samples["nodes"]) == ("failing", "no", 0)
-    assert 60_000 <= samples["age_ms"] < 90_000
-    Connection.objects.update(sampler="sstat")
-    assert viewer.get("/api/connections/lab/").json()["condition"]["samples"]["state"] == "starting"
-
-
-def test_the_samplers_are_declared_for_the_form(viewer):
-    found = viewer.get("/api/connectors/").json()["samplers"]
-    assert [one["name"] for one in found] == ["prometheus", "sstat"]
-    assert all(parameter["title"] for one in found for parameter in one["parameters"])
-
-
 def test_a_name_is_given_once(operator, recording):
-    post(operator, "/api/connections/", settings(recording, name="lab"))
-    again = post(operator, "/api/connections/", settings(recording, name="lab"))
+    post(operator, "/api/connections/", settings_of(recording, name="lab"))
+    again = post(operator, "/api/connections/", settings_of(recording, name="lab"))
     assert again.json()["name"] == ["lab is the name of another connection; choose another one"]
     assert again.json()["detail"] == "lab is the name of another connection; choose another one"
 
@@ -309,7 +190,7 @@ def test_viewers_look_and_do_not_connect(viewer, lab, recording):
     assert viewer.get("/api/connections/lab/").json()["condition"]["counts"] == {"nodes": 2, "running": 1}
     assert viewer.get("/api/connectors/").status_code == 200
     for path in ("", "test/", "sites/", "lab/test/", "lab/pause/", "lab/follow/"):
-        assert post(viewer, f"/api/connections/{path}", settings(recording, name="x")).status_code == 403, path
+        assert post(viewer, f"/api/connections/{path}", settings_of(recording, name="x")).status_code == 403, path
     assert viewer.delete("/api/connections/lab/").status_code == 403
 
 
@@ -335,89 +216,8 @@ def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(o
     assert "when following ended, after 1 attempt" in str(job)
 
 
-def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
-    now = lab.health["last_look_at"]
-    assert condition.condition(lab, now + 16).state == "following"
-    lab.health["note"] = "array 10 has 134 waiting tasks, of which the first 5 are shown"
-    assert condition.condition(lab, now).message == "Array 10 has 134 waiting tasks, of which the first 5 are shown."
-    lab.health["unfit"] = "nodes of which jobs hold more GPUs than they have: edge1 (6 of 4)"
-    message = condition.condition(lab, now).message
-    assert message.endswith(" are shown. Nodes of which jobs hold more GPUs than they have: edge1 (6 of 4).")
-    stale = condition.condition(lab, now + 18)
-    assert (stale.state, stale.since, stale.stale_after_ms) == ("stale", now, 17_000)
-    lab.health |= {"failing_since": now + 1, "error": "slurmctld: does not answer"}
-    failing = condition.condition(lab, now + 2)
-    assert (failing.state, failing.since, failing.message) == ("failing", now + 1, "slurmctld: does not answer")
-    lab.parameters = {"interval_ms": 60_000}
-    assert condition.interval_ms(lab) == 60_000
-    lab.connector = "gone"
-    assert condition.interval_ms(lab) == 60_000
-
-
-def test_a_cluster_that_posts_nothing_is_stale_though_the_follower_polls(viewer, lab):
-    now = time.time()
-    lab.health |= {"last_look_at": now, "contact_at": now - 3, "event_ms": round(now * 1000) - 400_000}
-    quiet = condition.condition(lab, now)
-    assert (quiet.state, quiet.seen_at, quiet.stale_after_ms) == ("following", now - 3, 60_000), "heartbeats came"
-    lab.health["contact_at"] = now - 193
-    lab.save()
-    silent = condition.condition(lab, now)
-    assert (silent.state, silent.since, silent.seen_at) == ("stale", now - 193, now - 193)
-    assert silent.message == "The cluster has posted nothing since then, not even a heartbeat; its sender may be down."
-    found = viewer.get("/api/connections/lab/").json()["condition"]
-    assert found["age_ms"] >= 193_000 > found["polled_ago_ms"]
-    assert found["event_ms"] == lab.health["event_ms"]
-    lab.health["last_look_at"] = now - 100
-    assert condition.condition(lab, now).message.startswith("The follower has written nothing")
-
-
-def test_the_situation_of_a_mirrored_run_states_the_condition_of_its_cluster(viewer, lab):
-    def shown() -> dict | None:
-        return viewer.get(f"/api/runs/{lab.run_id}/situation/").json()["following"]
-
-    assert shown() == {"state": "following", "message": "", "event_ms": None}
-    connections.pause(lab)
-    message = "Following is paused; this time is recorded as a gap."
-    assert shown() == {"state": "paused", "message": message, "event_ms": None}
-    run = lab.run_id
-    connections.remove(lab)
-    assert viewer.get(f"/api/runs/{run}/situation/").json()["following"] is None
-
-
-def test_a_first_poll_that_does_not_come_is_late(db):
-    lab = Connection.objects.create(name="lab", connector="slurm")
-    created = lab.created_at.timestamp()
-    assert condition.condition(lab, created + 59).state == "starting"
-    late = condition.condition(lab, created + 61)
-    assert (late.state, late.since) == ("stale", created)
-    assert "has not polled yet" in late.message
-    lab.health = {"resumed_at": created + 60}
-    assert condition.condition(lab, created + 61).state == "starting"
-
-
-def test_a_follower_that_is_there_is_not_missed(operator, recording, layer, settings, tmp_path):
-    settings.VAR_DIR = tmp_path
-    pulse = heartbeat.Pulse(heartbeat.FOLLOWER)
-    pulse.beat()
-    Connection.objects.create(name="lab", connector="replay")
-    found = operator.get("/api/connections/lab/").json()["condition"]
-    assert found["message"] == "Waiting for the first poll by the follower."
-
-
 def test_the_schema_describes_connections(viewer):
     schema = orjson.loads(viewer.get("/api/schema/?format=json").content)
     for path in ("", "{name}/", "test/", "{name}/test/", "{name}/pause/", "{name}/follow/", "sites/"):
         assert f"/api/connections/{path}" in schema["paths"]
     assert "findings" in schema["components"]["schemas"]["Trial"]["properties"]
-
-
-def test_the_newest_audit_of_the_current_run_is_shown(viewer):
-    connection = Connection.objects.create(name="audited", connector="slurm")
-    assert viewer.get("/api/connections/audited/").json()["condition"]["audit"] == {}
-    drift = {"run": None, "at": 5.0, "checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "suspected": []}
-    Connection.objects.filter(pk=connection.pk).update(drift=drift | {"error": ""})
-    audit = viewer.get("/api/connections/audited/").json()["condition"]["audit"]
-    stored = {"checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "error": ""}
-    assert audit == stored | {"accounted": True}, "an older version did not store whether there was accounting"
-    Connection.objects.filter(pk=connection.pk).update(drift=drift | {"error": "", "accounted": False})
-    assert viewer.get("/api/connections/audited/").json()["condition"]["audit"] == stored | {"accounted": False}

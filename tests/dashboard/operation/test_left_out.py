@@ -58,3 +58,22 @@ def test_an_upload_in_a_format_that_is_not_available_is_refused_with_the_reason(
     reason = broken(MENUS["trace.html"][0])
     with pytest.raises(Unavailable, match=re.escape(f"format 'next_free_broken' is not available: {reason}")):
         ChoiceSerializer(data={"format": "next_free_broken"}).is_valid()
+
+
+LISTS = {  # template: addresses of the API, each with the list in its answer, in the order of the menus
+    "scenario.html": [("/api/edits/", None, "name")], "alerts.html": [("/api/alert-rules/kinds/", None, "rule")],
+    "connect.html": [("/api/connectors/", "connectors", "name"), ("/api/connectors/", "samplers", "name")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("template", LISTS)
+def test_the_list_of_the_api_has_a_row_with_the_reason(operator, broken, template):
+    for menu, (address, part, key) in zip(MENUS[template], LISTS[template], strict=True):
+        reason = broken(menu)
+        answer = operator.get(address).json()
+        rows = {row[key]: row for row in (answer if part is None else answer[part])}
+        row = rows.pop("next_free_broken")
+        assert (row["title"], row["parameters"], row["unavailable"]) == ("next_free_broken", [], reason)
+        assert rows
+        assert {one["unavailable"] for one in rows.values()} == {None}
+        assert {frozenset(one) for one in rows.values()} == {frozenset(row)}, "all rows have the same fields"

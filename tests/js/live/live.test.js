@@ -137,9 +137,9 @@ test('what was not seen is found in the tooltip, also while it goes on', () => {
   const frame = { at: (x) => ({ t: x }) };
   assert.equal(layer.hit(500, 0, frame), null);
   const text = (x) => layer.describe(layer.hit(x, 0, frame))[0][1];
-  assert.equal(text(1500), 'not seen from 00:00:01 to 00:00:02: slurmctld does not answer');
+  assert.equal(text(1500), 'not observed from 00:00:01 to 00:00:02: slurmctld does not answer');
   times.update(5000, 9000, 'Following is paused.');
-  assert.equal(text(6000), 'not seen from 00:00:05 to now. Following is paused.');
+  assert.equal(text(6000), 'not observed from 00:00:05 to now. Following is paused.');
   times.update(5000, 9000, '');
   assert.equal(layer.hit(6000, 0, frame), null);
   const now = new NowLine();

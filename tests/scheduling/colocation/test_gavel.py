@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from scheduling.colocation.job_mapping import facts
-from scheduling.colocation.rounds.machine_types import fit, present, types_of
+from scheduling.colocation.rounds.machine_types import available_by_type, fit, types_of
 from scheduling.colocation.rounds.round_choice import choose
 from scheduling.colocation.rounds.share_programs import MAKESPAN, MAX_MIN, MAX_SUM, shares
 from scheduling.colocation.site_pool import Pool
@@ -244,7 +244,7 @@ def test_types_of_machines_and_the_throughput_of_a_job_on_them():
     pool = Pool(cluster, range(4), lambda _: None, lambda *_: None)
     types = types_of(pool)
     assert [one.servers for one in types] == [[0, 2], [1, 3]]
-    assert present(types, {0, 1, 2}) == [2, 1]
+    assert available_by_type(types, {0, 1, 2}) == [2, 1]
     row = Job(
         "j", 0, worker=(0, 2_000, 1_000, 0, 100), epochs=1, num_chunks=4, minibatches_per_chunk=10,
         minibatch_ms=1_000.0, gradient_mb=110.0, requested_workers=4, chunk_mb=100.0,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from scheduling.forecast.values import NEVER, After, Closed, Group, Node, Running, Situation, Waiting
+from scheduling.forecast.values import NEVER, After, Closed, ClusterState, Group, Node, Running, Waiting
 
 
-def situation(seed, rich=True):
+def cluster_state(seed, rich=True):
     """A small cluster at random. rich: with licences, dependencies, reservations of nodes, gangs and the rest."""
     rng = np.random.default_rng(seed)
     queues = ("a", "b")
@@ -58,7 +58,7 @@ def situation(seed, rich=True):
         sent = [["a"], ["b"], ["a", "b"]][int(rng.integers(0, 3))]
         limit = NEVER if rng.random() < 0.05 else max(1, run) + int(rng.integers(0, 40))
         waiting.append(Waiting(f"w{i}", groups, run, limit, frozenset(sent), **more))
-    return Situation(now, tuple(nodes), tuple(running), tuple(waiting), {"sw": 2}, int(rng.integers(0, 3)))
+    return ClusterState(now, tuple(nodes), tuple(running), tuple(waiting), {"sw": 2}, int(rng.integers(0, 3)))
 
 
 def forecast(of):

@@ -122,11 +122,11 @@ def test_a_code_that_two_families_declare_is_refused():
 
 
 def test_every_family_declares_its_reasons_in_its_own_room():
-    assert {family.family for family in SENTENCES.values()} == {
+    assert {one.owner for one in SENTENCES.values()} == {
         "common",
         "slotted",
         "typed_workers",
         "colocation",
         "observed",
     }
-    assert (SENTENCES["in_order"].family, SENTENCES["stuck"].family) == ("slotted", "common")
+    assert (SENTENCES["in_order"].owner, SENTENCES["stuck"].owner) == ("slotted", "common")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -159,7 +160,7 @@ def test_a_job_that_the_empty_cluster_cannot_hold_is_rejected_before_anything_is
         "scheduling.kernel.simulation import simulate\njob = tiny.job(work=10**9, chunks=10**9)\n"
         "print([e.data for e in simulate(tiny.cluster(), [job], build('oasis'), 0) if e.kind == 'decided'])"
     )
-    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29))  # noqa: E731
+    limit = partial(resource.setrlimit, resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29))
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,

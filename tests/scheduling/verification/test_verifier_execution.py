@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from scheduling.kernel.registry import build, scheduler_class, schedulers
-from scheduling.verification.families import RULES, files_of
+from scheduling.verification.by_model import RULES, files_of
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling.builders import output, output_of

@@ -2,12 +2,20 @@
 
 import pytest
 
-from tests.twin.runtime.conftest import fresh, heartbeats, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from tests.twin.runtime.conftest import (  # noqa: F401 (fixtures)
+    fresh,
+    heartbeats,
+    layer,
+    make_run,
+    make_scenario,
+    valkey,
+    work,
+)
 from twin.alerts import evaluation
 
 
 @pytest.fixture(autouse=True)
-def bus(layer):  # noqa: F811
+def bus(layer):  # noqa: F811 (a fixture)
     """Rules ask for signs of life there."""
 
 

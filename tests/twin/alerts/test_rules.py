@@ -119,7 +119,7 @@ def test_rejected_jobs_of_the_window_with_their_reasons():
 
 
 def test_every_rejection_that_a_scheduler_declares_has_a_short_text():
-    declared = {code: family.by_code[code] for code, family in SENTENCES.items()}
+    declared = {code: own.by_code[code] for code, own in SENTENCES.items()}
     declared |= {code: text for scheduler in schedulers().values() for code, text in scheduler.reasons.items()}
     codes = {code for code, text in declared.items() if _rejects(text.__code__)}
     assert {"payoff_not_positive", "no_worker_of_type", "replanning.hopeless", "slurm.exceeds_quota"} <= codes

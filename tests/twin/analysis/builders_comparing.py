@@ -2,7 +2,6 @@
 
 from scheduling.model.bars import Placement
 from scheduling.model.values import Cluster, Event, Job, Server, Utility
-from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
 
 UNIT = (1000, 0, 0, 0, 0)
 CLUSTER = Cluster("two", 100, (Server("a", "edge", UNIT), Server("b", "cloud", UNIT)))

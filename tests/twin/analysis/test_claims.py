@@ -7,7 +7,7 @@ import pytest
 from scheduling.kernel.registry import build
 from scheduling.workloads import generate
 from tests.twin.builders import run as command
-from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
 from twin.models import Run, Scenario
 from twin.runs import runner
@@ -19,7 +19,7 @@ CASES = {"oasis": ("oasis", "utility"), "fifo": ("oasis", "utility"), "a_online"
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):  # noqa: F811
+def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):
     profile, about = CASES[name]
     cluster, jobs = generate(profile, num_jobs=8, num_servers=8, seed=2)
     assert build(name).model.claim(build(name), cluster) == about

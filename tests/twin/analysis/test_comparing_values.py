@@ -11,7 +11,6 @@ from scheduling.model.values import Cluster, Job, Server
 from scheduling.reporting import metrics
 from scheduling.reporting.quantities import value_text
 from tests.twin.analysis.builders_comparing import CLUSTER, bar, events_of, planned
-from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.analysis.comparison import metrics as compared
 from twin.analysis.comparison.decisions import Decisions, decisions_of
 from twin.analysis.comparison.divergence import first_divergence

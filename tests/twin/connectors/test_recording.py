@@ -52,23 +52,11 @@ STARTED = Snapshot(3_000, (JobFact("1", 900, "running"),), partial=True)
 ENDED = Snapshot(61_000, (JobFact("1", 900, "ended", outcome="completed", ended_ms=60_000),))
 
 
-class Recorded(base.Connector):
-    """A connector with three polls."""
-
-    def check(self):
-        return facts.Found()
-
-    def snapshot(self, *, nodes=True):
-        return WAITING
-
-    def changes(self):
-        return iter([STARTED, ENDED])
-
-
 @pytest.fixture
 def tape(tmp_path):
     written = io.BytesIO()
-    assert list(recording.record(Recorded(), written)) == [WAITING, STARTED, ENDED]
+    for snapshot in (WAITING, STARTED, ENDED):
+        recording.recorder(written)(snapshot)
     (tmp_path / "lab.jsonl").write_bytes(written.getvalue())
     return tmp_path
 

@@ -66,7 +66,7 @@ def test_a_moved_job_keeps_its_past_and_shows_what_was_planned() -> None:
 
 
 def test_a_job_that_began_on_workers_keeps_its_start_when_its_plan_is_its_own() -> None:
-    """Another family of schedulers goes on with it."""
+    """A scheduler of another execution model goes on with it."""
     assert fold().jobs.rows[3, JOB_FIELDS.index("start_ms")] == 5 * HOUR
 
 

@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,7 +102,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_files_larger_than_the_shell_allows_leave_nothing(inputs, tmp_path, name):
-    limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))  # noqa: E731
+    limited = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4_096, 4_096))
     process = started(*COMMANDS[name](inputs, tmp_path / "deep" / "out"), preexec_fn=limited)
     _, wrong = process.communicate(timeout=60)
     assert process.returncode == 2

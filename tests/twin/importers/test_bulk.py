@@ -22,11 +22,11 @@ MESSY = """a,b,c
 
 
 def rows(table):
-    chunks = list(table.chunks())
+    portions = list(table.portions())
     return [
         (line, *cells)
-        for chunk in chunks
-        for line, *cells in zip(chunk.lines.tolist(), *(chunk.columns[name] for name in table.wanted), strict=True)
+        for portion in portions
+        for line, *cells in zip(portion.lines.tolist(), *(portion.columns[name] for name in table.wanted), strict=True)
     ]
 
 

@@ -179,7 +179,7 @@ def test_line_ends_and_filled_in_rows():
 
 
 def test_chunks_change_nothing(monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK", 2)
+    monkeypatch.setattr(lines, "PORTION", 2)
     monkeypatch.setattr(lines, "BLOCK", 50)
     assert run_of(read_texts(google2011, JOBS, TASKS), 7) == (0, 4000, 2)
     read = read_texts(google2011, TASKS + "x\n")

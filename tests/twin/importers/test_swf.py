@@ -178,7 +178,7 @@ def test_queues_partitions_and_users():
 
 
 def test_chunks_change_nothing(monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK", 2)
+    monkeypatch.setattr(lines, "PORTION", 2)
     monkeypatch.setattr(lines, "BLOCK", 64)
     read = read_texts(swf, HEADER + row() + row(2, run=0) + row(3) + row(1))
     assert list(jobs(read)) == ["j1", "j3"]

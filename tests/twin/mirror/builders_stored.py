@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduling.observed.scheduler import ObservedScheduler
 from scheduling.reporting.metrics import summarize
-from tests.twin.mirror.builders import EPOCH, NODES, S, Scripted, ended, job, polled, running
+from tests.twin.mirror.builders import EPOCH, NODES, S, Scripted, at, ended, job, polled, running
 from twin.connectors.facts import Snapshot
 from twin.files.outputs import OutputWriter
 from twin.management.commands.verify import problems_of
@@ -12,7 +12,7 @@ from twin.mirror import stored
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
-from twin.models import Connection
+from twin.models import Connection, Run
 from twin.runs import lease
 
 POLLS = (
@@ -26,6 +26,22 @@ POLLS = (
     ),
     polled(3_700, running("2", 3_605, submitted_ms=EPOCH + 3_500 * S)),
 )
+
+
+def recorded(*polls: Snapshot) -> Run:
+    """The run of a connection whose follower was restarted after each of these polls."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    for each in polls:
+        Run.objects.update(lease_until=None)
+        following(connection, each).apply(each)
+    connection.refresh_from_db()
+    assert connection.run is not None
+    return connection.run
+
+
+def log_ms(run: Run, second: int) -> int:
+    """Time of the log of a run, in ms, at a second of the polls."""
+    return at(second) - stored.load_run(run).epoch_ms
 
 
 def following(connection: Connection, *polls: Snapshot) -> Following:

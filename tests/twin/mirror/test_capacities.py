@@ -12,7 +12,7 @@ import pytest
 from dashboard.readmodels import run_payloads
 from scheduling.model.values import GPU
 from tests.twin.mirror.builders import NODES, Log, at, ended, polled, running
-from tests.twin.mirror.builders_stored import following, write
+from tests.twin.mirror.builders_stored import following, log_ms, recorded, write
 from twin.analysis import closing_metrics, thumbnail
 from twin.analysis.situation import load, past
 from twin.eventlog import stored_states
@@ -45,16 +45,7 @@ def run(db) -> Run:
 
     The follower was restarted after each poll.
     """
-    connection = Connection.objects.create(name="lab", connector="slurm")
-    for each in POLLS:
-        Run.objects.update(lease_until=None)
-        following(connection, each).apply(each)
-    connection.refresh_from_db()
-    return connection.run
-
-
-def log_ms(run: Run, second: int) -> int:
-    return at(second) - stored.load_run(run).epoch_ms
+    return recorded(*POLLS)
 
 
 def test_the_clusters_of_the_run_have_the_capacity_of_each_time(run):

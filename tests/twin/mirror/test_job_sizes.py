@@ -16,20 +16,19 @@ from dashboard.readmodels import job_story, job_table, run_payloads
 from scheduling.model.held import size_at
 from scheduling.model.values import GPU, EarlierSize
 from tests.twin.mirror.builders import Log, at, ended, job, polled
-from tests.twin.mirror.builders_stored import following, write
+from tests.twin.mirror.builders_stored import log_ms, recorded, write
 from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.analysis import closing_metrics, levels, thumbnail
 from twin.analysis.situation import load, past
 from twin.connectors.facts import RUNNING, WAITING, Attempt, NodeFact, Share
 from twin.eventlog import stored_states
 from twin.files.jobs_jsonl import job_lines, load_jobs
-from twin.mirror import stored
 from twin.mirror.history import history_of
 from twin.mirror.whatif import jobs as cut_jobs
 from twin.mirror.whatif.cut import RUNNING as RUNNING_PART
 from twin.mirror.whatif.cut import WAITING as WAITING_PART
 from twin.mirror.whatif.cut import Choice, cut, one
-from twin.models import Connection, Run
+from twin.models import Run
 from twin.scenarios import store
 
 HOUR = 3_600  # s
@@ -54,16 +53,7 @@ ALONE = (1_000, 4_000, 4 * GB * 2**20 // 10**6, 0, 0)
 @pytest.fixture
 def run(db) -> Run:
     """The log of these polls, whose follower was restarted after each."""
-    connection = Connection.objects.create(name="lab", connector="slurm")
-    for each in POLLS:
-        Run.objects.update(lease_until=None)
-        following(connection, each).apply(each)
-    connection.refresh_from_db()
-    return connection.run
-
-
-def log_ms(run: Run, second: int) -> int:
-    return at(second) - stored.load_run(run).epoch_ms
+    return recorded(*POLLS)
 
 
 def test_the_log_states_the_earlier_size_with_its_end(run):

@@ -8,7 +8,6 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from tests.twin.runtime.conftest import heartbeats, layer, valkey  # noqa: F401
 from twin.operation import checks
 from twin.processes import heartbeat
 
@@ -20,7 +19,7 @@ def told(check):
     return found.level, found.text, found.remedy
 
 
-def test_an_installation_without_faults(settings, tmp_path, layer, heartbeats):  # noqa: F811
+def test_an_installation_without_faults(settings, tmp_path, layer, heartbeats):
     settings.VAR_DIR = settings.UPLOAD_DIR = tmp_path
     settings.BROKER_URL = settings.LAYER_URL.replace("unix://", "redis+socket://")
     settings.ALLOWED_HOSTS = ["localhost"]
@@ -98,7 +97,7 @@ def test_migrations_that_are_missing_and_those_of_a_newer_version():
     assert told(checks.migrations)[1] == "the database is from a newer version (twin 9999_of_the_future)"
 
 
-def test_a_clock_that_is_off(monkeypatch, layer):  # noqa: F811
+def test_a_clock_that_is_off(monkeypatch, layer):
     assert told(checks.clocks)[0] == checks.OK
     real = checks.time.time
     monkeypatch.setattr(checks.time, "time", lambda: real() - 5)
@@ -107,7 +106,7 @@ def test_a_clock_that_is_off(monkeypatch, layer):  # noqa: F811
     assert re.search(r"frame bus \+(4\.9|5\.)", text), text  # the clock of the bus is read in between
 
 
-def test_processes_that_are_missing(layer):  # noqa: F811
+def test_processes_that_are_missing(layer):
     pulse = heartbeat.Pulse(heartbeat.WEB)
     pulse.beat()
     try:

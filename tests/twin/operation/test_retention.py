@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from tests.twin.builders import played_out, scenario_of
-from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey  # noqa: F401
 from twin import tasks
 from twin import ticker as ticking
 from twin.models import AuditEntry, Connection, EventBatch, Forecast, Run, Score, TaskLease, Trace
@@ -24,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept(settings, layer, tmp_path):  # noqa: F811
+def nothing_kept(settings, layer, tmp_path):
     settings.UPLOAD_DIR = tmp_path
     for name in ("RUNS_DAYS", "HISTORY_DAYS", "LOGS_GB", "UPLOADS_DAYS", "FORECASTS_DAYS"):
         setattr(settings, f"KEEP_{name}", 0.0)

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from twin.management.commands import up
-from twin.processes.supervisor import Child, Family
+from twin.processes.supervisor import Child, Children
 
 from .stack import ROOT, free_port
 
@@ -118,7 +118,7 @@ def test_an_answer_of_another_twin_is_not_taken_for_ours(settings, somebody_else
         CommandError, match=rf"127.0.0.1:{port} cannot be used \(Address already in use\); port \d+ is free"
     ):
         up._wait_for_web(
-            f"http://127.0.0.1:{port}", Family(), threading.Event(), lambda: up._check_port("127.0.0.1", port), 20
+            f"http://127.0.0.1:{port}", Children(), threading.Event(), lambda: up._check_port("127.0.0.1", port), 20
         )
 
 
@@ -128,12 +128,12 @@ def test_a_web_server_that_died_of_its_port_ends_the_start(tmp_path):
         server.bind(("127.0.0.1", 0))
         server.listen()
         port = server.getsockname()[1]
-        family = Family(report=lambda line: None)
-        web = family.add(Child("web", [sys.executable, "-c", "raise SystemExit(1)"], os.environ, tmp_path / "log"))
+        children = Children(report=lambda line: None)
+        web = children.add(Child("web", [sys.executable, "-c", "raise SystemExit(1)"], os.environ, tmp_path / "log"))
         web.process.wait()
         with pytest.raises(CommandError, match=rf"127.0.0.1:{port} cannot be used"):
             up._wait_for_web(
-                f"http://127.0.0.1:{port}", family, threading.Event(), lambda: up._check_port("127.0.0.1", port), 20
+                f"http://127.0.0.1:{port}", children, threading.Event(), lambda: up._check_port("127.0.0.1", port), 20
             )
 
 
@@ -141,9 +141,9 @@ def test_our_own_answer_is_known_under_any_allowed_name(settings, somebody_else)
     """A web server refuses hosts that are not allowed, 127.0.0.1 among them where ALLOWED_HOSTS names another."""
     url = f"http://127.0.0.1:{somebody_else}"
     settings.INSTANCE, settings.ALLOWED_HOSTS = "theirs", ["twin.example"]
-    up._wait_for_web(url, Family(), threading.Event(), lambda: pytest.fail("it is ours"), 20)
+    up._wait_for_web(url, Children(), threading.Event(), lambda: pytest.fail("it is ours"), 20)
     settings.ALLOWED_HOSTS = ["*"]
     with pytest.raises(CommandError, match="the web server does not answer at"):
         up._wait_for_web(
-            url, Family(), threading.Event(), lambda: pytest.fail("an error says nothing of whose it is"), 0.3
+            url, Children(), threading.Event(), lambda: pytest.fail("an error says nothing of whose it is"), 0.3
         )

@@ -7,18 +7,14 @@ import numpy as np
 import orjson
 import pytest
 
-from scheduling.kernel.registry import build, schedulers
+from scheduling.kernel.registry import schedulers
 from scheduling.model.bars import END, GROUP, SERVER, START, WORKER_SLOT
-from scheduling.verification.phases import Stage as Row
-from scheduling.verification.phases import verify_phases
 from tests.twin.scenarios.builders_phases import scenario_state, staged
+from twin.analysis import verification
 from twin.eventlog.batch_codec import decode, encode
 from twin.eventlog.fold import DIED, NEVER, RunState, snapshot
-from twin.files.cluster_json import cluster_to_dict
-from twin.files.jobs_jsonl import job_to_dict
 from twin.files.outputs import event_line
 from twin.infra.columns import pack
-from twin.scenarios.edits.base import ScenarioState
 from twin.scenarios.store import played
 
 H = 3_600_000
@@ -48,21 +44,7 @@ def handed_over(first, then, servers=5):
 
 
 def problems_of(stages, events):
-    rows = [
-        Row(
-            s.at_ms,
-            cluster_to_dict(s.state.cluster),
-            s.state.scheduler,
-            dict(s.state.parameters),
-            execution_of(s.state),
-        )
-        for s in stages
-    ]
-    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].state.jobs], events, len(stages[0].state.jobs))
-
-
-def execution_of(one: ScenarioState):
-    return build(one.scheduler, one.parameters).execution_on(one.cluster)
+    return verification.problems_of(verification.rows_of(stages), stages, events)
 
 
 def state_at(events, at_ms):
@@ -163,11 +145,9 @@ def test_a_model_without_rules_in_the_log_is_named(example, kind):
 
 def test_a_phase_of_a_model_without_rules_is_a_problem(example):
     stages, events = example
-    rows = [
-        Row(s.at_ms, cluster_to_dict(s.state.cluster), s.state.scheduler, {}, execution_of(s.state)) for s in stages
-    ]
+    rows = verification.rows_of(stages)
     rows[1] = rows[1]._replace(execution={"model": "magic", "packs": [], "final": False})
-    [problem, *_] = verify_phases(rows, [job_to_dict(job) for job in stages[-1].state.jobs], events, 8)
+    [problem, *_] = verification.problems_of(rows, stages, events)
     assert problem.startswith("phase 1 of scheduler harmony: must be an object whose model is one of slotted, ")
 
 

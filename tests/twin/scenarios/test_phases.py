@@ -12,13 +12,10 @@ from scheduling.kernel.registry import build, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import ModelError
-from scheduling.verification.phases import Stage as Row
-from scheduling.verification.phases import verify_phases
 from scheduling.workloads import generate
 from tests.cases import cases
 from tests.twin.scenarios.builders_phases import last_event_ms, scenario_state, some_edits, staged
-from twin.files.cluster_json import cluster_to_dict
-from twin.files.jobs_jsonl import job_to_dict
+from twin.analysis import verification
 from twin.files.outputs import event_line
 from twin.infra.columns import pack_state, unpack_state
 from twin.scenarios.edits.base import ScenarioState
@@ -35,12 +32,7 @@ CASES = [(profile, name) for profile, names in OF_PROFILE.items() for name in na
 
 def problems_of(stages, events):
     plain = [orjson.loads(event_line(event)) for event in events]
-    rows = [
-        Row(s.at_ms, cluster_to_dict(state.cluster), state.scheduler, dict(state.parameters),
-            build(state.scheduler, state.parameters).execution_on(state.cluster))
-        for s in stages if (state := s.state)
-    ]  # fmt: skip
-    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].state.jobs], plain, len(stages[0].state.jobs))
+    return verification.problems_of(verification.rows_of(stages), stages, plain)
 
 
 @pytest.mark.parametrize(("profile", "name"), CASES)

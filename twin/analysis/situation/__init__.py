@@ -130,7 +130,7 @@ def _situation(run: Run, now: int) -> Situation:
 def _prices(run: Run, state: RunState, at_ms: int, slot_ms: int) -> dict[str, dict[str, float]] | None:
     columns = state.prices_of(at_ms // slot_ms)
     try:
-        if not scheduler_class(scheduler_history.present(run).name).quotes:
+        if not scheduler_class(scheduler_history.current(run).name).quotes:
             return None
     except UnknownName:  # it is not installed any more
         if columns is None:

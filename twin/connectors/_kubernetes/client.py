@@ -16,13 +16,13 @@ import orjson
 from twin.connectors._kubernetes.clock import Clock, ours_ms
 from twin.connectors._kubernetes.quantities import line
 from twin.connectors.access import Access
+from twin.connectors.answers import BLOCK_BYTES, body_of
 from twin.connectors.facts import ConnectorError
 from twin.processes import progress
 
 MAX_ANSWER_BYTES = 64 << 20
 MAX_TIMEOUTS = 6  # request timeouts that all blocks of one answer may take together
 MAX_LINE_BYTES = 16 << 20  # an object of the API has at most about 2 MB
-BLOCK_BYTES = 1 << 16
 BROKEN = (http.client.RemoteDisconnected, http.client.CannotSendRequest, BrokenPipeError, ConnectionResetError)
 
 
@@ -156,19 +156,12 @@ class Client:
         return response
 
     def _read_all(self, response: http.client.HTTPResponse, began: float) -> bytes:
-        blocks, size = [], 0
-        while block := response.read1(BLOCK_BYTES):
-            blocks.append(block)
-            size += len(block)
-            if size > MAX_ANSWER_BYTES:
-                raise ConnectorError(
-                    f"{self._name}: an answer is longer than {MAX_ANSWER_BYTES >> 20} MB; is this a Kubernetes API?"
-                )
-            if (
-                time.monotonic() - began > MAX_TIMEOUTS * self.timeout_s
-            ):  # each block came in time, all of them together do not
+        def in_time() -> None:  # each block came in time, all of them together may not
+            if time.monotonic() - began > MAX_TIMEOUTS * self.timeout_s:
                 raise TimeoutError
-        return b"".join(blocks)
+
+        too_long = f"{self._name}: an answer is longer than {MAX_ANSWER_BYTES >> 20} MB; is this a Kubernetes API?"
+        return body_of(response, MAX_ANSWER_BYTES, too_long, in_time)
 
     def _connect(self) -> http.client.HTTPConnection:
         return _Connection(*self.access.host, self._tls, self.access.server_name, self.timeout_s)

@@ -19,7 +19,7 @@ GRAVITY = (facts.NODE_FAIL, facts.PREEMPTED, facts.OUT_OF_MEMORY, facts.TIMEOUT,
 
 
 @dataclass(slots=True)
-class Family:
+class JobObjects:
     """Objects that belong to one job of the twin.
 
     root       its job object; None for a pod without one, and where only references to it are known
@@ -54,29 +54,33 @@ def key(kind: str, namespace: str, name: str) -> str:
     return f"{full[: MAX_KEY - 17]}~{hashlib.sha256(full.encode()).hexdigest()[:16]}"
 
 
-def job_fact(family: Family) -> JobFact:
-    """The twin job of a family, as it is now."""
-    root, pods = family.root, family.pods
+def job_fact(objects: JobObjects) -> JobFact:
+    """The twin job of these objects, as it is now."""
+    root, pods = objects.root, objects.pods
     pods = sorted(pods, key=lambda pod: (pod.attempt or 0, pod.placed_ms or pod.created_ms, pod.name))
     some = pods[0] if pods else None
-    attempts = _attempts(family, pods)
-    state = _state(family, attempts)
-    held, reason, message = _reason(family, state)
-    outcome, ended_ms = _end(family, attempts) if state == facts.ENDED else ("", None)
+    attempts = _attempts(objects, pods)
+    state = _state(objects, attempts)
+    held, reason, message = _reason(objects, state)
+    outcome, ended_ms = _end(objects, attempts) if state == facts.ENDED else ("", None)
     if outcome and attempts:
         attempts[-1] = replace(attempts[-1], outcome=outcome)
-    count, demand = _asked(family)
+    count, demand = _asked(objects)
     if root is not None:
         name, namespace, submitted = key(root.kind, root.namespace, root.name), root.namespace, root.created_ms
         uid = root.uid
     else:
         assert some is not None, "there is neither a job object nor a pod of it"
-        named = family.reference or Owner("Pod", some.name, some.uid)
+        named = objects.reference or Owner("Pod", some.name, some.uid)
         name, namespace = key(named.kind, some.namespace, named.name), some.namespace
         submitted, uid = min(pod.created_ms for pod in pods), named.uid
-    limits = [root.limit_ms if root else None, *(job.limit_ms for job in family.below), *(pod.limit_ms for pod in pods)]
-    queues = [*(w.queue for w in family.workloads), root.queue if root else "", *(pod.queue for pod in pods)]
-    priorities = [*(w.priority for w in family.workloads), *(pod.priority for pod in pods)]
+    limits = [
+        root.limit_ms if root else None,
+        *(job.limit_ms for job in objects.below),
+        *(pod.limit_ms for pod in pods),
+    ]
+    queues = [*(w.queue for w in objects.workloads), root.queue if root else "", *(pod.queue for pod in pods)]
+    priorities = [*(w.priority for w in objects.workloads), *(pod.priority for pod in pods)]
     current = 1 if attempts and state in (facts.RUNNING, facts.ENDED) else 0
     return JobFact(
         key=name,
@@ -87,7 +91,7 @@ def job_fact(family: Family) -> JobFact:
         outcome=outcome,
         restarts=max(len(attempts) - current, root.restarts if root else 0),
         attempts=tuple(attempts),
-        complete_history=root is None and family.reference is None,  # a pod by itself has one attempt
+        complete_history=root is None and objects.reference is None,  # a pod by itself has one attempt
         nodes=max(count, 1),
         gpus=demand.gpus,
         cpus=demand.cpus,
@@ -102,7 +106,7 @@ def job_fact(family: Family) -> JobFact:
     )
 
 
-def _attempts(family: Family, pods: Sequence[PodRow]) -> list[Attempt]:
+def _attempts(objects: JobObjects, pods: Sequence[PodRow]) -> list[Attempt]:
     """Executions of the job, each with one share a pod.
 
     A pod that is placed after all earlier ones have ended, one of them badly, begins a new one; while the pods of a job
@@ -115,7 +119,7 @@ def _attempts(family: Family, pods: Sequence[PodRow]) -> list[Attempt]:
         if not groups or _is_next_attempt(groups[-1], pod):
             groups.append([])
         groups[-1].append(pod)
-    attempts = [_attempt(family, group, group is groups[-1]) for group in groups]
+    attempts = [_attempt(objects, group, group is groups[-1]) for group in groups]
     return [_before(attempt, after) for attempt, after in zip_longest(attempts, attempts[1:])]
 
 
@@ -135,14 +139,14 @@ def _before(attempt: Attempt, after: Attempt | None) -> Attempt:
     return replace(attempt, ended_ms=after.started_ms, ended_after_ms=ended_after)
 
 
-def _attempt(family: Family, pods: Sequence[PodRow], last: bool) -> Attempt:
+def _attempt(objects: JobObjects, pods: Sequence[PodRow], last: bool) -> Attempt:
     started = min(pod.placed_ms or 0 for pod in pods)
     ended = ended_after = None
     outcome = ""
     if not any(pod.holds_node for pod in pods):
-        outcome = _worst(family, pods)
+        outcome = _worst(objects, pods)
         going_on = (
-            last and outcome == facts.COMPLETED and not family.over and not (family.root and family.root.suspended)
+            last and outcome == facts.COMPLETED and not objects.over and not (objects.root and objects.root.suspended)
         )
         if going_on:
             outcome = ""
@@ -163,24 +167,24 @@ def _attempt(family: Family, pods: Sequence[PodRow], last: bool) -> Attempt:
     return Attempt(started, ended, tuple(shares), outcome, None if ended_after == ended else ended_after)
 
 
-def _worst(family: Family, pods: Sequence[PodRow]) -> str:
+def _worst(objects: JobObjects, pods: Sequence[PodRow]) -> str:
     """Outcome of an attempt whose pods have all ended; a pod that was taken away was preempted if its workload was."""
-    taken = facts.PREEMPTED if any(workload.evicted for workload in family.workloads) else facts.REQUEUED
+    taken = facts.PREEMPTED if any(workload.evicted for workload in objects.workloads) else facts.REQUEUED
     outcomes = {pod.outcome or taken for pod in pods}
     return next((outcome for outcome in GRAVITY if outcome in outcomes), facts.COMPLETED)
 
 
-def _state(family: Family, attempts: Sequence[Attempt]) -> str:
-    if any(pod.holds_node for pod in family.pods):
+def _state(objects: JobObjects, attempts: Sequence[Attempt]) -> str:
+    if any(pod.holds_node for pod in objects.pods):
         return facts.RUNNING
-    if family.over:
+    if objects.over:
         return facts.ENDED
     return facts.RUNNING if attempts and attempts[-1].ended_ms is None else facts.WAITING
 
 
-def _reason(family: Family, state: str) -> tuple[bool, str, str]:
+def _reason(objects: JobObjects, state: str) -> tuple[bool, str, str]:
     """(held, reason, message): what a job waits for, or how it ended."""
-    root, pods = family.root, family.pods
+    root, pods = objects.root, objects.pods
     if state == facts.ENDED:
         if root is not None and root.outcome:
             failed = next((pod for pod in pods if pod.outcome not in ("", facts.COMPLETED)), None)
@@ -195,29 +199,29 @@ def _reason(family: Family, state: str) -> tuple[bool, str, str]:
         return (False, bad.reason, bad.message) if bad else (False, "", "")
     open_pods = [pod for pod in pods if pod.ended_ms is None]
     if state == facts.RUNNING:
-        if family.over or (open_pods and all(pod.terminating for pod in open_pods)):
+        if objects.over or (open_pods and all(pod.terminating for pod in open_pods)):
             return False, "Terminating", ""
         # those that wait come first
         order = sorted((pod for pod in open_pods if pod.reason), key=lambda pod: pod.holds_node)
         return (False, order[0].reason, order[0].message) if order else (False, "", "")
-    queued = next((workload for workload in family.workloads if workload.reason), None)
+    queued = next((workload for workload in objects.workloads if workload.reason), None)
     if queued is not None:
         return queued.held, queued.reason, queued.message
-    if root is not None and root.suspended and not family.workloads:
+    if root is not None and root.suspended and not objects.workloads:
         return True, "Suspended", ""
     waiting = next((pod for pod in open_pods if pod.reason), None)
     if waiting is not None:
-        return waiting.held and not family.workloads, waiting.reason, waiting.message
+        return waiting.held and not objects.workloads, waiting.reason, waiting.message
     return False, "", ""
 
 
-def _end(family: Family, attempts: Sequence[Attempt]) -> tuple[str, int]:
+def _end(objects: JobObjects, attempts: Sequence[Attempt]) -> tuple[str, int]:
     """(outcome, time) of a job that has ended."""
-    root = family.root
-    ends = [pod.ended_ms for pod in family.pods if pod.ended_ms is not None and pod.placed_ms is not None]
+    root = objects.root
+    ends = [pod.ended_ms for pod in objects.pods if pod.ended_ms is not None and pod.placed_ms is not None]
     if root is None:
-        last = [*ends, *(pod.ended_ms for pod in family.pods if pod.ended_ms is not None)]
-        badly = [pod for pod in family.pods if pod.outcome != facts.COMPLETED]
+        last = [*ends, *(pod.ended_ms for pod in objects.pods if pod.ended_ms is not None)]
+        badly = [pod for pod in objects.pods if pod.outcome != facts.COMPLETED]
         outcomes = {pod.outcome or facts.CANCELLED for pod in badly}
         return next((o for o in (*GRAVITY, facts.CANCELLED) if o in outcomes), facts.COMPLETED), max(last)
     over = root.ended_ms if root.ended_ms is not None else root.gone_ms
@@ -228,18 +232,20 @@ def _end(family: Family, attempts: Sequence[Attempt]) -> tuple[str, int]:
     return outcome, max([over, *ends])
 
 
-def _asked(family: Family) -> tuple[int, Demand]:
+def _asked(objects: JobObjects) -> tuple[int, Demand]:
     """(pods, their requests together): of the job's templates, the objects below it, its workload, or its pods."""
     asking = [
-        job for job in (family.root, *family.below) if job and job.pods and (job is family.root or job.gone_ms is None)
+        job
+        for job in (objects.root, *objects.below)
+        if job and job.pods and (job is objects.root or job.gone_ms is None)
     ]
     uids = {job.uid for job in asking}
     # an owner's templates include these
     jobs = [job for job in asking if job.owner is None or job.owner.uid not in uids]
     if jobs:
         return sum(job.pods for job in jobs), sum((job.demand for job in jobs), NOTHING)
-    for workload in family.workloads:
+    for workload in objects.workloads:
         if workload.pods:
             return workload.pods, workload.demand
-    pods = [pod for pod in family.pods if pod.ended_ms is None] or family.pods
+    pods = [pod for pod in objects.pods if pod.ended_ms is None] or objects.pods
     return len(pods), sum((pod.demand for pod in pods), NOTHING)

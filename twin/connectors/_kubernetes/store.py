@@ -12,7 +12,7 @@ from typing import Any
 from twin.connectors import facts
 from twin.connectors._kubernetes.demands import Reader
 from twin.connectors._kubernetes.fields import Owner
-from twin.connectors._kubernetes.jobs import Family, job_fact
+from twin.connectors._kubernetes.jobs import JobObjects, job_fact
 from twin.connectors._kubernetes.kinds import NODES, PODS, WORKLOADS, Kind, Source
 from twin.connectors._kubernetes.pods import PodRow, gone_pod, pod_row
 from twin.connectors._kubernetes.quantities import line
@@ -94,9 +94,9 @@ class Store:
         self._touched = {self._root(uid)[0] for uid in self._touched}  # an owner that came since then has one itself
         ready = self._touched - self._waiting()
         self._touched -= ready
-        families = {root: self._family(root) for root in ready}
-        jobs = [job_fact(family) for family in families.values() if family.root is not None or family.pods]
-        self._drop_gone(families)
+        by_root = {root: self._objects(root) for root in ready}
+        jobs = [job_fact(objects) for objects in by_root.values() if objects.root is not None or objects.pods]
+        self._drop_gone(by_root)
         nodes = map(self._settled, self._nodes.values()) if every or self._nodes_changed else ()
         self._nodes_changed = False
         return tuple(sorted(jobs, key=lambda fact: fact.key)), tuple(nodes)
@@ -195,19 +195,19 @@ class Store:
     def _roots(self) -> set[str]:
         return {self._root(uid)[0] for uid in (*self._pods, *self._jobs)}
 
-    def _family(self, root: str) -> Family:
-        family = Family(self._jobs.get(root))
+    def _objects(self, root: str) -> JobObjects:
+        objects = JobObjects(self._jobs.get(root))
         for uid in self._members(root):
             pod, job, workload = self._pods.get(uid), self._jobs.get(uid), self._workloads.get(uid)
             if pod is not None:
-                family.pods.append(pod)
+                objects.pods.append(pod)
             elif workload is not None:
-                family.workloads.append(workload)
+                objects.workloads.append(workload)
             elif job is not None and uid != root:
-                family.below.append(job)
-        if family.root is None and family.pods:
-            family.reference = self._root(family.pods[0].uid)[1]
-        return family
+                objects.below.append(job)
+        if objects.root is None and objects.pods:
+            objects.reference = self._root(objects.pods[0].uid)[1]
+        return objects
 
     def _members(self, root: str) -> Iterator[str]:
         """The root and all below it."""
@@ -215,12 +215,12 @@ class Store:
         for uid in self._below.get(root, ()):
             yield from self._members(uid)
 
-    def _drop_gone(self, families: Mapping[str, Family]) -> None:
+    def _drop_gone(self, by_root: Mapping[str, JobObjects]) -> None:
         """Removal of twin jobs of which nothing is left, after a while: last reports of their pods may come later."""
         now = time.monotonic()
-        for root, family in families.items():
+        for root, objects in by_root.items():
             self._gone.pop(root, None)
-            if _is_gone(family):
+            if _is_gone(objects):
                 self._gone[root] = now + MAX_LATE_S
         for root in [root for root, late in self._gone.items() if late <= now]:
             for uid in list(self._members(root)):
@@ -250,7 +250,7 @@ class Store:
         return [row.uid for row in rows if source.namespace in ("", row.namespace)]
 
 
-def _is_gone(family: Family) -> bool:
+def _is_gone(objects: JobObjects) -> bool:
     """True if no object of it is left, so that no event can follow."""
-    jobs = [family.root, *family.below] if family.root else family.below
-    return all(pod.gone for pod in family.pods) and all(job.gone_ms is not None for job in jobs)
+    jobs = [objects.root, *objects.below] if objects.root else objects.below
+    return all(pod.gone for pod in objects.pods) and all(job.gone_ms is not None for job in jobs)

@@ -20,7 +20,7 @@ from twin.models import Connection
 from twin.processes import heartbeat
 from twin.processes.hang_detection import Hangs, started
 from twin.processes.stop_signal import stop_on
-from twin.processes.supervisor import Child, Family
+from twin.processes.supervisor import Child, Children
 
 
 class Command(BaseCommand):
@@ -72,17 +72,17 @@ class Command(BaseCommand):
         settings_given = [word for one in given for word in ("--set", one)]
         command = [sys.executable, manage, "act", name, "--unsupervised", *settings_given]
         env = dict(os.environ) | {"TWIN_SUPERVISED": "1"}
-        family = Family(self.stderr.write)
+        children = Children(self.stderr.write)
         hangs = Hangs(heartbeat.folder(_supervisor(name)), self.stderr.write)
-        child = family.add(Child(f"act-{name}", command, env, logs / f"act-{name}.log"))
+        child = children.add(Child(f"act-{name}", command, env, logs / f"act-{name}.log"))
         self.stdout.write(f"Plans for {name} are carried out when they are approved. Log: {child.log}. Ctrl-C stops.")
         self.stdout.flush()
         try:
             while not stop.wait(0.25):
-                family.watch()
-                hangs.check(started(family.children))
+                children.watch()
+                hangs.check(started(children.members))
         finally:
-            family.stop()
+            children.stop()
 
 
 def _supervisor(name: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import time
 from argparse import ArgumentTypeError
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -15,7 +17,8 @@ from scheduling.observed.scheduler import ObservedScheduler
 from scheduling.reporting.metrics import summarize
 from scheduling.reporting.quantities import counted
 from twin.connectors.base import build
-from twin.connectors.facts import ConnectorError
+from twin.connectors.facts import ConnectorError, Snapshot
+from twin.connectors.recording import recorder
 from twin.files.outputs import FILES, OutputWriter
 from twin.files.samples_csv import NAME as SAMPLES
 from twin.files.samples_csv import SamplesCsv
@@ -51,6 +54,12 @@ class Command(HeadlessCommand):
             help="time between two polls, for connectors that poll; default: 1s",
         )
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
+        parser.add_argument(
+            "--record",
+            type=place,
+            metavar="FILE",
+            help="write the polls to a new file, which the connector replay plays",
+        )
 
     def work(self, **options: Any) -> None:
         connector = build(options["connector"], pairs("--param", options["param"]))
@@ -64,11 +73,15 @@ class Command(HeadlessCommand):
                 time.sleep(min(wait_s, left))
             return time.monotonic() >= deadline
 
-        with atomic_folder(options["out"], (*FILES, SAMPLES)) as folder:
+        with ExitStack() as files:
+            polled = recorder(files.enter_context(options["record"].open("xb"))) if options["record"] else no_recording
+            folder = files.enter_context(atomic_folder(options["out"], (*FILES, SAMPLES)))
             sampling = None if sampler is None else Sampling(sampler)
             samples = SamplesCsv(folder / SAMPLES)
             try:
-                mirror, following = self._follow(connector, sites, options["interval"], stopped, sampling, samples)
+                mirror, following = self._follow(
+                    connector, sites, options["interval"], stopped, sampling, samples, polled
+                )
             except ConnectorError as error:
                 raise ModelError(str(error)) from error
             finally:
@@ -98,7 +111,7 @@ class Command(HeadlessCommand):
 
     def _follow(
         self, connector: Any, sites: SiteRule, interval_s: float, stopped: Any, sampling: Sampling | None,
-        samples: SamplesCsv,
+        samples: SamplesCsv, polled: Callable[[Snapshot], None],
     ) -> tuple[Mirror, Following]:  # fmt: skip
         first = connector.snapshot()
         mirror = Mirror(epoch_of(first), sites)
@@ -108,13 +121,19 @@ class Command(HeadlessCommand):
                 if kind == "sampled":
                     samples.write(data, [server_of(node.fact, "edge", ()).name for node in mirror.nodes.values()])
 
-        following = Following(connector, mirror, write, interval_s=interval_s, stopped=stopped, sampling=sampling)
+        following = Following(
+            connector, mirror, write, interval_s=interval_s, stopped=stopped, sampling=sampling, polled=polled
+        )
         following.apply(first)
         following.run()
         if following.health.failing_since is None:
             following.apply(connector.snapshot())  # what ended during the last interval
         following.catch_up(mirror.epoch_ms)
         return mirror, following
+
+
+def no_recording(snapshot: Snapshot) -> None:
+    """Nothing is recorded."""
 
 
 def seconds(text: str) -> float:

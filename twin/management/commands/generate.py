@@ -20,6 +20,7 @@ from twin.files.outputs import writing
 from twin.files.speed_json import load_speed
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
+from twin.management.speed_option import add_speed_argument
 from twin.traces import importers
 from twin.traces.replay import replayed
 
@@ -92,11 +93,7 @@ class Command(HeadlessCommand):
             help="trace whose arrivals are replayed (not for oasis); pd-ors also uses its classes; other fields are "
             "sampled",
         )
-        parser.add_argument(
-            "--speed",
-            type=place,
-            help="file from measure_speed; jobs get the measured speed; their duration with one worker stays the same",
-        )
+        add_speed_argument(parser)
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:

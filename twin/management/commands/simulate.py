@@ -26,6 +26,7 @@ from twin.files.outputs import FILES, OutputWriter
 from twin.files.speed_json import load_speed
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
+from twin.management.speed_option import add_speed_argument
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio", "edge_only")
 MAX_PRICED = 2_000_000  # slots x servers whose prices are read for the certificate
@@ -51,11 +52,7 @@ class Command(HeadlessCommand):
             "--believe", default=EXACT, metavar="NAME",
             help=f"run times that the scheduler knows: {', '.join(names())}; default: {EXACT}",
         )  # fmt: skip
-        parser.add_argument(
-            "--speed",
-            type=place,
-            help="file from measure_speed; jobs get the measured speed; their duration with one worker stays the same",
-        )
+        add_speed_argument(parser)
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:

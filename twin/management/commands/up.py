@@ -29,7 +29,7 @@ from twin.infra import broker, disk
 from twin.processes import heartbeat
 from twin.processes.hang_detection import BrokerProbe, Hangs, started
 from twin.processes.stop_signal import stop_on
-from twin.processes.supervisor import Child, Family
+from twin.processes.supervisor import Child, Children
 
 MAX_PORT = 65_535
 MAX_WORKERS = 256
@@ -70,46 +70,46 @@ class Command(BaseCommand):
         lock = _lock(settings.VAR_DIR / "up.lock")
         _check_port(options["host"], options["port"])
         stop = stop_on(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        family = Family(report=self._warn)
+        children = Children(report=self._warn)
         self.hangs = Hangs(heartbeat.folder(), self._warn)
         self.probe: BrokerProbe | None = None
         try:
             settings.INSTANCE = secrets.token_hex(8)
-            env = self._prepare(family)
-            self._start_web(family, env, options)
+            env = self._prepare(children)
+            self._start_web(children, env, options)
             url = _url(options["host"], options["port"])
-            _wait_for_web(url, family, stop, lambda: _check_port(options["host"], options["port"]))
+            _wait_for_web(url, children, stop, lambda: _check_port(options["host"], options["port"]))
             if not stop.is_set():
-                self._start_others(family, env, options)
+                self._start_others(children, env, options)
                 self._report(url, time.monotonic() - began)
-            self._watch(family, stop)
+            self._watch(children, stop)
         finally:
-            family.stop()
+            children.stop()
             if not settings.BROKER_URL:
                 broker.drop_socket(broker.socket_path(settings.VAR_DIR))
             lock.close()
 
-    def _watch(self, family: Family, stop: threading.Event) -> None:
+    def _watch(self, children: Children, stop: threading.Event) -> None:
         """Loop until the stop signal."""
         full = None
         checked_at = time.monotonic()
         while not stop.wait(0.25):
-            family.watch()
+            children.watch()
             if time.monotonic() - checked_at > heartbeat.BEAT_S:
                 checked_at = time.monotonic()
-                self._replace_what_hangs(family)
+                self._replace_what_hangs(children)
             before, full = full, disk.full()
             if full and not before:
                 self._warn(f"{full}; runs wait until space is free")
             elif before and not full:
                 self._warn(f"the disk of {settings.VAR_DIR} has free space again; runs resume")
 
-    def _replace_what_hangs(self, family: Family) -> None:
+    def _replace_what_hangs(self, children: Children) -> None:
         """End of processes that hang; the supervisor, or the worker of a pool child, restarts them."""
-        self.hangs.check(started(child for child in family.children if child.name != "broker"))
+        self.hangs.check(started(child for child in children.members if child.name != "broker"))
         if self.probe is not None and self.probe.hangs():
             self._warn(f"the broker has not answered for {settings.HUNG_S:g} s; it is replaced")
-            next(child for child in family.children if child.name == "broker").signal_group(signal.SIGKILL)
+            next(child for child in children.members if child.name == "broker").signal_group(signal.SIGKILL)
 
     def _warn(self, line: str) -> None:
         try:
@@ -125,14 +125,14 @@ class Command(BaseCommand):
         self.stdout.write(f"\n    {link}\n\nPress Ctrl-C to stop. Logs and data: {settings.VAR_DIR}\n")
         self.stdout.flush()
 
-    def _prepare(self, family: Family) -> dict[str, str]:
+    def _prepare(self, children: Children) -> dict[str, str]:
         """Environment of the processes, after the broker has started and database and static files are up to date."""
         env = dict(os.environ) | {"TWIN_INSTANCE": settings.INSTANCE, "TWIN_SUPERVISED": "1"}
         logs = settings.VAR_DIR / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         settings.UPLOAD_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            self._broker(family, env, logs)
+            self._broker(children, env, logs)
             self._check_celery_broker()
         except broker.NoBroker as error:
             raise CommandError(str(error)) from error
@@ -144,14 +144,14 @@ class Command(BaseCommand):
         _collect_static()
         return env
 
-    def _start_web(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
+    def _start_web(self, children: Children, env: dict[str, str], options: dict[str, Any]) -> None:
         web = [sys.executable, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port",
                str(options["port"]), "--log-level", "warning", "--no-access-log", "--no-proxy-headers",
                "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576",
                "--ws-per-message-deflate", "false"]  # fmt: skip
-        family.add(Child("web", web, GIVES_BACK | PATIENCE | env, settings.VAR_DIR / "logs" / "web.log"))
+        children.add(Child("web", web, GIVES_BACK | PATIENCE | env, settings.VAR_DIR / "logs" / "web.log"))
 
-    def _start_others(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
+    def _start_others(self, children: Children, env: dict[str, str], options: dict[str, Any]) -> None:
         """Start of the processes that no page waits for: on few cores they would delay the web server."""
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
         background = BACKGROUND_WORKERS + settings.IMPORT_PROCESSES + settings.EXPERIMENT_PROCESSES
@@ -163,15 +163,15 @@ class Command(BaseCommand):
             ("follower", [*manage, "follower"]),
         ):
             log = settings.VAR_DIR / "logs" / f"{name}.log"
-            family.add(Child(name, command, env, log, niceness=NICENESS.get(name, 0)))
+            children.add(Child(name, command, env, log, niceness=NICENESS.get(name, 0)))
 
-    def _broker(self, family: Family, env: dict[str, str], logs: Path) -> None:
+    def _broker(self, children: Children, env: dict[str, str], logs: Path) -> None:
         """Start of the embedded server unless URLs are given; children and this process learn its address."""
         if not settings.BROKER_URL:
             path = broker.socket_path(settings.VAR_DIR)
             path.unlink(missing_ok=True)
             command = broker.command(broker.find_server(), path, settings.VAR_DIR / "broker")
-            child = family.add(Child("broker", command, env, logs / "broker.log"))
+            child = children.add(Child("broker", command, env, logs / "broker.log"))
             broker.wait(f"unix://{path}", alive=lambda: child.alive, log=child.log)
             env["BROKER_URL"], env["LAYER_URL"] = f"redis+socket://{path}", f"unix://{path}"
             self.probe = BrokerProbe(f"unix://{path}")
@@ -286,7 +286,7 @@ def _url(host: str, port: int) -> str:
 
 
 def _wait_for_web(
-    url: str, family: Family, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0
+    url: str, children: Children, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0
 ) -> None:
     """Wait for an answer of this web server: another program can have taken the port since it was checked."""
     deadline = time.monotonic() + seconds
@@ -296,9 +296,9 @@ def _wait_for_web(
             return
         # our own errors do not say whose they are
         somebody_else = instance != settings.INSTANCE if instance else status == 200
-        if somebody_else or any(child.name == "web" and not child.alive for child in family.children):
+        if somebody_else or any(child.name == "web" and not child.alive for child in children.members):
             check_port()
-        family.watch()
+        children.watch()
         if time.monotonic() > deadline:
             raise CommandError(
                 f"the web server does not answer at {url} after {seconds:g} s; its log: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import build, obstacle
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import ModelError
-from scheduling.verification.families import files_of
+from scheduling.verification.by_model import files_of
 from scheduling.verification.verify import verify
 from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
@@ -22,9 +21,8 @@ from twin.files.groups_csv import read_groups
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.outputs import FILES, read_lines, read_schedule, read_value
 from twin.infra import gc_control
-from twin.management.headless import HeadlessCommand, one_line, place
+from twin.management.headless import HeadlessCommand, place
 
-MAX_SHOWN = 100
 READERS: dict[str, Callable[[Path], Any]] = {
     "cluster.json": read_value,
     "jobs.jsonl": lambda path: list(read_lines(path)),
@@ -54,15 +52,7 @@ class Command(HeadlessCommand):
             raise ModelError(f"{folder}: not an output folder of simulate or follow")
         with gc_control.paused():  # millions of rows, and no cycles
             problems = problems_of(folder)
-        for problem in problems[:MAX_SHOWN]:
-            self.report(problem)
-        if problems:
-            hidden = len(problems) - MAX_SHOWN
-            count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
-            self.stderr.write(
-                one_line(f"verify: {count} in {folder}" + (f", {hidden:,} of them not shown" if hidden > 0 else ""))
-            )
-            sys.exit(1)
+        self.end_with_problems(problems, folder)
         if reason := obstacle(read_value(folder / "summary.json")["scheduler"]):
             self.report(f"summary.json: the types of parameters cannot be verified: {reason}")
         self.report(f"{folder}: no problems found")

@@ -14,14 +14,14 @@ from typing import Any
 from django.db import transaction
 
 from scheduling.forecast import values
-from scheduling.forecast.outlook import outlook
+from scheduling.forecast.forecasting import forecasts_of
 from scheduling.run_times.tournament import DEFAULT, usable
 from twin.connectors.constraints import from_plain
 from twin.connectors.facts import HELD, RUNNING, SUSPENDED, WAITING, JobFact
 from twin.mirror import stored
 from twin.mirror.forecasts import accuracy, rows, scores
+from twin.mirror.forecasts.cluster_state import cluster_state, gang_of, identity
 from twin.mirror.forecasts.learning import Learned, key_of, unpack
-from twin.mirror.forecasts.situation import gang_of, identity, situation
 from twin.models import Connection, Forecast, Forecasting, Run
 from twin.processes import bounded_process, exclusive
 from twin.processes.dispatch import send
@@ -141,15 +141,15 @@ def _forecast(
     chosen = usable(kept.figures.get("best", DEFAULT))
     bands = scores.newest_bands(kept.pk)
 
-    def seen_by(name: str) -> values.Situation:
+    def seen_by(name: str) -> values.ClusterState:
         predict = learned.tournament.predictors[name].predict
-        return situation(
+        return cluster_state(
             now_ms, facts, nodes, lambda fact: predict(key_of(fact)), constraints, kept.estimates, learned.cycle_ms,
             reservations,
         )  # fmt: skip
 
     of = seen_by(chosen)
-    found = outlook(of)
+    found = forecasts_of(of)
     starts = {row.id: row.start_ms for row in found}
     due = {}
     for _, fact in waiting:
@@ -159,7 +159,7 @@ def _forecast(
     fresh: list[Forecast] = []
     if due:
         plans = {
-            name: {row.id: row for row in (found if name == chosen else outlook(seen_by(name)))}
+            name: {row.id: row for row in (found if name == chosen else forecasts_of(seen_by(name)))}
             for name in learned.tournament.names
         }
         for job, (fact, occasion) in due.items():

@@ -13,7 +13,7 @@ import msgspec
 from scheduling.run_times.predictor import Similar
 from scheduling.run_times.tournament import Tournament, similar
 from twin.connectors.facts import ENDED, LOST, NODE_FAIL, PREEMPTED, REQUEUED, JobFact
-from twin.mirror.forecasts.situation import identity
+from twin.mirror.forecasts.cluster_state import identity
 
 HOUR_MS = 3_600_000
 MAX_CYCLE_MS = 300_000

@@ -9,7 +9,7 @@ from scheduling.forecast import values
 from scheduling.forecast.bands import Bands
 from scheduling.forecast.values import Forecast, Running
 from twin.connectors.facts import JobFact
-from twin.mirror.forecasts.situation import gang_of
+from twin.mirror.forecasts.cluster_state import gang_of
 
 MAX_ROWS = 5_000
 MAX_NODES = 64  # of one job, that are drawn
@@ -36,7 +36,7 @@ def rows(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """One per waiting job of the log; times in ms of the log. waiting: jobs (index, fact) by what they wait as.
 
-    names: names of jobs by their identity. A node of the situation has its index in the log.
+    names: names of jobs by their identity. A node of the cluster has its index in the log.
     """
     made = []
     for row in found:

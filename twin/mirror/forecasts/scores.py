@@ -8,7 +8,7 @@ from scheduling.forecast import bands, scoring
 from scheduling.forecast.bands import Bands
 from scheduling.run_times.tournament import WINDOW_MS
 from twin.connectors.facts import ENDED, JobFact
-from twin.mirror.forecasts.situation import identity
+from twin.mirror.forecasts.cluster_state import identity
 from twin.models import Forecast, Score
 
 TWIN, SYSTEM = "twin", "system"

@@ -7,8 +7,8 @@ whose ways multiply too far is refused before it is used.
 from __future__ import annotations
 
 import re
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined]  # not in the stubs
+from re import _parser as parser  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any
 
 MAX_LENGTH = 200  # of a pattern

@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 import orjson
 
 from twin.connectors.access import Access
+from twin.connectors.answers import body_of
 from twin.connectors.facts import ConnectorError
 
 MAX_ANSWER_BYTES = 32_000_000  # 1,000 nodes with 8 GPUs answer with about 1 MB
-BLOCK_BYTES = 1 << 16
 
 
 class Series(NamedTuple):
@@ -66,17 +66,13 @@ class Client:
             held = connection.sock  # the response takes it over where the server closes after its answer
             held.settimeout(self._left(deadline))
             response = connection.getresponse()
-            blocks, size = [], 0
-            while block := response.read1(BLOCK_BYTES):
-                blocks.append(block)
-                size += len(block)
-                if size > MAX_ANSWER_BYTES:
-                    raise ConnectorError(
-                        f"{self._name}: an answer is longer than {MAX_ANSWER_BYTES // 1_000_000} MB and was stopped; "
-                        "narrow it by the parameter labels"
-                    )
-                held.settimeout(self._left(deadline))
-            return response.status, response.headers, b"".join(blocks)
+            body = body_of(
+                response, MAX_ANSWER_BYTES,
+                f"{self._name}: an answer is longer than {MAX_ANSWER_BYTES // 1_000_000} MB and was stopped; "
+                "narrow it by the parameter labels",
+                lambda: held.settimeout(self._left(deadline)),
+            )  # fmt: skip
+            return response.status, response.headers, body
         finally:
             connection.close()
 

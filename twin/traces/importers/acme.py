@@ -15,7 +15,7 @@ from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.accounting import MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.cells import DAY, dates
-from twin.traces.uploads.tables import Chunk, Table, closeness, header
+from twin.traces.uploads.tables import Portion, Table, closeness, header
 
 FORMAT = "acme"
 TITLE = "Acme traces (Seren, Kalos)"
@@ -40,8 +40,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         accounts.files.append(source.name)
         optional = [name for name in (MEMORY, "duration") if name in header(source.head)]
         table = Table(source, (*COLUMNS, *optional), skipped, options)
-        for chunk in table.chunks():
-            differing += _add(chunk, accounts, seen, skipped)
+        for portion in table.portions():
+            differing += _add(portion, accounts, seen, skipped)
         rows += table.rows
     notes = [
         "The run time is end_time - start_time"
@@ -55,21 +55,21 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     return accounts.read(sources, rows, skipped, notes)
 
 
-def _add(chunk: Chunk, accounts: Accounts, seen: set[str], skipped: Skipped) -> int:
-    """Rows of a chunk; in how many the duration is not the run time."""
-    columns = chunk.columns
+def _add(portion: Portion, accounts: Accounts, seen: set[str], skipped: Skipped) -> int:
+    """Rows of a portion; in how many the duration is not the run time."""
+    columns = portion.columns
     names, states = columns["job_id"], columns["state"]
     submit, start, end = (
-        dates(columns[name], DAY, chunk.reading) for name in ("submit_time", "start_time", "end_time")
+        dates(columns[name], DAY, portion.reading) for name in ("submit_time", "start_time", "end_time")
     )
-    gpus, cpus, nodes = (chunk.numbers(name) for name in ("gpu_num", "cpu_num", "node_num"))
-    memory = chunk.numbers(MEMORY) if MEMORY in columns else np.full(len(names), np.nan)
+    gpus, cpus, nodes = (portion.numbers(name) for name in ("gpu_num", "cpu_num", "node_num"))
+    memory = portion.numbers(MEMORY) if MEMORY in columns else np.full(len(names), np.nan)
     repeated = np.zeros(len(names), dtype=bool)
     for row, name in enumerate(names):
         repeated[row] = name in seen
         seen.add(name)
     run = end - start
-    good = chunk.sift(skipped, (
+    good = portion.sift(skipped, (
         ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "job_id"),
         ("duplicate_id", repeated, "job_id"),
         ("unknown_status", np.array([word not in (*ENDED, *NOT_ENDED) for word in states], dtype=bool), "state"),
@@ -84,7 +84,7 @@ def _add(chunk: Chunk, accounts: Accounts, seen: set[str], skipped: Skipped) -> 
         ("too_many_processors", (gpus == 0) & (cpus > MAX_WORKERS), "cpu_num"),
     ))  # fmt: skip
     mb = np.where((memory > 0) & (nodes > 0) & (memory * nodes < MAX_NUMBER), memory * nodes * 1000, np.nan)
-    numbers = [chunk.lines, submit, run, gpus, np.where(cpus > 0, cpus, np.nan), mb, np.full(len(names), -1.0),
+    numbers = [portion.lines, submit, run, gpus, np.where(cpus > 0, cpus, np.nan), mb, np.full(len(names), -1.0),
                np.full(len(names), len(accounts.files) - 1)]  # fmt: skip
     accounts.parts.append(np.stack(numbers)[:, good])
     for row in np.flatnonzero(good).tolist():
@@ -93,4 +93,4 @@ def _add(chunk: Chunk, accounts: Accounts, seen: set[str], skipped: Skipped) -> 
         accounts.users.append(accounts.word(columns["user"][row]))
     if "duration" not in columns:
         return 0
-    return int((np.abs(chunk.numbers("duration") * 1000 - run) > 1000)[good].sum())
+    return int((np.abs(portion.numbers("duration") * 1000 - run) > 1000)[good].sum())

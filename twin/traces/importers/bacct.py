@@ -16,7 +16,7 @@ from twin.traces.importers._shared.accounting import Accounts, Entry
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import Reading
 from twin.traces.uploads.cells import DAY, dates
-from twin.traces.uploads.lines import chunks
+from twin.traces.uploads.lines import portions
 
 FORMAT = "bacct"
 TITLE = "LSF accounting (bacct -l)"
@@ -57,7 +57,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 def _jobs(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[str]]]:
     """(first line, lines put together again) of each job."""
     begun, held = 0, list[str]()
-    for first, lines in chunks(source, options):
+    for first, lines in portions(source, options):
         for number, raw in enumerate(lines, first):
             text = raw.decode("utf-8", "replace")
             if JOB.match(text):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from twin.traces.importers._shared.simulators import read_gangs, stray
 from twin.traces.importing.drafts import Read, ReadOptions, Source
-from twin.traces.uploads.tables import Chunk, as_floats, closeness, header
+from twin.traces.uploads.tables import Portion, as_floats, closeness, header
 
 FORMAT = "chronus"
 TITLE = "Chronus simulator trace"
@@ -46,6 +46,6 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     return read_gangs(sources, options, NEEDED, MINUTE_MS, notes, group="user", target=_target)
 
 
-def _target(chunk: Chunk) -> NDArray[np.float64]:
-    first = as_floats([text.partition("-")[0] for text in chunk.columns["expect_time_list"]])
-    return np.where(chunk.numbers("best_effort") == 1, np.nan, first)
+def _target(portion: Portion) -> NDArray[np.float64]:
+    first = as_floats([text.partition("-")[0] for text in portion.columns["expect_time_list"]])
+    return np.where(portion.numbers("best_effort") == 1, np.nan, first)

@@ -97,9 +97,9 @@ def _of_rows(source: Source, skipped: Skipped, options: ReadOptions, before: int
     machines: list[Machine] = []
     optional = [name for name in COLUMNS[3:] if name in header(source.head)]
     table = Table(source, (*NEEDED, *optional), skipped, options)
-    for chunk in table.chunks():
-        columns = [chunk.numbers(name).tolist() for name in chunk.columns]
-        for line, row in zip(chunk.lines.tolist(), zip(*columns, strict=True), strict=True):
+    for portion in table.portions():
+        columns = [portion.numbers(name).tolist() for name in portion.columns]
+        for line, row in zip(portion.lines.tolist(), zip(*columns, strict=True), strict=True):
             switches, nodes, gpus = row[:3]
             more = dict(zip(optional, row[3:], strict=True))
             if not all(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from twin.traces.importers._shared.simulators import read_gangs
 from twin.traces.importing.drafts import Read, ReadOptions, Source
-from twin.traces.uploads.tables import Chunk, closeness, header
+from twin.traces.uploads.tables import Portion, closeness, header
 
 FORMAT = "elasticflow"
 TITLE = "ElasticFlow simulator trace"
@@ -35,5 +35,5 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     return read_gangs(sources, options, COLUMNS, 1000, notes, model_origin="derived", target=_target)
 
 
-def _target(chunk: Chunk) -> NDArray[np.float64]:
-    return chunk.numbers("ddl") - chunk.numbers("submit_time")
+def _target(portion: Portion) -> NDArray[np.float64]:
+    return portion.numbers("ddl") - portion.numbers("submit_time")

@@ -5,7 +5,7 @@ Arrival in seconds, scale factor = GPUs.
 7: type, command, argument of the steps, needs a data directory, total steps, arrival, scale factor. 10: type, command,
 working directory, argument, data directory, total steps, scale factor, priority, SLO, arrival; 9: the same without the
 working directory. Priority and SLO are not used. The row number is the id. The file has no duration: it is steps /
-rate, the rate from a table of model families.
+rate, the rate from a table of models.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, 
 from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import first_lines
-from twin.traces.uploads.tables import Chunk
+from twin.traces.uploads.tables import Portion
 
 FORMAT = "gavel"
 TITLE = "Gavel trace"
@@ -40,9 +40,9 @@ RATES = {
 SPEEDUP = 0.6  # n GPUs are n^0.6 times as fast as one
 
 
-def step_ms(family: str, batch: int, scale: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
-    """Milliseconds of one step; NaN for a family that is not in the table."""
-    fixed, each = RATES.get(family, (np.nan, np.nan))
+def step_ms(model: str, batch: int, scale: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    """Milliseconds of one step; NaN for a model that is not in the table."""
+    fixed, each = RATES.get(model, (np.nan, np.nan))
     return (fixed + each * batch) / scale**SPEEDUP
 
 
@@ -81,32 +81,32 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts, with run times from the table of rates."""
     notes = [
         "Run times are derived: total steps / steps per second, from a table of rates on one "
-        "V100 by model family and batch size; "
+        "V100 by model and batch size; "
         f"n GPUs are assumed to be n^{SPEEDUP} times as fast.",
         "One worker has 1 GPU and the batch size of its job type. Gradient sizes are the models' "
         "parameter counts x 4 bytes. Job gN is row N.",
     ]
     return read_step_jobs(
         sources, options, NAMES, USED, what="a Gavel trace has 7, 9 or 10 columns and no header", prefix="g",
-        read_chunk=_rows, notes=notes,
+        read_portion=_rows, notes=notes,
     )  # fmt: skip
 
 
-def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
-    """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model family of every row."""
-    steps, arrival, scale = chunk.numbers("steps"), chunk.numbers("arrival") * 1000, chunk.numbers("scale")
-    split = typed(chunk.columns["type"])
-    families = [split[text].family for text in chunk.columns["type"]]
-    single = {text: step_ms(family, batch, 1.0) for text, (family, batch) in split.items()}
-    batch = np.array([split[text].batch for text in chunk.columns["type"]], dtype=float)
+def _rows(portion: Portion, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
+    """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model of every row."""
+    steps, arrival, scale = portion.numbers("steps"), portion.numbers("arrival") * 1000, portion.numbers("scale")
+    split = typed(portion.columns["type"])
+    models = [split[text].model for text in portion.columns["type"]]
+    single = {text: step_ms(model, batch, 1.0) for text, (model, batch) in split.items()}
+    batch = np.array([split[text].batch for text in portion.columns["type"]], dtype=float)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         run = (
             steps
-            * np.array([single[text] for text in chunk.columns["type"]], dtype=float)
+            * np.array([single[text] for text in portion.columns["type"]], dtype=float)
             / np.maximum(scale, 1) ** SPEEDUP
         )
-    good = chunk.sift(skipped, (
-        ("unknown_model", np.array([family not in RATES for family in families], dtype=bool), "type"),
+    good = portion.sift(skipped, (
+        ("unknown_model", np.array([model not in RATES for model in models], dtype=bool), "type"),
         ("unreadable_steps", np.isnan(steps) | (steps != np.round(steps)) | (steps > MAX_ITERATIONS), "steps"),
         ("run_not_positive", steps <= 0, "steps"),
         ("unreadable_arrival", ~((arrival >= 0) & (arrival <= LATEST_MS)), "arrival"),
@@ -114,4 +114,4 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
         ("run_too_long", run > MAX_RUN_MS, "steps"),
     ))  # fmt: skip
     batch = np.where((batch > 0) & (batch * scale <= 10**9), batch * scale, np.nan)
-    return good, np.stack([chunk.lines.astype(float), arrival, run, scale, steps, batch]), families
+    return good, np.stack([portion.lines.astype(float), arrival, run, scale, steps, batch]), models

@@ -18,7 +18,7 @@ from twin.moments import date_time
 from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.bulk import BulkTable
-from twin.traces.uploads.tables import Chunk, Table, closeness, header
+from twin.traces.uploads.tables import Portion, Table, closeness, header
 
 FORMAT = "helios"
 TITLE = "Helios cluster_log.csv and GPUs by day"
@@ -103,8 +103,8 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
     for number, source in enumerate(logs):
         table, prefix = BulkTable(source, NEEDED, found.skipped, options), f"{number + 1}-" if len(logs) > 1 else ""
         seen: set[str] = set()
-        for chunk in table.chunks():
-            rows, numbers, other = _rows(chunk, found.skipped, seen)
+        for portion in table.portions():
+            rows, numbers, other = _rows(portion, found.skipped, seen)
             differing += other
             parts.append(numbers)
             keys += [prefix + name for name in rows.columns["job_id"]]
@@ -135,33 +135,33 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
     return first
 
 
-def _rows(chunk: Chunk, skipped: Skipped, seen: set[str]) -> tuple[Chunk, np.ndarray, int]:
+def _rows(portion: Portion, skipped: Skipped, seen: set[str]) -> tuple[Portion, np.ndarray, int]:
     """The good rows; their [submitted ms, run ms, GPUs, milli-CPU of a worker]; in how many it is not end - start."""
-    gpus = chunk.numbers("gpu_num")
-    good = chunk.sift(skipped, (
+    gpus = portion.numbers("gpu_num")
+    good = portion.sift(skipped, (
         ("unreadable_gpu_num", ~((gpus >= 0) & (gpus == np.floor(gpus))), "gpu_num"),
         ("no_gpu", gpus == 0, "job_id"),
         ("too_many_gpus", gpus > MAX_GPUS, "gpu_num"),
     ))  # fmt: skip
-    chunk, gpus = _taken(chunk, good), gpus[good]
-    names, states = chunk.columns["job_id"], chunk.columns["state"]
-    cpus, duration = chunk.numbers("cpu_num"), chunk.numbers("duration")
-    submitted, start, end = (chunk.milliseconds(name) for name in ("submit_time", "start_time", "end_time"))
+    portion, gpus = _taken(portion, good), gpus[good]
+    names, states = portion.columns["job_id"], portion.columns["state"]
+    cpus, duration = portion.numbers("cpu_num"), portion.numbers("duration")
+    submitted, start, end = (portion.milliseconds(name) for name in ("submit_time", "start_time", "end_time"))
     repeated = np.zeros(len(names), dtype=bool)
     for i, name in enumerate(names):
         repeated[i] = name in seen
         seen.add(name)
     unknown = {state for state in states if state not in ENDED and state not in NOT_ENDED}
     span = (end - start) / 1000
-    run = np.where(_are(chunk, "duration", NULLS), span, duration)
-    good = chunk.sift(skipped, (
+    run = np.where(_are(portion, "duration", NULLS), span, duration)
+    good = portion.sift(skipped, (
         ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "job_id"),
         ("duplicate_id", repeated, "job_id"),
-        ("unknown_status", _are(chunk, "state", unknown), "state"),
+        ("unknown_status", _are(portion, "state", unknown), "state"),
         ("unreadable_cpu_num", ~((cpus >= 0) & (cpus < MAX_NUMBER)), "cpu_num"),
         ("unreadable_submit_time", np.isnan(submitted), "submit_time"),
-        ("pending", _are(chunk, "state", ("PENDING",)) | _are(chunk, "start_time", NULLS), "state"),
-        ("no_end", _are(chunk, "state", ("RUNNING",)) | _are(chunk, "end_time", NULLS), "state"),
+        ("pending", _are(portion, "state", ("PENDING",)) | _are(portion, "start_time", NULLS), "state"),
+        ("no_end", _are(portion, "state", ("RUNNING",)) | _are(portion, "end_time", NULLS), "state"),
         ("unreadable_start_time", np.isnan(start), "start_time"),
         ("unreadable_end_time", np.isnan(end), "end_time"),
         ("unreadable_duration", np.isnan(run), "duration"),
@@ -170,23 +170,23 @@ def _rows(chunk: Chunk, skipped: Skipped, seen: set[str]) -> tuple[Chunk, np.nda
     ))  # fmt: skip
     columns = [submitted, np.rint(run * 1000), gpus, np.rint(cpus * 1000 / gpus)]
     return (
-        _taken(chunk, good),
+        _taken(portion, good),
         np.stack([column[good] for column in columns]).astype(np.int64),
         int((run != span)[good].sum()),
     )
 
 
-def _taken(chunk: Chunk, good: np.ndarray) -> Chunk:
+def _taken(portion: Portion, good: np.ndarray) -> Portion:
     """Selection of some rows."""
     if good.all():
-        return chunk
-    columns = {name: list(compress(cells, good)) for name, cells in chunk.columns.items()}
-    return Chunk(chunk.lines[good], columns, chunk.reading)
+        return portion
+    columns = {name: list(compress(cells, good)) for name, cells in portion.columns.items()}
+    return Portion(portion.lines[good], columns, portion.reading)
 
 
-def _are(chunk: Chunk, name: str, words: Collection[str]) -> np.ndarray:
+def _are(portion: Portion, name: str, words: Collection[str]) -> np.ndarray:
     """Mask of the cells that are one of the words."""
-    cells = chunk.columns[name]
+    cells = portion.columns[name]
     return np.fromiter((cell in words for cell in cells), bool, len(cells))
 
 
@@ -240,23 +240,23 @@ def _capacity(
     """(ms since 1970 of each day in order, GPUs [day, vc], total [day])."""
     table = Table(source, ("date", *vcs, "total"), found.skipped, options)
     dates, rows, totals, seen = [], [], [], set[str]()
-    for chunk in table.chunks():
-        midnights = {"day": [f"{cell} 00:00:00" for cell in chunk.columns["date"]]}
-        moment = Chunk(chunk.lines, midnights, chunk.reading).milliseconds("day")
-        gpus = np.stack([chunk.numbers(name) for name in vcs], axis=1)
+    for portion in table.portions():
+        midnights = {"day": [f"{cell} 00:00:00" for cell in portion.columns["date"]]}
+        moment = Portion(portion.lines, midnights, portion.reading).milliseconds("day")
+        gpus = np.stack([portion.numbers(name) for name in vcs], axis=1)
         repeated = np.zeros(len(moment), dtype=bool)
-        for i, cell in enumerate(chunk.columns["date"]):
+        for i, cell in enumerate(portion.columns["date"]):
             repeated[i] = cell in seen
             seen.add(cell)
         whole = (gpus >= 0) & (gpus <= MAX_GPUS) & (gpus == np.floor(gpus))
-        good = chunk.sift(found.skipped, (
+        good = portion.sift(found.skipped, (
             ("unreadable_date", np.isnan(moment), "date"),
             ("duplicate_id", repeated, "date"),
             ("unreadable_cell", ~whole.all(axis=1), "date"),
         ))  # fmt: skip
         dates.append(moment[good].astype(np.int64))
         rows.append(gpus[good].astype(np.int64))
-        totals.append(chunk.numbers("total")[good])
+        totals.append(portion.numbers("total")[good])
     found.rows += table.rows
     if not dates:
         return np.empty(0, np.int64), np.empty((0, len(vcs)), np.int64), np.empty(0)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twin.connectors._kubernetes.demands import Demand, Reader
-from twin.connectors._kubernetes.jobs import Family, job_fact
+from twin.connectors._kubernetes.jobs import JobObjects, job_fact
 from twin.connectors._kubernetes.pods import PodRow, pod_row
 from twin.connectors.facts import ConnectorError, JobFact
 from twin.connectors.kubernetes import GPU_RESOURCES
@@ -52,11 +52,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         for line, obj in values(source, options, under="items"):
             found.add(number, line, obj)
     rows, skipped = found.read.rows, found.skipped
-    if not found.machines and not found.families:
+    if not found.machines and not found.jobs:
         raise skipped.nothing(sources[0].name, rows, "pod or node")
     merged = 0
-    for number, family in enumerate(found.families.values()):
-        merged += _offer(number, family, found.places, accounts, sources, skipped)
+    for number, objects in enumerate(found.jobs.values()):
+        merged += _offer(number, objects, found.places, accounts, sources, skipped)
     if accounts.keys:
         notes = [
             "Pods of one owner or gang are one job, which runs while its pods hold nodes; its GPUs, CPUs and memory "
@@ -72,11 +72,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 
 
 class _Found:
-    """Content of the objects. families: by owner or pod; places: (file, line) of each pod, by uid."""
+    """Content of the objects. jobs: their objects by owner or pod; places: (file, line) of each pod, by uid."""
 
     def __init__(self, read: Read, reader: Reader) -> None:
         self.read, self.skipped, self.reader = read, read.skipped, reader
-        self.families: dict[tuple[str, ...], Family] = {}
+        self.jobs: dict[tuple[str, ...], JobObjects] = {}
         self.places: dict[str, tuple[int, int]] = {}
         self.machines: list[Machine] = []
         self.names: set[str] = set()
@@ -122,18 +122,18 @@ class _Found:
         else:
             self.places[row.uid] = (file, line)
             owner = ("", row.owner.uid) if row.owner else ("pod", row.uid)
-            self.families.setdefault(owner, Family(reference=row.owner)).pods.append(row)
+            self.jobs.setdefault(owner, JobObjects(reference=row.owner)).pods.append(row)
 
 
 def _offer(
-    number: int, family: Family, places: Mapping[str, tuple[int, int]], accounts: Accounts, sources: Sequence[Source],
-    skipped: Skipped,
+    number: int, objects: JobObjects, places: Mapping[str, tuple[int, int]], accounts: Accounts,
+    sources: Sequence[Source], skipped: Skipped,
 ) -> int:  # fmt: skip
-    """The job of a family, or the reason why it is none; the number of pods that are merged into its first."""
-    file, line = min(places[pod.uid] for pod in family.pods)
+    """The job of these objects, or the reason why it is none; the number of pods that are merged into its first."""
+    file, line = min(places[pod.uid] for pod in objects.pods)
     skipped.file = sources[file].name
     try:
-        entry = _entry(number, family, job_fact(family))
+        entry = _entry(number, objects, job_fact(objects))
     except (*BAD, AssertionError) as error:
         skipped.add(line, "unreadable_cell", f"{type(error).__name__}: {error}")
     else:
@@ -141,19 +141,19 @@ def _offer(
         accounts.files = held[: file + 1]  # the file of this row
         accounts.offer(line, entry, skipped)
         accounts.files = held
-    return len(family.pods) - 1
+    return len(objects.pods) - 1
 
 
-def _entry(number: int, family: Family, fact: JobFact) -> Entry:
+def _entry(number: int, objects: JobObjects, fact: JobFact) -> Entry:
     """The row of a job; those of one gang are components of one job."""
     ends = [attempt.ended_ms for attempt in fact.attempts]
     run_ms = sum(attempt.ended_ms - attempt.started_ms for attempt in fact.attempts if attempt.ended_ms is not None)
-    over = bool(ends) and None not in ends and all(pod.ended_ms for pod in family.pods)
-    gang = next((pod.gang for pod in family.pods if pod.gang and family.reference is None), "")
+    over = bool(ends) and None not in ends and all(pod.ended_ms for pod in objects.pods)
+    gang = next((pod.gang for pod in objects.pods if pod.gang and objects.reference is None), "")
     key = ODD.sub("-", fact.key)
-    amounts = [_mean(family.pods, name, run_ms) for name in ("gpus", "cpu_millis", "memory_bytes")]
+    amounts = [_mean(objects.pods, name, run_ms) for name in ("gpus", "cpu_millis", "memory_bytes")]
     return Entry(
-        key=f"{family.pods[0].namespace}/{gang}+{number}" if gang else key,
+        key=f"{objects.pods[0].namespace}/{gang}+{number}" if gang else key,
         submit_ms=fact.submitted_ms, start_ms=fact.attempts[0].started_ms if fact.attempts else math.nan,
         end_ms=float(ends[-1] or 0) if over else math.nan, run_ms=float(run_ms) if over else math.nan,
         gpus=math.ceil(round(amounts[0], 6)), cpus=amounts[1] / 1000, mb=amounts[2] / 1e6,

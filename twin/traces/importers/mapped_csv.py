@@ -23,7 +23,7 @@ from twin.traces.importing.reading import UNITS, Reading
 from twin.traces.uploads import cells as forms
 from twin.traces.uploads.bulk import BulkTable
 from twin.traces.uploads.lines import first_lines
-from twin.traces.uploads.tables import Chunk, delimiter, header
+from twin.traces.uploads.tables import Portion, delimiter, header
 
 FORMAT = "mapped_csv"
 TITLE = "CSV with mapped columns"
@@ -54,8 +54,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     words: dict[str, str] = {}
     for source in sources:
         table = BulkTable(source, sorted(set(mapping.values())), skipped, options, mark=delimiter(source.head))
-        for chunk in table.chunks():
-            parts.append(Rows(chunk, mapping, settings, rows, words).good(seen, skipped))
+        for portion in table.portions():
+            parts.append(Rows(portion, mapping, settings, rows, words).good(seen, skipped))
         rows += table.rows
     if not any(len(part["key"]) for part in parts):
         raise skipped.nothing(sources[0].name, rows)
@@ -155,13 +155,18 @@ def _sample(source: Source, columns: Sequence[str]) -> list[str]:
 
 
 class Rows:
-    """Rows of a chunk. before: rows of earlier files; words: texts that rows share, as they are kept."""
+    """Rows of a portion. before: rows of earlier files; words: texts that rows share, as they are kept."""
 
     def __init__(
-        self, chunk: Chunk, mapping: Mapping[str, str], settings: Mapping[str, str], before: int, words: dict[str, str]
+        self,
+        portion: Portion,
+        mapping: Mapping[str, str],
+        settings: Mapping[str, str],
+        before: int,
+        words: dict[str, str],
     ) -> None:
-        self.chunk, self.mapping, self.settings, self.before, self.words = chunk, mapping, settings, before, words
-        self.cells = {field: chunk.columns[column] for field, column in mapping.items()}
+        self.portion, self.mapping, self.settings, self.before, self.words = portion, mapping, settings, before, words
+        self.cells = {field: portion.columns[column] for field, column in mapping.items()}
         self.arrival = self._times("arrival")
         self.start = self._times("start") if "start" in mapping and "run" not in mapping else self.arrival
         if "run" in mapping:
@@ -175,18 +180,20 @@ class Rows:
             factor = MEMORY_UNITS[settings["memory_unit"]]
             self.amounts["memory_gb"] = forms.quantities(self.cells["memory_gb"], factor) / MEMORY_UNITS["GB"]
         gpus = self.amounts.get("gpus")
-        alone = np.ones(len(chunk.lines)) if gpus is None else np.maximum(1, np.ceil(gpus))
+        alone = np.ones(len(portion.lines)) if gpus is None else np.maximum(1, np.ceil(gpus))
         self.workers = self.amounts.pop("workers", alone)
 
     def _times(self, field: str) -> np.ndarray:
         if self.settings["arrival_unit"] == DATETIME:
-            return forms.dates(self.cells[field], self.settings["date_order"], self.chunk.reading)
+            return forms.dates(self.cells[field], self.settings["date_order"], self.portion.reading)
         return forms.numbers(self.cells[field]) * UNITS[self.settings["arrival_unit"]]
 
     def good(self, seen: set[str], skipped: Skipped) -> dict[str, np.ndarray]:
         """The rows that can be imported, by field; the others are skipped."""
-        good = self.chunk.sift(skipped, self._reasons(seen))
-        keys = np.array(self.cells["id"], dtype=object) if "id" in self.mapping else self.before + self.chunk.lines - 1
+        good = self.portion.sift(skipped, self._reasons(seen))
+        keys = (
+            np.array(self.cells["id"], dtype=object) if "id" in self.mapping else self.before + self.portion.lines - 1
+        )
         found = {
             "key": keys, "arrival": np.rint(self.arrival), "run": np.rint(self.ran), "workers": self.workers,
             **self.amounts,

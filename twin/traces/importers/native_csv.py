@@ -14,7 +14,7 @@ from twin.files.jobs_csv import ALL, UTILITY, to_thousandths
 from twin.files.packed_jobs import narrow
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.synthesis import MAX_JOBS
-from twin.traces.uploads.tables import Chunk, Table, closeness, header
+from twin.traces.uploads.tables import Portion, Table, closeness, header
 
 FORMAT = "jobs_csv"
 TITLE = "Native jobs.csv"
@@ -40,8 +40,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         table = Table(
             source, [*NEEDED, *(name for name in ALL if name in columns and name not in NEEDED)], skipped, options
         )
-        for chunk in table.chunks():
-            tables.append(_Rows(chunk, seen).jobs(skipped))
+        for portion in table.portions():
+            tables.append(_Rows(portion, seen).jobs(skipped))
         rows += table.rows
         if rows > MAX_JOBS:
             raise ImportRefused(f"{source.name}: more than {MAX_JOBS:,} jobs; import them in parts")
@@ -57,11 +57,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 class _Rows:
     """Batch of rows: each column with its invalid rows."""
 
-    def __init__(self, chunk: Chunk, seen: set[str]) -> None:
-        self.chunk = chunk
-        self.count = len(chunk.lines)
+    def __init__(self, portion: Portion, seen: set[str]) -> None:
+        self.portion = portion
+        self.count = len(portion.lines)
         self.reasons: list[tuple[str, np.ndarray, str]] = []
-        self.ids = chunk.columns["id"]
+        self.ids = portion.columns["id"]
         repeated = np.zeros(self.count, dtype=bool)
         for i, name in enumerate(self.ids):
             repeated[i] = name in seen
@@ -72,25 +72,27 @@ class _Rows:
     def jobs(self, skipped: Skipped) -> JobTable:
         columns: dict[str, np.ndarray] = {}
         for name in INTEGERS:
-            if name in self.chunk.columns:
+            if name in self.portion.columns:
                 columns[name] = self._integers(name)
         for name in REALS:
-            if name in self.chunk.columns:
+            if name in self.portion.columns:
                 columns[name] = self._reals(name, 0.0 if name in POSITIVE else -1e-300)
         for role in DEMANDS:
-            if any(f"{role}.{part}" in self.chunk.columns for part in RESOURCES):
+            if any(f"{role}.{part}" in self.portion.columns for part in RESOURCES):
                 columns[role] = self._demand(role)
         texts = {
-            name: coded([text or None for text in self.chunk.columns[name]])
+            name: coded([text or None for text in self.portion.columns[name]])
             for name in TEXTS
-            if name in self.chunk.columns
+            if name in self.portion.columns
         }
         for name in texts:
             self._spoils(
-                f"unreadable_{name}", np.array([len(text) > 200 for text in self.chunk.columns[name]], dtype=bool), name
+                f"unreadable_{name}",
+                np.array([len(text) > 200 for text in self.portion.columns[name]], dtype=bool),
+                name,
             )
         utility, uploads, provenance = self._utility(), self._uploads(), self._provenance()
-        good = self.chunk.sift(skipped, self.reasons)
+        good = self.portion.sift(skipped, self.reasons)
         whole = JobTable(np.array(self.ids, dtype=object), columns, texts, utility, uploads, provenance)
         return whole if good.all() else whole.take(np.flatnonzero(good))
 
@@ -99,10 +101,10 @@ class _Rows:
 
     def _numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """(values, NaN where the cell is empty or no number; which cells are empty)"""
-        values = self.chunk.numbers(name)
+        values = self.portion.numbers(name)
         lacking = np.isnan(values)
         if lacking.any():
-            lacking &= np.array([not text for text in self.chunk.columns[name]], dtype=bool)
+            lacking &= np.array([not text for text in self.portion.columns[name]], dtype=bool)
         return values, lacking
 
     def _integers(self, name: str) -> np.ndarray:
@@ -110,7 +112,7 @@ class _Rows:
         least = 0 if name in FROM_ZERO else 1
         good = (values >= least) & (values <= MAX_NUMBER) & (values == np.floor(values))
         for row in np.flatnonzero(values == MAX_NUMBER).tolist():  # what is greater may have been rounded to it
-            good[row] = self.chunk.columns[name][row] == str(MAX_NUMBER)
+            good[row] = self.portion.columns[name][row] == str(MAX_NUMBER)
         self._spoils(f"unreadable_{name}", ~(good | (empty if name not in NEEDED else False)), name)
         return narrow(np.where(good, values, MISSING).astype(np.int64))
 
@@ -124,7 +126,7 @@ class _Rows:
         amounts, given = np.zeros((self.count, len(RESOURCES)), dtype=np.int64), np.zeros(self.count, dtype=bool)
         for i, part in enumerate(RESOURCES):
             name = f"{role}.{part}"
-            if name in self.chunk.columns:
+            if name in self.portion.columns:
                 values, empty = self._numbers(name)
                 amounts[:, i] = to_thousandths(np.where(empty, 0.0, values))
                 self._spoils(f"unreadable_{name}", amounts[:, i] == MISSING, name)
@@ -134,7 +136,7 @@ class _Rows:
 
     def _utility(self) -> np.ndarray | None:
         names = [f"utility.{part}" for part in UTILITY]
-        if any(name not in self.chunk.columns for name in names):
+        if any(name not in self.portion.columns for name in names):
             return None
         columns, blanks = zip(*(self._numbers(name) for name in names), strict=True)
         none = np.logical_and.reduce(blanks)
@@ -144,9 +146,9 @@ class _Rows:
         return np.where(good[:, None], np.stack(columns, axis=1), np.nan)
 
     def _uploads(self) -> tuple[np.ndarray, np.ndarray] | None:
-        if "upload_ms" not in self.chunk.columns:
+        if "upload_ms" not in self.portion.columns:
             return None
-        parts = [text.split() for text in self.chunk.columns["upload_ms"]]
+        parts = [text.split() for text in self.portion.columns["upload_ms"]]
         bad = np.array(
             [not all(p.isascii() and p.isdigit() and len(p) <= 15 for p in row) for row in parts], dtype=bool
         )
@@ -155,9 +157,9 @@ class _Rows:
         return np.cumsum([0, *map(len, kept)]), np.array([ms for row in kept for ms in row], dtype=np.int64)
 
     def _provenance(self) -> Coded | None:
-        if "provenance" not in self.chunk.columns:
+        if "provenance" not in self.portion.columns:
             return None
-        found = coded([text or None for text in self.chunk.columns["provenance"]])
+        found = coded([text or None for text in self.portion.columns["provenance"]])
         whole = [len(word) < 5_000 and ORIGINS.fullmatch(word) is not None for word in found.words]
         bad = np.array([code != MISSING and not whole[code] for code in found.codes.tolist()], dtype=bool)
         self._spoils("unreadable_provenance", bad, "provenance")

@@ -41,8 +41,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 def _machines(table: Table, skipped: Skipped) -> Iterator[Machine]:
     """Machines of the good rows."""
     seen: set[str] = set()
-    for chunk in table.chunks():
-        cells = (chunk.lines, chunk.columns["sn"], *(chunk.numbers(name) for name in NEEDED[1:]))
+    for portion in table.portions():
+        cells = (portion.lines, portion.columns["sn"], *(portion.numbers(name) for name in NEEDED[1:]))
         for line, name, c, m, g in zip(*cells, strict=True):
             if not is_server_name(name):
                 skipped.add(int(line), "unreadable_name", name)

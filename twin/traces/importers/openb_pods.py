@@ -15,7 +15,7 @@ import numpy as np
 from scheduling.reporting.quantities import counted
 from twin.traces.importers.openb_nodes import MAX_NUMBER, MIB_TO_MB
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.uploads.tables import Chunk, Table, closeness, header
+from twin.traces.uploads.tables import Portion, Table, closeness, header
 
 FORMAT = "openb_pods"
 TITLE = "Alibaba openb pod list"
@@ -48,11 +48,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             )
         spec = ("gpu_spec",) if "gpu_spec" in header(source.head) else ()
         table = Table(source, (*SHAPE, *TIMES, *spec), skipped, options)
-        for chunk in table.chunks():
-            good, numbers = _rows(chunk, seen, skipped)
-            names += [chunk.columns["name"][i] for i in np.flatnonzero(good).tolist()]
+        for portion in table.portions():
+            good, numbers = _rows(portion, seen, skipped)
+            names += [portion.columns["name"][i] for i in np.flatnonzero(good).tolist()]
             parts.append(numbers[:, good])
-            specs.update(chunk.columns["gpu_spec"][i] for i in np.flatnonzero(good).tolist() if spec)
+            specs.update(portion.columns["gpu_spec"][i] for i in np.flatnonzero(good).tolist() if spec)
         rows += table.rows
     if not names:
         raise skipped.nothing(sources[0].name, rows)
@@ -77,22 +77,22 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     return Read(rows, skipped, drafts=drafts, notes=notes)
 
 
-def _rows(chunk: Chunk, seen: set[str], skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
+def _rows(portion: Portion, seen: set[str], skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
     """Good rows, and [created ms, run ms, milli-GPU, milli-CPU, MB] of every row."""
-    cpu, memory, gpus, milli = (chunk.numbers(name) for name in SHAPE[1:])
-    created, deleted, scheduled = (chunk.numbers(name) for name in TIMES[1:])
-    names, phases = chunk.columns["name"], chunk.columns["pod_phase"]
+    cpu, memory, gpus, milli = (portion.numbers(name) for name in SHAPE[1:])
+    created, deleted, scheduled = (portion.numbers(name) for name in TIMES[1:])
+    names, phases = portion.columns["name"], portion.columns["pod_phase"]
     repeated = np.zeros(len(names), dtype=bool)
     for i, name in enumerate(names):
         repeated[i] = name in seen
         seen.add(name)
     amounts = (cpu >= 0) & (cpu < MAX_NUMBER) & (memory >= 0) & (memory < MAX_NUMBER)
     amounts &= (gpus >= 0) & (gpus < 10_000) & (gpus == np.round(gpus)) & (milli >= 0) & (milli <= 1000)
-    good = chunk.sift(skipped, (
+    good = portion.sift(skipped, (
         ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "name"),
         ("duplicate_id", repeated, "name"),
         ("unknown_status", np.array([phase not in PHASES for phase in phases], dtype=bool), "pod_phase"),
-        ("pending", np.array([not cell for cell in chunk.columns["scheduled_time"]], dtype=bool), "pod_phase"),
+        ("pending", np.array([not cell for cell in portion.columns["scheduled_time"]], dtype=bool), "pod_phase"),
         ("unreadable_cell", ~amounts, "name"),
         ("unreadable_creation_time", ~((created >= 0) & (created <= LATEST_S)), "creation_time"),
         ("unreadable_scheduled_time", ~((scheduled >= 0) & (scheduled <= LATEST_S)), "scheduled_time"),

@@ -15,7 +15,7 @@ from twin.traces.importers._shared.pai_jobs import Jobs
 from twin.traces.importers._shared.pai_tables import TABLES, USED, table_of
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.bulk import BulkTable
-from twin.traces.uploads.tables import Chunk, header
+from twin.traces.uploads.tables import Portion, header
 
 FORMAT = "pai"
 TITLE = "Alibaba PAI tables"
@@ -72,7 +72,9 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     if tables["machine"]:
         machines: dict[str, Machine] = {}
         before = found.rows
-        _each(tables["machine"], "machine", found, options, lambda chunk, _: _machines(chunk, machines, found.skipped))
+        _each(
+            tables["machine"], "machine", found, options, lambda portion, _: _machines(portion, machines, found.skipped)
+        )
         first = tables["machine"][0].name
         if not machines:
             raise found.skipped.nothing(first, found.rows - before, "server")
@@ -95,21 +97,21 @@ def _need(tables: dict[str, list[Source]]) -> None:
 
 
 def _each(
-    files: Sequence[Source], kind: str, found: Read, options: ReadOptions, fold: Callable[[Chunk, str], None]
+    files: Sequence[Source], kind: str, found: Read, options: ReadOptions, fold: Callable[[Portion, str], None]
 ) -> None:
     for source in files:
         names = None if table_of(source.head)[1] else TABLES[kind]
         table = BulkTable(source, USED[kind], found.skipped, options, names=names)
-        for chunk in table.chunks():
-            fold(chunk, source.name)
+        for portion in table.portions():
+            fold(portion, source.name)
         found.rows += table.rows
 
 
-def _machines(chunk: Chunk, machines: dict[str, Machine], skipped: Skipped) -> None:
+def _machines(portion: Portion, machines: dict[str, Machine], skipped: Skipped) -> None:
     cells = (
-        chunk.lines.tolist(),
-        chunk.columns["machine"],
-        *(chunk.numbers(f"cap_{what}").tolist() for what in ("cpu", "mem", "gpu")),
+        portion.lines.tolist(),
+        portion.columns["machine"],
+        *(portion.numbers(f"cap_{what}").tolist() for what in ("cpu", "mem", "gpu")),
     )
     for line, name, cpu, memory, gpu in zip(*cells, strict=True):
         if not is_server_name(name):

@@ -17,7 +17,7 @@ from twin.traces.importers._shared.machines import Machine, is_server_name, to_c
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importing.reading import Reading
 from twin.traces.uploads.json_text import values
-from twin.traces.uploads.tables import CHUNK, Chunk, Table
+from twin.traces.uploads.tables import PORTION, Portion, Table
 
 FORMAT = "philly"
 TITLE = "Philly cluster_job_log (JSON) and list of servers"
@@ -74,12 +74,12 @@ def _machines(lists: Sequence[Source], found: Read, options: ReadOptions) -> dic
     machines: dict[str, Machine] = {}
     for source in lists:
         table = Table(source, MACHINE_COLUMNS, found.skipped, options, names=MACHINE_COLUMNS, mark=",")
-        for chunk in table.chunks():
+        for portion in table.portions():
             for line, name, gpus, cell in zip(
-                chunk.lines.tolist(),
-                chunk.columns["machine"],
-                chunk.numbers("gpus").tolist(),
-                chunk.columns["gpus"],
+                portion.lines.tolist(),
+                portion.columns["machine"],
+                portion.numbers("gpus").tolist(),
+                portion.columns["gpus"],
                 strict=True,
             ):
                 if not is_server_name(name):
@@ -112,15 +112,15 @@ class _Log:
         self.jobs_lacking = 0
 
     def read(self, source: Source, options: ReadOptions) -> None:
-        """Jobs of one log, taken in chunk after chunk."""
+        """Jobs of one log, taken in portion after portion."""
         self.skipped.file = source.name
-        chunk: list[tuple[int, Any]] = []
+        portion: list[tuple[int, Any]] = []
         for entry in values(source, options):
-            chunk.append(entry)
-            if len(chunk) == CHUNK:
-                self._add(chunk)
-                chunk = []
-        self._add(chunk)
+            portion.append(entry)
+            if len(portion) == PORTION:
+                self._add(portion)
+                portion = []
+        self._add(portion)
 
     def _add(self, entries: list[tuple[int, Any]]) -> None:
         self.rows += len(entries)
@@ -150,7 +150,7 @@ class _Log:
             texts["end_time"].append(ended[-1] if ended else "")
             texts["attempts"].append(f"{gpus[-1]} GPUs in {len(tries):,} attempts")
         self._keep(
-            Chunk(np.array(lines, dtype=np.int64), texts, self.reading),
+            Portion(np.array(lines, dtype=np.int64), texts, self.reading),
             np.array(gpus),
             np.array(attempts),
             (owners, starts, ends),
@@ -174,27 +174,27 @@ class _Log:
         return wanted
 
     def _keep(
-        self, chunk: Chunk, gpus: np.ndarray, attempts: np.ndarray, tries: tuple[list[int], list[str], list[str]]
+        self, portion: Portion, gpus: np.ndarray, attempts: np.ndarray, tries: tuple[list[int], list[str], list[str]]
     ) -> None:
-        names = chunk.columns["jobid"]
+        names = portion.columns["jobid"]
         repeated = np.zeros(len(names), dtype=bool)
         for i, name in enumerate(names):
             repeated[i] = name in self.seen
             self.seen.add(name)
-        submitted, start, end = (chunk.milliseconds(name) for name in ("submitted_time", "start_time", "end_time"))
+        submitted, start, end = (portion.milliseconds(name) for name in ("submitted_time", "start_time", "end_time"))
         with np.errstate(invalid="ignore"):
             run = end - start
             in_hour = [(moment >= CLOCK_BACK_MS - HOUR_MS) & (moment < CLOCK_BACK_MS) for moment in (start, end)]
             twice = in_hour[0] & in_hour[1] if self.reading.time_zone is None else run > -HOUR_MS
             run = np.where((run < 0) & twice, run + HOUR_MS, run)
         empty = {
-            name: np.array([not cell for cell in chunk.columns[name]], dtype=bool)
+            name: np.array([not cell for cell in portion.columns[name]], dtype=bool)
             for name in ("start_time", "end_time")
         }
-        good = chunk.sift(self.skipped, (
+        good = portion.sift(self.skipped, (
             ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "jobid"),
             ("duplicate_id", repeated, "jobid"),
-            ("unknown_status", np.array([cell not in STATUSES for cell in chunk.columns["status"]], dtype=bool),
+            ("unknown_status", np.array([cell not in STATUSES for cell in portion.columns["status"]], dtype=bool),
              "status"),
             ("unreadable_submitted_time", np.isnan(submitted), "submitted_time"),
             ("pending", attempts == 0, "attempts"),
@@ -208,7 +208,7 @@ class _Log:
             ("run_too_long", run > MAX_RUN_MS, "end_time"),
         ))  # fmt: skip
         owners, starts, ends = tries
-        each = Chunk(np.array(owners, dtype=np.int64), {"start": starts, "end": ends}, self.reading)
+        each = Portion(np.array(owners, dtype=np.int64), {"start": starts, "end": ends}, self.reading)
         spans = np.nan_to_num(each.milliseconds("end") - each.milliseconds("start"))
         sums = np.bincount(each.lines, weights=spans, minlength=len(names)) if owners else np.zeros(len(names))
         self.other_sum += int((sums != run)[good].sum())
@@ -216,8 +216,8 @@ class _Log:
         self.parts.append(np.stack([submitted[good], run[good], gpus[good]]).astype(np.int64))
         kept = np.flatnonzero(good).tolist()
         self.keys += [names[i] for i in kept]
-        self.groups += [self._word(chunk.columns["vc"][i]) for i in kept]
-        self.users += [self._word(chunk.columns["user"][i]) for i in kept]
+        self.groups += [self._word(portion.columns["vc"][i]) for i in kept]
+        self.users += [self._word(portion.columns["user"][i]) for i in kept]
 
     def _word(self, text: str) -> str:
         return self.words.setdefault(text, text if text.isprintable() and len(text) <= 200 else "")

@@ -31,18 +31,22 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     groups: list[np.ndarray] = []
     for source in sources:
         table = Table(source, COLUMNS, skipped, options)
-        for chunk in table.chunks():
-            stamp, seconds, gpus = chunk.milliseconds("timestamp"), chunk.numbers("duration"), chunk.numbers("num_gpus")
-            good = chunk.sift(skipped, (
+        for portion in table.portions():
+            stamp, seconds, gpus = (
+                portion.milliseconds("timestamp"),
+                portion.numbers("duration"),
+                portion.numbers("num_gpus"),
+            )
+            good = portion.sift(skipped, (
                 ("unreadable_timestamp", np.isnan(stamp), "timestamp"),
                 ("unreadable_duration", np.isnan(seconds), "duration"),
                 ("run_not_positive", seconds < 0.001, "duration"),
                 ("run_too_long", seconds > MAX_RUN_S, "duration"),
                 *gpu_rules(gpus, "num_gpus"),
             ))  # fmt: skip
-            numbers = rows + chunk.lines[good] - 1
+            numbers = rows + portion.lines[good] - 1
             parts.append(np.stack([numbers, stamp[good], np.rint(seconds[good] * 1000), gpus[good]]).astype(np.int64))
-            groups.append(np.array(chunk.columns["cluster"], dtype=object)[good])
+            groups.append(np.array(portion.columns["cluster"], dtype=object)[good])
         rows += table.rows
     lines, stamps, run_ms, gpus = np.concatenate(parts, axis=1) if parts else np.empty((4, 0), dtype=np.int64)
     if not len(lines):

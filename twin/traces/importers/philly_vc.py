@@ -26,10 +26,10 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     machines: list[Machine] = []
     for source in sources:
         table = Table(source, COLUMNS, skipped, options)
-        for chunk in table.chunks():
-            cells = chunk.columns["node num"]
+        for portion in table.portions():
+            cells = portion.columns["node num"]
             for line, vc, nodes, cell in zip(
-                chunk.lines.tolist(), chunk.columns["vc"], chunk.numbers("node num").tolist(), cells, strict=True
+                portion.lines.tolist(), portion.columns["vc"], portion.numbers("node num").tolist(), cells, strict=True
             ):
                 if not is_server_name(f"{vc}-1") or not vc or len(vc) > 190:
                     skipped.add(line, "unreadable_name", vc)

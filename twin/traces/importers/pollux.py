@@ -56,11 +56,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     parts: list[np.ndarray] = []
     for source in sources:
         table = Table(source, COLUMNS, skipped, options)
-        for chunk in table.chunks():
-            ids, kinds = chunk.columns["name"], chunk.columns["application"]
-            time, gpus, batch = (chunk.numbers(name) for name in ("time", "num_replicas", "batch_size"))
+        for portion in table.portions():
+            ids, kinds = portion.columns["name"], portion.columns["application"]
+            time, gpus, batch = (portion.numbers(name) for name in ("time", "num_replicas", "batch_size"))
             repeated = add_repeated(ids, seen)
-            good = chunk.sift(skipped, (
+            good = portion.sift(skipped, (
                 ("unreadable_name", np.array([not is_id(name) for name in ids], dtype=bool), "name"),
                 ("duplicate_id", repeated, "name"),
                 ("unreadable_time", ~((time >= 0) & (time * 1000 <= LATEST_MS)), "time"),

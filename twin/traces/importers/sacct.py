@@ -26,8 +26,8 @@ from twin.traces.importers._shared.sacct_cells import (
 )
 from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import Reading
-from twin.traces.uploads.lines import chunks
-from twin.traces.uploads.tables import Chunk
+from twin.traces.uploads.lines import portions
+from twin.traces.uploads.tables import Portion
 
 FORMAT = "sacct"
 TITLE = "Slurm accounting (sacct -P)"
@@ -132,7 +132,7 @@ def _read_rows(source: Source, options: ReadOptions, log: _Log, skipped: Skipped
     log.files.append(source.name)
     shape = _Shape(names)
     heading = [name for name in names if name]
-    for number, lines in chunks(source, options):
+    for number, lines in portions(source, options):
         numbers, rows = [], []
         for line, raw in enumerate(lines, number):
             if not raw.strip():
@@ -158,7 +158,7 @@ def _read_rows(source: Source, options: ReadOptions, log: _Log, skipped: Skipped
         if rows:
             whole = list(zip(*rows, strict=True))
             columns = {name: [cell.strip() for cell in whole[at]] for name, at in shape.places.items()}
-            _add(Chunk(np.array(numbers, dtype=np.int64), columns), log, skipped)
+            _add(Portion(np.array(numbers, dtype=np.int64), columns), log, skipped)
 
 
 class _Shape:
@@ -193,9 +193,9 @@ class _Shape:
         )
 
 
-def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
+def _add(portion: Portion, log: _Log, skipped: Skipped) -> None:
     """Addition of the rows of a batch: steps counted, jobs sifted."""
-    columns = dict(chunk.columns)
+    columns = dict(portion.columns)
     ids = columns["JobID"] if "JobID" in columns else columns["JobIDRaw"]
     if "Cluster" in columns:
         ids = [
@@ -209,9 +209,9 @@ def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
         if ids[i].partition(".")[0] in log.jobs:
             log.steps += 1
         else:
-            log.strays.append((len(log.files) - 1, int(chunk.lines[i]), ids[i]))
+            log.strays.append((len(log.files) - 1, int(portion.lines[i]), ids[i]))
     at = np.flatnonzero(~is_step)
-    jobs = Chunk(chunk.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in columns.items()})
+    jobs = Portion(portion.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in columns.items()})
     good, run, submit = _sift(jobs, log, skipped)
     gpus, cpus, mb = _amounts(jobs)
     numbers = np.stack([jobs.lines, submit, run, gpus, cpus, mb, _limits(jobs), np.full(len(at), len(log.files) - 1)])
@@ -229,7 +229,7 @@ def _known(text: str) -> str:
     return "" if text in NULLS else text
 
 
-def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sift(jobs: Portion, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of jobs that ran; run ms and submit ms of every row."""
     columns = jobs.columns
     states = [state_of(cell) for cell in columns["State"]]
@@ -262,7 +262,7 @@ def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndar
     return good, run, submit
 
 
-def _limits(jobs: Chunk) -> np.ndarray:
+def _limits(jobs: Portion) -> np.ndarray:
     """Time limits in ms; -1 where a job has none, such as UNLIMITED or Partition_Limit."""
     if "TimelimitRaw" in jobs.columns:
         limits = jobs.numbers("TimelimitRaw") * 60_000
@@ -271,7 +271,7 @@ def _limits(jobs: Chunk) -> np.ndarray:
     return np.where((limits >= 1) & (limits <= MAX_RUN_MS), limits, -1)
 
 
-def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _amounts(jobs: Portion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """GPUs, CPUs and MB of each job: what it held, else what it requested; NaN = unknown."""
     columns = jobs.columns
     none = np.full(len(jobs.lines), math.nan)

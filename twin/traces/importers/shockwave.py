@@ -19,7 +19,7 @@ from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, 
 from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import first_lines
-from twin.traces.uploads.tables import Chunk, as_floats
+from twin.traces.uploads.tables import Portion, as_floats
 
 FORMAT = "shockwave"
 TITLE = "Shockwave workload"
@@ -53,14 +53,14 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts, and how many jobs change their batch size."""
     modes = Counter[str]()
 
-    def read_chunk(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
-        good, numbers, families = _rows(chunk, skipped)
-        modes.update(chunk.columns["mode"][row] for row in np.flatnonzero(good).tolist())
-        return good, numbers, families
+    def read_portion(portion: Portion, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
+        good, numbers, models = _rows(portion, skipped)
+        modes.update(portion.columns["mode"][row] for row in np.flatnonzero(good).tolist())
+        return good, numbers, models
 
     jobs = read_step_jobs(
         sources, options, {len(NAMES): NAMES}, USED, what=f"a Shockwave workload has {len(NAMES)}", prefix="s",
-        read_chunk=read_chunk, notes=[],
+        read_portion=read_portion, notes=[],
     )  # fmt: skip
     changing = modes["accordion"] + modes["gns"]
     return replace(jobs, notes=[
@@ -71,13 +71,13 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     ])  # fmt: skip
 
 
-def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
-    """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model family of every row."""
-    steps, scale = chunk.numbers("steps"), chunk.numbers("scale")
-    arrival, run = chunk.numbers("arrival") * 1000, chunk.numbers("duration") * 1000
-    split = typed(chunk.columns["type"])
-    batch = np.array([split[text].batch for text in chunk.columns["type"]], dtype=float) * scale
-    good = chunk.sift(skipped, (
+def _rows(portion: Portion, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
+    """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model of every row."""
+    steps, scale = portion.numbers("steps"), portion.numbers("scale")
+    arrival, run = portion.numbers("arrival") * 1000, portion.numbers("duration") * 1000
+    split = typed(portion.columns["type"])
+    batch = np.array([split[text].batch for text in portion.columns["type"]], dtype=float) * scale
+    good = portion.sift(skipped, (
         ("unreadable_steps", ~((steps > 0) & (steps <= MAX_ITERATIONS)), "steps"),
         ("unreadable_arrival", ~((arrival >= 0) & (arrival <= LATEST_MS)), "arrival"),
         ("unreadable_duration", np.isnan(run), "duration"),
@@ -86,5 +86,5 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
         *gpu_rules(scale, "scale"),
     ))  # fmt: skip
     batch = np.where((batch > 0) & (batch <= 10**9), batch, np.nan)
-    families = [split[text].family for text in chunk.columns["type"]]
-    return good, np.stack([chunk.lines.astype(float), arrival, run, scale, np.rint(steps), batch]), families
+    models = [split[text].model for text in portion.columns["type"]]
+    return good, np.stack([portion.lines.astype(float), arrival, run, scale, np.rint(steps), batch]), models

@@ -37,12 +37,12 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 
 
 def _machines(table: Table, skipped: Skipped, seen: set[str]) -> Iterator[Machine]:
-    for chunk in table.chunks():
+    for portion in table.portions():
         cells = (
-            chunk.lines.tolist(),
-            chunk.columns["node_name"],
-            chunk.numbers("gpu_capacity_num").tolist(),
-            chunk.numbers("cpu_num").tolist(),
+            portion.lines.tolist(),
+            portion.columns["node_name"],
+            portion.numbers("gpu_capacity_num").tolist(),
+            portion.numbers("cpu_num").tolist(),
         )
         for line, name, gpus, cpus in zip(*cells, strict=True):
             if not name or not is_server_name(PREFIX + name):

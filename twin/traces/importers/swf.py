@@ -31,7 +31,7 @@ from twin.traces.importers._shared.swf_nodes import (
     read_nodes,
 )
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.uploads.lines import chunks, first_lines, floats
+from twin.traces.uploads.lines import first_lines, floats, portions
 
 FORMAT = "swf"
 TITLE = "Standard Workload Format"
@@ -153,7 +153,7 @@ class _Log:
     def blocks(self, options: ReadOptions) -> Iterator[NDArray]:
         """Good rows, as ROW."""
         self.skipped.file = self.source.name
-        for first, lines in chunks(self.source, options):
+        for first, lines in portions(self.source, options):
             stripped = map(bytes.strip, lines)
             held = [(number, line) for number, line in enumerate(stripped, first) if line and self._is_row(line)]
             options.others.count += len(lines) - len(held)

@@ -1,8 +1,7 @@
-"""File of a column mapping, to be saved and shared: `{"columns": [...], "mapping": {field: column}}`."""
+"""File of a column mapping, as the import page saves it: `{"columns": [...], "mapping": {field: column}}`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -10,13 +9,6 @@ import orjson
 from twin.traces.importing.drafts import ImportRefused
 
 MAX_BYTES = 64 * 1024  # bytes
-
-
-def dumps(columns: Sequence[str], mapping: Mapping[str, str]) -> bytes:
-    """The file; columns are those of the header for which it was made."""
-    return orjson.dumps(
-        {"columns": list(columns), "mapping": dict(mapping)}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    )
 
 
 def loads(data: bytes, name: str) -> dict[str, str]:

@@ -29,8 +29,8 @@ def preview(name: str, lines: Sequence[str], mapping: Mapping[str, Any], reading
         with np.errstate(all="ignore"):  # values beyond every measure
             found = [
                 row
-                for chunk in table.chunks()
-                for row in _rows(Rows(chunk, columns, settings, 0, {}), skipped, settings)
+                for portion in table.portions()
+                for row in _rows(Rows(portion, columns, settings, 0, {}), skipped, settings)
             ]
     except ImportRefused as refusal:
         return {"rows": [], "running": "", "problem": str(refusal)}
@@ -46,7 +46,7 @@ def _rows(rows: Rows, skipped: Skipped, settings: Mapping[str, str]) -> list[dic
     zero = float(known.min()) if len(known) else 0.0
     gpus = rows.amounts.get("gpus", np.full(len(rows.arrival), np.nan))
     made = []
-    for at, line in enumerate(rows.chunk.lines.tolist()):
+    for at, line in enumerate(rows.portion.lines.tolist()):
         fault = faults.get(line, {"reason": "", "value": ""})
         made.append({
             "line": line, "arrival": _arrival(rows.arrival[at], zero, settings), "run_ms": _whole(rows.ran[at]),

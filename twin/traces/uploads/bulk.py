@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from twin.traces.importing.drafts import ReadOptions, Skipped, Source
-from twin.traces.uploads.lines import chunks
-from twin.traces.uploads.tables import Chunk, header, positions
+from twin.traces.uploads.lines import portions
+from twin.traces.uploads.tables import Portion, header, positions
 
-BATCH = 10_000  # rows of a chunk: their cells stay in the processor's cache
+BATCH = 10_000  # rows of a portion: their cells stay in the processor's cache
 
 
 class BulkTable:
@@ -35,16 +35,16 @@ class BulkTable:
         columns = header(source.head, mark) if names is None else list(names)
         self.width, self.places = len(columns), positions(source, wanted, columns)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def portions(self) -> Iterator[Portion]:
         """Rows; those with too few or too many cells go to `skipped`."""
         self.skipped.file = self.source.name
-        for number, lines in chunks(self.source, self.options):
+        for number, lines in portions(self.source, self.options):
             first = 1 if self.headed and number == 1 else 0
             self.options.others.count += first
             for at in range(first, len(lines), BATCH):
                 yield from self._batch(number + at, lines[at : at + BATCH])
 
-    def _batch(self, number: int, lines: list[bytes]) -> Iterator[Chunk]:
+    def _batch(self, number: int, lines: list[bytes]) -> Iterator[Portion]:
         """Batch of whole lines: all cells in one list, so that rows cost the garbage collector nothing."""
         text = b"\n".join(lines).decode("utf-8", "replace")
         numbers = np.arange(number, number + len(lines))
@@ -57,7 +57,7 @@ class BulkTable:
             cells = text.replace("\n", self.mark).split(self.mark)
         self.rows += len(numbers)
         if len(numbers):
-            yield Chunk(
+            yield Portion(
                 numbers,
                 {name: cells[at :: self.width] for name, at in zip(self.wanted, self.places, strict=True)},
                 self.options.reading,

@@ -1,4 +1,4 @@
-"""Plain lines in chunks, for formats whose volume or shape a CSV reader does not suit."""
+"""Plain lines in portions, for formats whose volume or shape a CSV reader does not suit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from twin.traces.importing.drafts import ImportRefused, ReadOptions, Source
 
-CHUNK = 50_000  # lines
+PORTION = 50_000  # lines
 BLOCK = 1024 * 1024
 MAX_BYTES = 1024 * 1024  # bytes of a line
 
 
-def chunks(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[bytes]]]:
-    """(number of the first line, lines without their ends), at most CHUNK lines at a time.
+def portions(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[bytes]]]:
+    """(number of the first line, lines without their ends), at most PORTION lines at a time.
 
     Progress is reported in between.
     """
@@ -30,10 +30,10 @@ def chunks(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[byt
             raise ImportRefused(
                 f"{source.name}: line {number + len(lines)}: longer than {MAX_BYTES:,} bytes; this is not a table"
             )
-        while len(lines) >= CHUNK:
+        while len(lines) >= PORTION:
             options.tick(source.share(source.stream.tell()))
-            yield number, lines[:CHUNK]
-            number, lines = number + CHUNK, lines[CHUNK:]
+            yield number, lines[:PORTION]
+            number, lines = number + PORTION, lines[PORTION:]
     if rest:
         lines.append(rest)
     if lines:

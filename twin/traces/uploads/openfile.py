@@ -203,7 +203,7 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
         return
     inner = gzip.GzipFile(fileobj=packed).read(TAR_AT + len(TAR))
     packed.seek(0)
-    plain = _Metered(gzip.GzipFile(fileobj=packed), budget, filename)  # type: ignore[arg-type]
+    plain = _Metered(cast(IO[bytes], gzip.GzipFile(fileobj=packed)), budget, filename)
     if _is_tar(inner, filename):
         yield from _members_of_tar(plain, filename, budget)
         return
@@ -285,7 +285,7 @@ def _unpacked(source: IO[bytes], name: str, budget: _Budget) -> tuple[str, Itera
     plain = gzip.GzipFile(fileobj=cast(IO[bytes], _Rewound(first, source)))
     inner = plain.read(TAR_AT + len(TAR))
     _refuse_nested(inner, name)
-    unpacked = cast(IO[bytes], _Rewound(inner, plain))  # type: ignore[arg-type]
+    unpacked = cast(IO[bytes], _Rewound(inner, cast(IO[bytes], plain)))
     return name.removesuffix(".gz"), _rest(_Metered(unpacked, budget, name))
 
 

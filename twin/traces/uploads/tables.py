@@ -1,4 +1,4 @@
-"""Delimited text in chunks of columns; problems of the structure are refused, of rows reported.
+"""Delimited text in portions of columns; problems of the structure are refused, of rows reported.
 
 A row is a line: no cell holds a line end. Otherwise two stray quotes would swallow the rows between them.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from twin.traces.importing.drafts import ImportRefused, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import AS_STATED, Reading
 
-CHUNK = 20_000  # rows
+PORTION = 20_000  # rows
 DELIMITERS = ",\t;|"
 
 
@@ -43,7 +43,7 @@ def closeness(cells: Sequence[str], wanted: Sequence[str]) -> tuple[bool, str, f
     return not missing, f"the column {missing[0]!r} is missing" if missing else "the header fits", share
 
 
-class Chunk:
+class Portion:
     """Rows that have all wanted cells. lines: where each begins (the header is line 1); columns: stripped text."""
 
     def __init__(
@@ -142,7 +142,7 @@ class Table:
         columns = header(source.head, self.delimiter) if names is None else list(names)
         self.width, self.places = len(columns), positions(source, wanted, columns)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def portions(self) -> Iterator[Portion]:
         """Rows; those with too few or too many cells go to `skipped`."""
         self.skipped.file = self.source.name
         lines: list[int] = []
@@ -150,19 +150,19 @@ class Table:
         for line, row in self._records():
             lines.append(line)
             cells.append(row)
-            if len(cells) == CHUNK:
+            if len(cells) == PORTION:
                 self.options.tick(self.source.share(self.source.stream.tell()))
-                yield self._chunk(lines, cells)
+                yield self._portion(lines, cells)
                 lines, cells = [], []
         if cells:
-            yield self._chunk(lines, cells)
+            yield self._portion(lines, cells)
 
-    def _chunk(self, lines: list[int], cells: list[list[str]]) -> Chunk:
+    def _portion(self, lines: list[int], cells: list[list[str]]) -> Portion:
         least = max(self.places) + 1
         if any(len(row) != self.width for row in cells):
             cells = [row[:least] for row in cells]
         whole = list(zip(*cells, strict=True))
-        return Chunk(
+        return Portion(
             np.array(lines, dtype=np.int64),
             {name: whole[at] for name, at in zip(self.wanted, self.places, strict=True)},
             self.options.reading,

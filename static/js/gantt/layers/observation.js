@@ -35,7 +35,7 @@ export class Unseen extends Layer {
     const span = this.times.spans[place];
     const [from, until, reason] = span;
     const to = span === this.times.open ? 'now' : clock(until);
-    return [['', `not seen from ${clock(from)} to ${to}${/^[A-Z]/.test(reason) ? '.' : ':'} ${reason}`]];
+    return [['', `not observed from ${clock(from)} to ${to}${/^[A-Z]/.test(reason) ? '.' : ':'} ${reason}`]];
   }
 }
 

@@ -1,5 +1,6 @@
 // Form of one edit: its verb, its time, and the declared parameters of the verb; times can be typed in several forms.
 
+import { offeredOption } from '../../ui/fields/offered.js';
 import { $, $$, fill, h } from '../../ui/dom.js';
 import { EXAMPLE, momentText, parseTime, timeProblem, timeText } from '../../util/time-text.js';
 import { parameterField } from '../../ui/fields/parameter-field.js';
@@ -32,7 +33,7 @@ export class EditForm {
       event.preventDefault();
       this.#hand();
     });
-    this.show(verbs.find(({ name }) => name === 'fail_servers') ?? verbs[0], {});
+    this.show(verbs.find(({ name }) => name === 'fail_servers') ?? verbs.find((one) => !one.unavailable), {});
   }
 
   /** Adds the input to the edits, so that none is lost; false if it is invalid: the form shows why. */
@@ -126,7 +127,7 @@ export class EditForm {
     const choice = h(
       'select',
       { id: 'e-verb' },
-      this.verbs.map(({ name, title }) => h('option', { value: name, selected: name === verb.name }, title)),
+      this.verbs.map((one) => offeredOption(one, one.name, one.name === verb.name)),
     );
     choice.addEventListener('change', () =>
       this.show(

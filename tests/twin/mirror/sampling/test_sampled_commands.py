@@ -60,6 +60,16 @@ def test_names_are_those_of_the_other_files_and_no_formulas(tmp_path):
     ]
 
 
+def test_follow_records_polls_that_replay_plays(recording, tmp_path):
+    assert follow(recording, tmp_path / "out", "--record", str(tmp_path / "again.jsonl"))[0] == 0
+    played = recording.read_bytes().splitlines()
+    written = (tmp_path / "again.jsonl").read_bytes().splitlines()
+    assert written[0] == played[0]
+    assert len(set(written) & set(played)) > 3
+    again = follow(recording, tmp_path / "out", "--record", str(tmp_path / "again.jsonl"))
+    assert again == (2, [], [f"follow: {tmp_path / 'again.jsonl'}: File exists"]), "a recording is never overwritten"
+
+
 def test_without_a_sampler_there_is_no_file(recording, tmp_path):
     follow(recording, tmp_path / "out")
     assert not (tmp_path / "out" / "samples.csv").exists()

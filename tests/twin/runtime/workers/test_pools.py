@@ -72,8 +72,8 @@ def test_a_run_comes_back_when_its_computations_are_short(layer, make_run, monke
 def test_no_worker_for_runs_takes_other_tasks(monkeypatch):
     """Otherwise certificates or imports could keep all of them busy."""
     started = {}
-    monkeypatch.setattr(up.Family, "add", lambda self, child: started.__setitem__(child.name, child.command))
-    up.Command()._start_others(up.Family(), {}, {"workers": 2, "demo": False})
+    monkeypatch.setattr(up.Children, "add", lambda self, child: started.__setitem__(child.name, child.command))
+    up.Command()._start_others(up.Children(), {}, {"workers": 2, "demo": False})
     queues = {name: command[command.index("-Q") + 1] for name, command in started.items() if "-Q" in command}
     assert queues == {"worker": "runs", "long": "long", "background": "io,certificates"}
     served = re.findall(r"^(\w+)\) worker (\S+) ", (settings.BASE_DIR / "bin/serve").read_text(), re.M)

@@ -21,7 +21,7 @@ from twin.moments import date_time
 from twin.traces.importers._shared.shapes import shapes
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import Reading
-from twin.traces.uploads.lines import chunks
+from twin.traces.uploads.lines import portions
 
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
 COMPONENT = re.compile(r"\+\d+$")  # of a heterogeneous job
@@ -89,7 +89,7 @@ class Accounts:
     def lines(self, source: Source, options: ReadOptions, skipped: Skipped) -> Iterator[tuple[int, str]]:
         """(number, text) of each line of a file that is neither empty nor a comment; the others are counted."""
         self.open(source, skipped)
-        for first, lines in chunks(source, options):
+        for first, lines in portions(source, options):
             for number, raw in enumerate(lines, first):
                 if not raw.strip() or raw[:1] == b"#":
                     options.others.count += 1

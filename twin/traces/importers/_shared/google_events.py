@@ -1,4 +1,4 @@
-"""Events of Google cluster data 2011, read from its parts: rows are reduced chunk by chunk to small integers."""
+"""Events of Google cluster data 2011, read from its parts: rows are reduced portion by portion to small integers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.traces.importing.drafts import ReadOptions, Skipped, Source
-from twin.traces.uploads.lines import chunks, floats
+from twin.traces.uploads.lines import floats, portions
 
 JOB, TASK = 8, 13  # columns
 # Columns of a part: time us, job id, event, scheduling class, user; then task index, cpu, ram, disk.
@@ -55,7 +55,7 @@ class Part:
     def read(self, options: ReadOptions) -> None:
         """Addition of all rows to what has been found."""
         self.skipped.file = self.source.name
-        for first, lines in chunks(self.source, options):
+        for first, lines in portions(self.source, options):
             cells = np.fromiter((line.count(b",") + 1 for line in lines), dtype=np.int64, count=len(lines))
             filled = np.fromiter((line != b"" for line in lines), dtype=bool, count=len(lines))
             self.found.rows += int(filled.sum())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scheduling.reporting.quantities import counted
 from twin.traces.importers._shared.pai_tables import STATUSES
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Source
-from twin.traces.uploads.tables import Chunk
+from twin.traces.uploads.tables import Portion
 
 ENDED = ("Terminated", "Failed")
 ROLES = {"ps": 2, "evaluator": 1}  # every other one is a worker, 0
@@ -24,7 +24,7 @@ MAX_PLANNED = 2.0**31 - 1  # thousandths, of an instance
 
 @dataclass
 class Tasks:
-    """Chunks of columns, one entry a task: job, role, instances, milli-GPU, milli-CPU, MB (-1 = not known)."""
+    """Portions of columns, one entry a task: job, role, instances, milli-GPU, milli-CPU, MB (-1 = not known)."""
 
     parts: list[NDArray[np.int32]] = field(default_factory=list)
 
@@ -54,74 +54,74 @@ class Jobs:
         self.models: np.ndarray | None = None
         self.unknown_gpus = 0
 
-    def add(self, chunk: Chunk, file: str) -> None:
+    def add(self, portion: Portion, file: str) -> None:
         """Rows of the job table."""
         if file not in self.files[-1:]:
             self.files.append(file)
-        names, status = chunk.columns["job_name"], chunk.columns["status"]
-        start, end = chunk.numbers("start_time"), chunk.numbers("end_time")
+        names, status = portion.columns["job_name"], portion.columns["status"]
+        start, end = portion.numbers("start_time"), portion.numbers("end_time")
         repeated = np.zeros(len(names), dtype=bool)
         for i, name in enumerate(names):
             repeated[i] = name in self.places
             self.places.setdefault(name, -1)
-        empty = np.array([not cell for cell in chunk.columns["start_time"]], dtype=bool)
-        good = chunk.sift(self.found.skipped, (
+        empty = np.array([not cell for cell in portion.columns["start_time"]], dtype=bool)
+        good = portion.sift(self.found.skipped, (
             ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "job_name"),
             ("duplicate_id", repeated, "job_name"),
             ("unknown_status", np.array([word not in STATUSES for word in status], dtype=bool), "status"),
             ("no_start", empty, "status"),
             ("unreadable_start_time", ~((start >= 0) & (start <= LATEST_S)), "start_time"),
-            ("unreadable_end_time", _unreadable(chunk, "end_time", end, LATEST_S), "end_time"),
+            ("unreadable_end_time", _unreadable(portion, "end_time", end, LATEST_S), "end_time"),
             ("no_end", np.isnan(end) & np.array([word not in ENDED for word in status], dtype=bool), "status"),
         ))  # fmt: skip
         kept = np.flatnonzero(good)
         for place, i in enumerate(kept.tolist(), len(self.names)):
             self.places[names[i]] = place
         self.names += [names[i] for i in kept.tolist()]
-        self.users += [self._word(chunk.columns["user"][i]) for i in kept.tolist()]
-        self.inst_ids.append(_hashes([chunk.columns["inst_id"][i] for i in kept.tolist()]))
+        self.users += [self._word(portion.columns["user"][i]) for i in kept.tolist()]
+        self.inst_ids.append(_hashes([portion.columns["inst_id"][i] for i in kept.tolist()]))
         self.parts.append(
-            np.stack([start[kept], end[kept], chunk.lines[kept], np.full(len(kept), len(self.files) - 1)])
+            np.stack([start[kept], end[kept], portion.lines[kept], np.full(len(kept), len(self.files) - 1)])
         )
 
     def _word(self, text: str) -> str:
         return self.words.setdefault(text, text if text.isprintable() and len(text) <= 200 else "")
 
-    def _of_jobs(self, chunk: Chunk) -> tuple[Chunk, NDArray[np.int64]]:
+    def _of_jobs(self, portion: Portion) -> tuple[Portion, NDArray[np.int64]]:
         """The rows whose job can be used, with its place. Rows of skipped jobs are merged, those of no job skipped."""
-        places = np.array([self.places.get(name, -2) for name in chunk.columns["job_name"]], dtype=np.int64)
-        chunk.sift(self.found.skipped, (("no_job", places == -2, "job_name"),))
+        places = np.array([self.places.get(name, -2) for name in portion.columns["job_name"]], dtype=np.int64)
+        portion.sift(self.found.skipped, (("no_job", places == -2, "job_name"),))
         self.found.merged += int((places == -1).sum())
         at = np.flatnonzero(places >= 0)
         if len(at) < len(places):
-            chunk = Chunk(
-                chunk.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in chunk.columns.items()}
+            portion = Portion(
+                portion.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in portion.columns.items()}
             )
-        return chunk, places[at]
+        return portion, places[at]
 
     def _time(self, name: str) -> np.ndarray:
         return self.times.setdefault(name, np.full(len(self.names), np.nan))
 
-    def add_tasks(self, chunk: Chunk, _: str) -> None:
+    def add_tasks(self, portion: Portion, _: str) -> None:
         """Rows of the task table."""
-        chunk, job = self._of_jobs(chunk)
-        count, start, end = chunk.numbers("inst_num"), chunk.numbers("start_time"), chunk.numbers("end_time")
+        portion, job = self._of_jobs(portion)
+        count, start, end = portion.numbers("inst_num"), portion.numbers("start_time"), portion.numbers("end_time")
         cpu, mb, gpu = (
-            chunk.numbers(name) * scale for name, scale in (("plan_cpu", 10), ("plan_mem", 1000), ("plan_gpu", 10))
+            portion.numbers(name) * scale for name, scale in (("plan_cpu", 10), ("plan_mem", 1000), ("plan_gpu", 10))
         )
-        good = chunk.sift(self.found.skipped, (
+        good = portion.sift(self.found.skipped, (
             ("unreadable_inst_num", ~((count >= 1) & (count <= MAX_INSTANCES) & (count == np.floor(count))),
              "inst_num"),
-            ("unreadable_start_time", _unreadable(chunk, "start_time", start, LATEST_S), "start_time"),
-            ("unreadable_end_time", _unreadable(chunk, "end_time", end, LATEST_S), "end_time"),
-            *((f"unreadable_{name}", _unreadable(chunk, name, amount, MAX_PLANNED), name)
+            ("unreadable_start_time", _unreadable(portion, "start_time", start, LATEST_S), "start_time"),
+            ("unreadable_end_time", _unreadable(portion, "end_time", end, LATEST_S), "end_time"),
+            *((f"unreadable_{name}", _unreadable(portion, name, amount, MAX_PLANNED), name)
               for name, amount in (("plan_cpu", cpu), ("plan_mem", mb), ("plan_gpu", gpu))),
         ))  # fmt: skip
-        types = chunk.columns["gpu_type"]
+        types = portion.columns["gpu_type"]
         no_gpu = np.isnan(gpu) & np.array([word in ("", "CPU") for word in types], dtype=bool)
         self.unknown_gpus += int((np.isnan(gpu) & ~no_gpu & good).sum())
         gpu = np.where(no_gpu, 0, gpu)
-        role = np.array([ROLES.get(name.lower(), 0) for name in chunk.columns["task_name"]], dtype=float)
+        role = np.array([ROLES.get(name.lower(), 0) for name in portion.columns["task_name"]], dtype=float)
         numbers = np.stack(
             [job, role, count, *(np.where(np.isnan(amount), -1, np.rint(amount)) for amount in (gpu, cpu, mb))]
         )
@@ -130,34 +130,34 @@ class Jobs:
         np.fmax.at(self._time("task end"), job[good], end[good])
         self.found.merged += int(good.sum())
 
-    def add_instances(self, chunk: Chunk, _: str) -> None:
+    def add_instances(self, portion: Portion, _: str) -> None:
         """Rows of the instance table; those with both times count."""
-        chunk, job = self._of_jobs(chunk)
-        start, end = chunk.numbers("start_time"), chunk.numbers("end_time")
-        good = chunk.sift(self.found.skipped, (
-            ("unreadable_start_time", _unreadable(chunk, "start_time", start, LATEST_S), "start_time"),
-            ("unreadable_end_time", _unreadable(chunk, "end_time", end, LATEST_S), "end_time"),
+        portion, job = self._of_jobs(portion)
+        start, end = portion.numbers("start_time"), portion.numbers("end_time")
+        good = portion.sift(self.found.skipped, (
+            ("unreadable_start_time", _unreadable(portion, "start_time", start, LATEST_S), "start_time"),
+            ("unreadable_end_time", _unreadable(portion, "end_time", end, LATEST_S), "end_time"),
         ))  # fmt: skip
         self.found.merged += int(good.sum())
         good &= ~(np.isnan(start) | np.isnan(end))
         np.fmin.at(self._time("instance start"), job[good], start[good])
         np.fmax.at(self._time("instance end"), job[good], end[good])
 
-    def add_tags(self, chunk: Chunk, _: str) -> None:
+    def add_tags(self, portion: Portion, _: str) -> None:
         """Rows of the group tag table: the model of the job with this inst_id; the first tag counts."""
         if self.models is None:
             self.models = np.full(len(self.names), "", dtype=object)
             ids = np.concatenate(self.inst_ids)
             self.by_id = np.argsort(ids, kind="stable")
             self.sorted_ids = ids[self.by_id]
-        wanted = _hashes(chunk.columns["inst_id"])
+        wanted = _hashes(portion.columns["inst_id"])
         low = np.searchsorted(self.sorted_ids, wanted, side="left")
         high = np.searchsorted(self.sorted_ids, wanted, side="right")
         known = high > low
-        chunk.sift(self.found.skipped, (("no_job", ~known, "inst_id"),))
+        portion.sift(self.found.skipped, (("no_job", ~known, "inst_id"),))
         self.found.merged += int(known.sum())
         for row in np.flatnonzero(known).tolist():
-            model = _model(chunk.columns["workload"][row])
+            model = _model(portion.columns["workload"][row])
             for place in self.by_id[low[row] : high[row]].tolist() if model else ():
                 self.models[place] = self.models[place] or self.words.setdefault(model, model)
 
@@ -251,9 +251,9 @@ class Jobs:
         self.found.notes += notes
 
 
-def _unreadable(chunk: Chunk, name: str, values: np.ndarray, most: float) -> np.ndarray:
+def _unreadable(portion: Portion, name: str, values: np.ndarray, most: float) -> np.ndarray:
     """Cells that hold something else than a number from 0 to most."""
-    filled = np.array([bool(cell) for cell in chunk.columns[name]], dtype=bool)
+    filled = np.array([bool(cell) for cell in portion.columns[name]], dtype=bool)
     return filled & ~((values >= 0) & (values <= most))
 
 

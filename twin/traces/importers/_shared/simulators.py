@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from twin.traces.importers._shared.models import known_models
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
-from twin.traces.uploads.tables import Chunk, Table
+from twin.traces.uploads.tables import Portion, Table
 
 LATEST_MS = 10**14  # absolute Unix times are below it
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
@@ -21,7 +21,7 @@ MAX_GPUS = 100_000
 MAX_GROUP_LENGTH = 200  # characters of its name
 MAX_BATCH, MAX_ITERATIONS = 10**9, 2**53
 ONE_GPU = np.array([1000, -1, -1, -1, -1])
-Target = Callable[[Chunk], NDArray[np.float64]]  # [row] from the submission on, in the dialect's unit; with gaps
+Target = Callable[[Portion], NDArray[np.float64]]  # [row] from the submission on, in the dialect's unit; with gaps
 
 
 def is_id(text: str) -> bool:
@@ -36,7 +36,7 @@ def stray(cells: Sequence[str], columns: Sequence[str]) -> str:
 
 
 def gpu_rules(gpus: NDArray[np.float64], column: str) -> tuple[tuple[str, NDArray[np.bool_], str], ...]:
-    """(reason, bad rows, column) for numbers of GPUs, as `Chunk.sift` takes them."""
+    """(reason, bad rows, column) for numbers of GPUs, as `Portion.sift` takes them."""
     return (
         ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), column),
         ("no_gpu", gpus <= 0, column),
@@ -71,12 +71,12 @@ def read_gangs(
     groups: list[str] = []
     for source in sources:
         table = Table(source, needed, skipped, options)
-        for chunk in table.chunks():
-            good, numbers = _rows(chunk, seen, skipped, unit_ms, iterations, target)
+        for portion in table.portions():
+            good, numbers = _rows(portion, seen, skipped, unit_ms, iterations, target)
             chosen = np.flatnonzero(good).tolist()
-            names += [chunk.columns["job_id"][row] for row in chosen]
-            models += [chunk.columns["model_name"][row] for row in chosen]
-            groups += [_displayable(chunk.columns[group][row]) for row in chosen] if group else []
+            names += [portion.columns["job_id"][row] for row in chosen]
+            models += [portion.columns["model_name"][row] for row in chosen]
+            groups += [_displayable(portion.columns[group][row]) for row in chosen] if group else []
             parts.append(numbers[:, good])
         rows += table.rows
     if not names:
@@ -119,14 +119,14 @@ def read_gangs(
 
 
 def _rows(
-    chunk: Chunk, seen: set[str], skipped: Skipped, unit_ms: int, iterations: str, target: Target | None
+    portion: Portion, seen: set[str], skipped: Skipped, unit_ms: int, iterations: str, target: Target | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Good rows, and [submit ms, run ms, GPUs, iterations, batch, target ms] of every row; the last three with gaps."""
-    submit, run = chunk.numbers("submit_time") * unit_ms, chunk.numbers("duration") * unit_ms
-    gpus = chunk.numbers("num_gpu")
-    ids = chunk.columns["job_id"]
+    submit, run = portion.numbers("submit_time") * unit_ms, portion.numbers("duration") * unit_ms
+    gpus = portion.numbers("num_gpu")
+    ids = portion.columns["job_id"]
     repeated = add_repeated(ids, seen)
-    good = chunk.sift(skipped, (
+    good = portion.sift(skipped, (
         ("unreadable_name", np.array([not is_id(name) for name in ids], dtype=bool), "job_id"),
         ("duplicate_id", repeated, "job_id"),
         ("unreadable_submit_time", ~((submit >= 0) & (submit <= LATEST_MS)), "submit_time"),
@@ -136,9 +136,9 @@ def _rows(
         *gpu_rules(gpus, "num_gpu"),
     ))  # fmt: skip
     nothing = np.full(len(ids), np.nan)
-    steps = _within(chunk.numbers(iterations), MAX_ITERATIONS)
-    batch = _within(chunk.numbers("batch_size"), MAX_BATCH) if "batch_size" in chunk.columns else nothing
-    target_ms = _within(target(chunk) * unit_ms, LATEST_MS) if target else nothing
+    steps = _within(portion.numbers(iterations), MAX_ITERATIONS)
+    batch = _within(portion.numbers("batch_size"), MAX_BATCH) if "batch_size" in portion.columns else nothing
+    target_ms = _within(target(portion) * unit_ms, LATEST_MS) if target else nothing
     return good, np.stack([submit, run, gpus, steps, batch, target_ms])
 
 

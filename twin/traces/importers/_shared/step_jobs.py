@@ -16,17 +16,17 @@ from twin.traces.importers._shared.models import known_models
 from twin.traces.importers._shared.simulators import ONE_GPU
 from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.lines import first_lines
-from twin.traces.uploads.tables import Chunk, Table
+from twin.traces.uploads.tables import Portion, Table
 
 TYPE = re.compile(r"(.{1,100}?)(?: \(batch size (\d{1,9})\))?")
 NUMBERS = ("row", "arrival ms", "run ms", "GPUs", "steps", "global batch")  # of each job, in this order
-ReadChunk = Callable[[Chunk, Skipped], tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]]
+ReadPortion = Callable[[Portion, Skipped], tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]]
 
 
 class JobType(NamedTuple):
-    """Model family and batch size; "" and 0 where they are unreadable."""
+    """Model and batch size; "" and 0 where they are unreadable."""
 
-    family: str
+    model: str
     batch: int
 
 
@@ -38,35 +38,35 @@ def typed(texts: Sequence[str]) -> dict[str, JobType]:
 
 def read_step_jobs(
     sources: Sequence[Source], options: ReadOptions, names: Mapping[int, Sequence[str]], used: Sequence[str], *,
-    what: str, prefix: str, read_chunk: ReadChunk, notes: Sequence[str],
+    what: str, prefix: str, read_portion: ReadPortion, notes: Sequence[str],
 ) -> Read:  # fmt: skip
     """Rows to drafts; arrival counts from the first job.
 
     names: of the columns by their number; used: those that are read. what: the sentence of the refusal that says what
-    a file has. read_chunk: good rows, NUMBERS of every row, and the model family of every row.
+    a file has. read_portion: good rows, NUMBERS of every row, and the model of every row.
     """
     skipped, rows = Skipped(), 0
     parts: list[NDArray[np.float64]] = []
-    families: list[str] = []
+    models: list[str] = []
     groups: list[str] = []
     for source in sources:
         width = len((first_lines(source.head, 1) or [b""])[0].split(b"\t"))
         if width not in names:
             raise ImportRefused(f"{source.name}: line 1: {width} cells between tabs; {what}")
         table = Table(source, used, skipped, options, names=names[width], mark="\t")
-        for chunk in table.chunks():
-            good, numbers, types = read_chunk(chunk, skipped)
+        for portion in table.portions():
+            good, numbers, types = read_portion(portion, skipped)
             numbers[0] += rows
             parts.append(numbers[:, good])
-            families += [types[row] for row in np.flatnonzero(good).tolist()]
+            models += [types[row] for row in np.flatnonzero(good).tolist()]
             groups += [safe_name(source.name)] * int(good.sum())
         rows += table.rows
-    if not families:
+    if not models:
         raise skipped.nothing(sources[0].name, rows)
     number, arrival, run, gpus, steps, batch = np.concatenate(parts, axis=1)
     order = np.argsort(arrival, kind="stable")
     arrival = np.rint(arrival[order]).astype(np.int64)
-    known = {**known_models(families), "iterations": steps, "global_batch": batch}
+    known = {**known_models(models), "iterations": steps, "global_batch": batch}
     if len(sources) > 1:
         known["group"] = np.array(groups, dtype=object)
     drafts = Drafts(

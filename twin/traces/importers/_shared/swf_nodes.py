@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from scheduling.model.values import MAX_SERVERS
 from twin.traces.importers._shared.machines import MAX_NUMBER, Machine, is_server_name
 from twin.traces.importing.drafts import ReadOptions, Skipped, Source
-from twin.traces.uploads.lines import chunks
+from twin.traces.uploads.lines import portions
 
 SUFFIX = ".machines"  # of a file's name
 NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells between tabs
@@ -56,7 +56,7 @@ def read_nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions)
     rows = 0
     for source in tables:
         skipped.file = source.name
-        for first, lines in chunks(source, options):
+        for first, lines in portions(source, options):
             for number, line in enumerate(lines, first):
                 if not line.strip() or is_comment(line):
                     options.others.count += 1

@@ -1,4 +1,4 @@
-"""Outlook: starts and finishes of all waiting jobs, if running jobs end as predicted and no other job arrives.
+"""Forecast: starts and finishes of all waiting jobs, if running jobs end as predicted and no other job arrives.
 
 The cluster is simulated from one end of a job to the next. Its scheduler knows time limits only, so they decide who is
 backfilled, while jobs end after their predicted run times. It is EASY backfilling: jobs start in the order of priority;
@@ -29,23 +29,23 @@ from scheduling.forecast.values import (
     TIME,
     TOO_LARGE,
     Amounts,
+    ClusterState,
     Forecast,
-    Situation,
     Waiting,
 )
 
 Placed = list[tuple[int, np.ndarray]]  # (kind, nodes) of each group of a job
 
 
-def outlook(of: Situation) -> list[Forecast]:
+def forecasts_of(of: ClusterState) -> list[Forecast]:
     """The forecast of every waiting job, in their order."""
-    return Outlook(of).run()
+    return SimulatedCluster(of).run()
 
 
-class Outlook:
+class SimulatedCluster:
     """The cluster at a time of the forecast, and what has been found."""
 
-    def __init__(self, of: Situation) -> None:
+    def __init__(self, of: ClusterState) -> None:
         self.of, self.jobs = of, of.waiting
         self.at_ms = of.now_ms
         self.fitting = Fitting(of.nodes, of.waiting)

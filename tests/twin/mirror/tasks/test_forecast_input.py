@@ -1,28 +1,28 @@
-"""Facts of a cluster as the situation of a forecast: nodes, gangs, dependencies, holds, limits, begin times."""
+"""Facts of a cluster as the input of a forecast: nodes, gangs, dependencies, holds, limits, begin times."""
 
 from dataclasses import replace
 
 import pytest
 
 from scheduling.forecast import values
-from scheduling.forecast.outlook import outlook
+from scheduling.forecast.forecasting import forecasts_of
 from tests.twin.mirror.builders import NODES, at, job, running
 from twin.connectors import facts
 from twin.connectors.constraints import Asked, Constraints, QueueLimits, from_plain
 from twin.connectors.facts import Attempt, NodeFact, ReservationFact, Share
+from twin.mirror.forecasts.cluster_state import ASSUMED_MS, cluster_state, identity
 from twin.mirror.forecasts.rows import NEVER as NEVER_STARTS
-from twin.mirror.forecasts.situation import ASSUMED_MS, identity, situation
 
 MINUTE = 60_000
 NOW = at(600)
 
 
 def known(*jobs, nodes=NODES, run_ms=MINUTE, **more):
-    return situation(NOW, jobs, nodes, lambda fact: run_ms, **more)
+    return cluster_state(NOW, jobs, nodes, lambda fact: run_ms, **more)
 
 
 def rows(*jobs, **more):
-    return {row.id.split("@")[0]: row for row in outlook(known(*jobs, **more))}
+    return {row.id.split("@")[0]: row for row in forecasts_of(known(*jobs, **more))}
 
 
 def starts(*jobs, **more):

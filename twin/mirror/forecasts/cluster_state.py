@@ -1,4 +1,4 @@
-"""A mirrored cluster as the situation from which its forecast is made. It is pure.
+"""A mirrored cluster in the form from which its forecast is made. It is pure.
 
 Times are Unix ms of the cluster's clock. Jobs are named by `identity`; a gang of several jobs waits as one.
 """
@@ -20,10 +20,10 @@ from scheduling.forecast.values import (
     After,
     Amounts,
     Closed,
+    ClusterState,
     Group,
     Node,
     Running,
-    Situation,
     Waiting,
 )
 from scheduling.run_times.overrun import expected_run_ms
@@ -45,11 +45,11 @@ def identity(fact: JobFact) -> str:
     return f"{fact.key}@{fact.submitted_ms}"
 
 
-def situation(
+def cluster_state(
     at_ms: int, jobs: Iterable[JobFact], nodes: Sequence[NodeFact], predict: Predict,
     constraints: Constraints = NO_CONSTRAINTS, begins: Mapping[str, int] | None = None, cycle_ms: int = 0,
     reservations: Sequence[ReservationFact] = (),
-) -> Situation:  # fmt: skip
+) -> ClusterState:  # fmt: skip
     """predict: run time of a job in ms, None where nothing is known. begins: {key: ms} for jobs with a begin time."""
     open_ = [job for job in jobs if job.state != facts.ENDED]
     runs = [job for job in open_ if job.state in (facts.RUNNING, facts.SUSPENDED) and job.attempts]
@@ -67,7 +67,7 @@ def situation(
     queue = []
     for members in _gangs(waits):
         queue.append(_waiting(members, at_ms, largest, named, predict, constraints, begins or {}))
-    return Situation(at_ms, machines, tuple(held), tuple(queue), constraints.licences, cycle_ms)
+    return ClusterState(at_ms, machines, tuple(held), tuple(queue), constraints.licences, cycle_ms)
 
 
 def gang_of(fact: JobFact) -> str:
