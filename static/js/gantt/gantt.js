@@ -19,6 +19,7 @@ import { MAX_ROW_PX } from './assigned-sub-rows.js';
 import { Rows } from './rows.js';
 
 const MIN_ROW_PX = 3;
+export const [MIN_FITTED_PX, MAX_FITTED_PX] = [5, 40]; // limits of rows that fit the height
 
 export class Gantt {
   /**
@@ -210,6 +211,12 @@ export class Gantt {
     return [this.rowHeight() > MIN_ROW_PX, this.rowHeight() < most];
   }
 
+  /** Sets the height of the rows; null: fit the height. @param {number | null} px */
+  setRowPx(px) {
+    this.rowPx = px;
+    this.scrollTo(this.top);
+  }
+
   /** The folded rows have changed. */
   refold() {
     this.#rebuilt();
@@ -219,9 +226,14 @@ export class Gantt {
     return this.rowPx ?? this.#fitting();
   }
 
-  /** Height of rows with which all of them are visible, within limits. */
+  /**
+   * Height of rows with which all of them are visible, within limits. Rows of servers are shaded at either limit; those
+   * of jobs lose their bars below the higher one.
+   */
   #fitting() {
-    return clamp(this.height / Math.max(1, this.rows.list.length), 5, this.rows.many ? 400 : 40);
+    const fit = this.height / Math.max(1, this.rows.list.length);
+    const all = this.rows.order === 'servers' && fit >= MIN_ROW_PX;
+    return clamp(fit, all ? MIN_ROW_PX : MIN_FITTED_PX, this.rows.many ? 400 : MAX_FITTED_PX);
   }
 
   get height() {
