@@ -35,6 +35,7 @@ export class Gantts {
     this.selected = new Map(); // run -> job
     this.fits = true; // whether the rows fit the height of the plots
     this.laid = ''; // number of rows of each schedule, as of the last alignment
+    this.aroundPx = 0; // height of the time axis and the space above the rows; 0 before the first alignment
     addEventListener('resize', () => this.#align());
   }
 
@@ -153,7 +154,8 @@ export class Gantts {
   update() {
     for (const { gantt, store, count } of this.list) {
       gantt.update();
-      const end = store.lastSeq && gantt.rows.list.length ? `${store.finished ? 'ended at' : 'up to'} ${clock(store.simMs)}` : '';
+      const end =
+        store.lastSeq && gantt.rows.list.length ? `${store.finished ? 'ended at' : 'up to'} ${clock(store.simMs)}` : '';
       setText(count, [gantt.rows.withBars(store.standing), end].filter(Boolean).join(', '));
     }
     if (this.laid !== this.#counts) this.#align();
@@ -171,7 +173,7 @@ export class Gantts {
     const plots = this.list.map(({ gantt }) => gantt.canvas.parentElement);
     for (const plot of plots) plot.style.height = '';
     const most = plots[0].clientHeight;
-    this.aroundPx ??= most - this.list[0].gantt.height; // the time axis, and the space above the rows
+    this.aroundPx ||= most - this.list[0].gantt.height;
     const around = this.aroundPx;
     const counts = this.list.map(({ gantt }) => gantt.rows.list.length);
     const fit = (most - around) / Math.max(1, ...counts);
