@@ -8,7 +8,8 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { Gantt, MAX_FITTED_PX, MIN_FITTED_PX } from '../gantt/gantt.js';
+import { Gantt } from '../gantt/gantt.js';
+import { fittedPx } from '../gantt/row-fit.js';
 import { scheduleNote } from '../run/schedule/schedule-note.js';
 import { ACTIVE } from '../core/active-runs.js';
 import { clock } from '../util/format.js';
@@ -176,8 +177,8 @@ export class Gantts {
     this.aroundPx ||= most - this.list[0].gantt.height;
     const around = this.aroundPx;
     const counts = this.list.map(({ gantt }) => gantt.rows.list.length);
-    const fit = (most - around) / Math.max(1, ...counts);
-    const px = this.fits ? Math.min(MAX_FITTED_PX, Math.max(MIN_FITTED_PX, fit)) : this.list[0].gantt.rowHeight();
+    const longest = this.list[counts.indexOf(Math.max(...counts))].gantt;
+    const px = this.fits ? fittedPx(most - around, longest.rows) : longest.rowHeight();
     this.list.forEach(({ gantt }, i) => {
       plots[i].style.height = `${Math.min(most, around + Math.max(LEAST_PX, counts[i] * px))}px`;
       gantt.setRowPx(px);

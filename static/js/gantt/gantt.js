@@ -16,10 +16,8 @@ import { commonLayers } from './layers/index.js';
 import { paintRowNames } from './row-names.js';
 import { Pointer } from './pointer.js';
 import { MAX_ROW_PX } from './assigned-sub-rows.js';
+import { MIN_ROW_PX, fittedPx } from './row-fit.js';
 import { Rows } from './rows.js';
-
-const MIN_ROW_PX = 3;
-export const [MIN_FITTED_PX, MAX_FITTED_PX] = [5, 40]; // limits of rows that fit the height
 
 export class Gantt {
   /**
@@ -226,14 +224,8 @@ export class Gantt {
     return this.rowPx ?? this.#fitting();
   }
 
-  /**
-   * Height of rows with which all of them are visible, within limits. Rows of servers are shaded at either limit; those
-   * of jobs lose their bars below the higher one.
-   */
   #fitting() {
-    const fit = this.height / Math.max(1, this.rows.list.length);
-    const all = this.rows.order === 'servers' && fit >= MIN_ROW_PX;
-    return clamp(fit, all ? MIN_ROW_PX : MIN_FITTED_PX, this.rows.many ? 400 : MAX_FITTED_PX);
+    return fittedPx(this.height, this.rows);
   }
 
   get height() {
