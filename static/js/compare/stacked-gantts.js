@@ -14,7 +14,7 @@ import { scheduleNote } from '../run/schedule/schedule-note.js';
 import { ACTIVE } from '../core/active-runs.js';
 import { clock } from '../util/format.js';
 
-const LEAST_PX = 48; // of the rows of a schedule with few of them
+const MIN_PLOT_PX = 48; // of the rows of a schedule with few of them
 
 export class Gantts {
   /**
@@ -180,7 +180,7 @@ export class Gantts {
     const longest = this.list[counts.indexOf(Math.max(...counts))].gantt;
     const px = this.fits ? fittedPx(most - around, longest.rows) : longest.rowHeight();
     this.list.forEach(({ gantt }, i) => {
-      plots[i].style.height = `${Math.min(most, around + Math.max(LEAST_PX, counts[i] * px))}px`;
+      plots[i].style.height = `${Math.min(most, around + Math.max(MIN_PLOT_PX, counts[i] * px))}px`;
       gantt.setRowPx(px);
     });
   }
