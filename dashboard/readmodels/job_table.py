@@ -59,7 +59,7 @@ class Column(NamedTuple):
         return {"key": self.key, "title": self.title, "format": self.format}
 
     def told(self, jobs: Sequence[Job]) -> bool:
-        """Whether the column can have a value: some job has a utility, or a field that is not the default."""
+        """True if the column can have a value: some job has a utility, or a field that is not the default."""
         if self.format == "utility":
             return any_utility(jobs)
         unset = self.field and Job.__dataclass_fields__[self.field].default

@@ -45,7 +45,7 @@ def verdicts(run: Run, decisions: dict[int, int]) -> dict[int, tuple[str, str]]:
 
 
 def outcomes(run: Run, decisions: dict[int, int]) -> dict[int, str]:
-    """How each job of a real cluster ended, as connectors/facts.py names it; without those that have not ended."""
+    """Outcome of each job of a real cluster that has ended, as connectors/facts.py names it."""
     return {job: one.outcome for job, one in _made(run, decisions).items() if one.outcome}
 
 

@@ -15,7 +15,7 @@ const OUTCOMES = {
   preempted: 'preempted',
 };
 const LAST = ['completed', 'rejected']; // states of jobs that have ended, with or without having run
-const LAST_CODES = ['ended', 'withdrawn']; // of decisions that state the outcome, as twin/analysis/job_reasons.py has them
+const LAST_CODES = ['ended', 'withdrawn']; // of decisions that state the outcome, as in twin/analysis/job_reasons.py
 
 /**
  * word: for the state where the outcome is not known.
