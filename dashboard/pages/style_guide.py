@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 RESOURCES = ("gpu", "cpu", "memory", "storage", "bandwidth")
-STATES = (
-    "running", "queued", "planned", "suspended", "profiling", "moving", "completed", "rejected", "failed", "following",
-    "stale", "learning", "serious", "notable",
-)  # fmt: skip
+
+
+class Mark(NamedTuple):
+    """Mark of states (static/css/marks.css): what its shape and colour mean, and the states that have it."""
+
+    meaning: str
+    states: tuple[str, ...]
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """(state, word) of each state."""
+        return [(state, state.replace("_", " ").replace("-", " ")) for state in self.states]
+
+
+MARKS = (
+    Mark("In progress", ("running", "computing", "parsing", "applying", "undoing")),
+    Mark("Up to date", ("following", "calibrated")),
+    Mark("Being measured", ("profiling", "learning")),
+    Mark("Being transferred", ("moving", "uploading")),
+    Mark("Waiting", ("queued", "waiting")),
+    Mark("Planned", ("planned", "approved")),
+    Mark("Needs a decision", ("proposed", "scanned")),
+    Mark("Starting", ("starting",)),
+    Mark("Paused", ("paused", "suspended")),
+    Mark("Done", ("completed", "finished", "applied", "ready")),
+    Mark("Ended, in a way not stated", ("ended", "discarded", "undone")),
+    Mark("Not completed when the run ended", ("unfinished",)),
+    Mark("Cancelled", ("cancelled",)),
+    Mark("Failed", ("failed", "failing", "off", "node_fail", "out_of_memory")),
+    Mark("Turned away", ("rejected", "refused")),
+    Mark("Ended at its time limit", ("timeout",)),
+    Mark("Displaced by another job", ("preempted",)),
+    Mark("Out of date", ("stale",)),
+    Mark("Serious alert", ("serious",)),
+    Mark("Notable alert", ("notable",)),
+    Mark("Not run", ("not-run",)),
+)
 # Machado, Oliveira and Fernandes, 2009, at full severity, in linear RGB; as in tests/js/ui/theme.test.js
 _SEEN = {
     "protanopia": (
@@ -28,4 +61,4 @@ def parts() -> dict[str, Any]:
     rows = {name: " ".join(" ".join(map(str, (*row, 0, 0))) for row in matrix) for name, matrix in _SEEN.items()}
     seen = [{"name": name, "title": name.capitalize(), "matrix": f"{text} 0 0 0 1 0"} for name, text in rows.items()]
     normal = {"name": "normal", "title": "Normal", "matrix": "1 0 0 0 0 0 1 0 0 0 0 0 1 0 0 0 0 0 1 0"}
-    return {"resources": RESOURCES, "states": STATES, "visions": [normal, *seen]}
+    return {"resources": RESOURCES, "marks": MARKS, "visions": [normal, *seen]}

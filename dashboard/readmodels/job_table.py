@@ -13,7 +13,7 @@ from scheduling.model.held import size_at
 from scheduling.model.values import Job, ModelError
 from scheduling.reporting.metric_table import BY_KEY
 from twin.analysis import stored_levels
-from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
+from twin.analysis.job_reasons import newest_decisions, outcomes, sentences, verdicts
 from twin.eventlog import large_runs
 from twin.eventlog.fold import (
     AT,
@@ -35,7 +35,7 @@ from twin.eventlog.fold import (
 from twin.eventlog.job_states import STATES, job_states, state_name
 from twin.eventlog.large_runs import is_large
 from twin.eventlog.state_cache import Newest
-from twin.files.stored_jobs import field_of, some_of
+from twin.files.stored_jobs import any_utility, field_of, some_of
 from twin.models import Run
 from twin.scenarios import store
 
@@ -57,6 +57,13 @@ class Column(NamedTuple):
     def declared(self) -> dict[str, str]:
         """The column as answers declare it, from which pages make their table."""
         return {"key": self.key, "title": self.title, "format": self.format}
+
+    def told(self, jobs: Sequence[Job]) -> bool:
+        """True if the column can have a value: some job has a utility, or a field that is not the default."""
+        if self.format == "utility":
+            return any_utility(jobs)
+        unset = self.field and Job.__dataclass_fields__[self.field].default
+        return self.field is None or any(value not in (None, unset) for value in field_of(jobs, self.field))
 
 
 def _jct_ms(times: Mapping[str, Any]) -> Any:
@@ -108,9 +115,12 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         for row in rows:
             row["verdict"], row["code"] = decided.get(row["index"], (None, None))
     reasons = sentences(run, decisions) if run.mode_rules.gives_reasons else {}
+    ends = outcomes(run, decisions) if run.mode_rules.gives_reasons else {}
     for row in rows:
         if row["index"] in reasons:
             row["reason"] = reasons[row["index"]]
+        if row["index"] in ends:
+            row["outcome"] = ends[row["index"]]
     total = int((codes >= 0).sum())
     return {"at_ms": at_ms, "count": len(chosen), "total": total, "page": at, "size": size, "rows": rows}
 

@@ -80,8 +80,7 @@ def static(run: Run) -> bytes:
         "job_columns": [
             one.declared
             for one in job_table.COLUMNS
-            if (run.mode_rules.looks_ahead or not one.ahead)
-            and (one.field is None or any(value is not None for value in field_of(jobs, one.field)))
+            if (run.mode_rules.looks_ahead or not one.ahead) and one.told(jobs)
         ],
         "worth": any_utility(jobs),
         "ids": field_of(jobs, "id"),

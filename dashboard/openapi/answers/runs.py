@@ -24,6 +24,7 @@ from dashboard.readmodels.job_table import COLUMNS, Column
 from dashboard.readmodels.large.levels import SHOWN
 from scheduling.model.values import RESOURCES, SITES, Job
 from twin.analysis.thumbnail import UNLIMITED
+from twin.connectors.facts import OUTCOMES
 from twin.eventlog.fold import JOB_FIELDS
 from twin.eventlog.job_states import STATES
 from twin.models.run_modes import MODES
@@ -32,6 +33,7 @@ SITE, RESOURCE = one_of(*SITES), one_of(*RESOURCES)
 AMOUNTS = noted([INTEGER], "Thousandths of each resource, in the order of resources")
 INTERVAL = noted([INTEGER], "Start and end in ms")
 CURVES = ("arrived", "completed", "rejected")
+ENDED = noted(one_of(*OUTCOMES), "How the job ended; absent of other runs than those of live clusters")
 COUNTS = dict.fromkeys(STATES, INTEGER)
 SCHEDULER = {
     "name": STRING,
@@ -234,7 +236,7 @@ SHAPES: dict[str, Shape] = {
         "total": noted(INTEGER, "Jobs that have arrived"),
         "page": INTEGER,
         "size": INTEGER,
-        "rows": [extended(JOB, **{"here?": noted(GROUPED, "Group of the job"), "reason?": STRING})],
+        "rows": [extended(JOB, **{"here?": noted(GROUPED, "Group of the job"), "reason?": STRING, "outcome?": ENDED})],
     },
     "RunJobStory": extended(
         {f"{name}?": shape for name, shape in JOB.items() if name not in NOT_ARRIVED} | NOT_ARRIVED,

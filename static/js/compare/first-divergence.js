@@ -2,7 +2,6 @@
 
 import { fill, h } from '../ui/dom.js';
 import { capital, clock, number, plural } from '../util/format.js';
-import { runMark } from './metrics-table.js';
 import { rulesOf } from '../util/run-modes.js';
 
 /**
@@ -37,8 +36,8 @@ export function paintDivergence(body, actions, answer, position, divergence, onS
     h(
       'div',
       { class: 'columns' },
-      side(base, 0, divergence.base, divergence.at_ms, answer.at_ms),
-      side(other, position, divergence.other, divergence.at_ms, answer.at_ms),
+      side(base, divergence.base, divergence.at_ms, answer.at_ms),
+      side(other, divergence.other, divergence.at_ms, answer.at_ms),
     ),
   );
 }
@@ -72,8 +71,8 @@ export function noneText({ why }, untilMs) {
  * {immediate, next, standing} as in twin/analysis/comparison/decision_text.py; untilMs: end of the comparison,
  * null = the end.
  */
-function side(run, position, { immediate, next, standing }, atMs, untilMs) {
-  const head = h('h3', {}, runMark(position), `${run.title} · run ${run.id}`);
+function side(run, { immediate, next, standing }, atMs, untilMs) {
+  const head = h('h3', {}, `${run.title} · run ${run.id}`);
   const before = immediate ? null : h('p', { class: 'muted small' }, beforeText(run, standing, next, atMs, untilMs));
   const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one), ownServers(one)) : null);
   if (!next)

@@ -59,7 +59,7 @@ function runColumns(answer, rows, { cellOf, unit, tools = false }) {
     heading: [
       h(
         'span',
-        { class: 'nowrap' },
+        { class: 'run-name' },
         i < answer.in_full.length ? runMark(i) : null,
         h('a', { href: `/runs/${run.id}/`, title: `${run.name}, on ${run.cluster}, seed ${run.seed}` }, runLabel(run)),
       ),
@@ -72,6 +72,9 @@ function runColumns(answer, rows, { cellOf, unit, tools = false }) {
     cell: (row) => comparedCell(cellOf(row, i), unit(row), { isBase: i === 0, best, silent: silent[i] }),
   }));
 }
+
+/** The columns of runs are equally wide, whatever their names are. */
+const share = (made, runs) => made.style.setProperty('--runs', String(runs.length));
 
 /** State and edits of a run, and links that change what is compared. */
 function runTools(answer, i) {
@@ -118,6 +121,7 @@ export function paintMetricsTable(element, answer, { explained = false, onlyDiff
     cards: false,
     rowProperties: ({ key }) => ({ 'data-metric': key }),
   });
+  share(made, answer.runs);
   toolbar(made.querySelector('tbody'), { controls: 'button.term', keys: DOWN }); // the terms are one tab stop
   const none = known.length ? 'All metrics have the same value in all runs.' : 'No run has metrics yet.';
   fill(element, made, rows.length ? null : h('p', { class: 'muted' }, none));
@@ -191,10 +195,12 @@ export class Breakdown {
       { title: 'Jobs', number: true, hint: JOBS_HINT, cell: (row) => jobs(row.jobs) },
       ...runColumns(full, rows, { cellOf: (row, i) => row[key][i], unit: () => unit }),
     ];
+    const made = table(columns, rows, { className: 'metrics', frozen: true, cards: false });
+    share(made, full.runs);
     fill(
       this.panel.querySelector('#breakdown'),
       rows.length
-        ? table(columns, rows, { className: 'metrics', frozen: true, cards: false })
+        ? made
         : empty('No jobs have arrived yet', 'The breakdown appears as jobs arrive.', [
             'Choose other runs',
             '/compare/',

@@ -8,10 +8,13 @@ import { PagePart } from '../ui/failures/page-part.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { runMark } from './metrics-table.js';
 import { Gantt } from '../gantt/gantt.js';
+import { fittedPx } from '../gantt/row-fit.js';
 import { scheduleNote } from '../run/schedule/schedule-note.js';
 import { ACTIVE } from '../core/active-runs.js';
+import { clock } from '../util/format.js';
+
+const MIN_PLOT_PX = 48; // of the rows of a schedule with few of them
 
 export class Gantts {
   /**
@@ -31,6 +34,10 @@ export class Gantts {
     this.paints = new Map(); // run -> Uint8Array of masks
     this.bits = {};
     this.selected = new Map(); // run -> job
+    this.fits = true; // whether the rows fit the height of the plots
+    this.laid = ''; // number of rows of each schedule, as of the last alignment
+    this.aroundPx = 0; // height of the time axis and the space above the rows; 0 before the first alignment
+    addEventListener('resize', () => this.#align());
   }
 
   /** Fetches and draws the runs; the first is the base. */
@@ -50,7 +57,6 @@ export class Gantts {
           h(
             'div',
             { class: 'gantt-head' },
-            runMark(i),
             h('strong', {}, `${run.title} · run ${run.id}`),
             i === 0 ? h('span', { class: 'mark' }, 'baseline') : null,
             count,
@@ -129,7 +135,10 @@ export class Gantts {
 
   /** As `scaleRows` of a Gantt: whether rows of any schedule can be lower, and taller. */
   scaleRows(factor) {
-    const can = this.list.map(({ gantt }) => gantt.scaleRows(factor));
+    this.fits = !factor;
+    if (this.fits) this.#align();
+    const can = this.list.map(({ gantt }) => gantt.scaleRows(factor || 1));
+    if (!this.fits) this.#align();
     return [can.some(([lower]) => lower), can.some(([, taller]) => taller)];
   }
 
@@ -146,8 +155,42 @@ export class Gantts {
   update() {
     for (const { gantt, store, count } of this.list) {
       gantt.update();
-      setText(count, gantt.rows.withBars(store.standing));
+      const end =
+        store.lastSeq && gantt.rows.list.length ? `${store.finished ? 'ended at' : 'up to'} ${clock(store.simMs)}` : '';
+      setText(count, [gantt.rows.withBars(store.standing), end].filter(Boolean).join(', '));
     }
+    if (this.laid !== this.#counts) this.#align();
+  }
+
+  /** The number of rows of each schedule. */
+  get #counts() {
+    return this.list.map(({ gantt }) => gantt.rows.list.length).join();
+  }
+
+  /** Rows of one height in all schedules; a plot is as high as its rows, and at most as the style sheet has it. */
+  #align() {
+    if (!this.list.length) return;
+    this.laid = this.#counts;
+    const plots = this.list.map(({ gantt }) => gantt.canvas.parentElement);
+    for (const plot of plots) plot.style.height = '';
+    const most = plots[0].clientHeight;
+    this.aroundPx ||= most - this.list[0].gantt.height;
+    const around = this.aroundPx;
+    const counts = this.list.map(({ gantt }) => gantt.rows.list.length);
+    const longest = this.list[counts.indexOf(Math.max(...counts))].gantt;
+    const px = this.fits ? fittedPx(most - around, longest.rows) : longest.rowHeight();
+    this.list.forEach(({ gantt }, i) => {
+      plots[i].style.height = `${Math.min(most, around + Math.max(MIN_PLOT_PX, counts[i] * px))}px`;
+      gantt.setRowPx(px);
+    });
+  }
+
+  /** Sentence on the time axis that schedules of unequal lengths share; '' where all end at one time. */
+  get axisNote() {
+    const ends = this.list.map(({ store }) => store.simMs);
+    const last = this.list[ends.indexOf(Math.max(...ends))];
+    if (new Set(ends).size < 2) return '';
+    return `One time axis for all schedules, as long as that of ${runLabel(last.run)} (${clock(last.store.simMs)}).`;
   }
 
   /** {text, scale}: the note of the schedules; if the notes differ, each note after the labels of its runs. */
@@ -156,7 +199,7 @@ export class Gantts {
     const labels = new Map(); // note -> labels of the runs that have it
     for (const { label, text } of notes) labels.set(text, [...(labels.get(text) ?? []), label]);
     const texts = [...labels].map(([text, own]) => (labels.size > 1 && text ? `${own.join(', ')}: ${text}` : text));
-    return { text: texts.filter(Boolean).join(' '), scale: notes.some(({ scale }) => scale) };
+    return { text: [this.axisNote, ...texts].filter(Boolean).join(' '), scale: notes.some(({ scale }) => scale) };
   }
 
   /** All the bars on screen, run by run. */

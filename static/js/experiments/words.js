@@ -3,7 +3,7 @@
 import { h } from '../ui/dom.js';
 import { number, plural, significant, unitText } from '../util/format.js';
 
-const STATES = { holds: 'completed', 'does not hold': 'failed', 'not run': 'off-not-run' };
+const STATES = { holds: 'completed', 'does not hold': 'failed', 'not run': 'not-run' };
 
 /** A cell of a table: numbers with three digits, 'not run' for none. */
 export function cellText(cell) {

@@ -16,9 +16,8 @@ import { commonLayers } from './layers/index.js';
 import { paintRowNames } from './row-names.js';
 import { Pointer } from './pointer.js';
 import { MAX_ROW_PX } from './assigned-sub-rows.js';
+import { MIN_ROW_PX, fittedPx } from './row-fit.js';
 import { Rows } from './rows.js';
-
-const MIN_ROW_PX = 3;
 
 export class Gantt {
   /**
@@ -210,6 +209,12 @@ export class Gantt {
     return [this.rowHeight() > MIN_ROW_PX, this.rowHeight() < most];
   }
 
+  /** Sets the height of the rows; null: fit the height. @param {number | null} px */
+  setRowPx(px) {
+    this.rowPx = px;
+    this.scrollTo(this.top);
+  }
+
   /** The folded rows have changed. */
   refold() {
     this.#rebuilt();
@@ -219,9 +224,8 @@ export class Gantt {
     return this.rowPx ?? this.#fitting();
   }
 
-  /** Height of rows with which all of them are visible, within limits. */
   #fitting() {
-    return clamp(this.height / Math.max(1, this.rows.list.length), 5, this.rows.many ? 400 : 40);
+    return fittedPx(this.height, this.rows);
   }
 
   get height() {

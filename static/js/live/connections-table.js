@@ -23,7 +23,7 @@ export function columns(elapsed, act = null) {
       cell: (row) => [
         stateCell(row.condition),
         mutedLine(eventText(row.condition, Date.now())),
-        mutedLine(notUpText(row.condition)),
+        problemLine(notUpText(row.condition)),
       ],
     },
     { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
@@ -63,6 +63,7 @@ export function columns(elapsed, act = null) {
     {
       title: 'Controller load',
       number: true,
+      wide: true,
       value: (row) => row.condition.cost.calls_per_minute ?? null,
       hint: 'Load that following puts on the controller of the cluster',
       cell: (row) => h('span', { class: 'muted' }, costText(row.condition) || '–'),
@@ -72,6 +73,8 @@ export function columns(elapsed, act = null) {
 }
 
 const mutedLine = (text) => (text ? h('div', { class: 'muted small' }, text) : null);
+
+const problemLine = (text) => (text ? h('div', { class: 'problem' }, text) : null);
 
 function stateCell({ state, since, message }) {
   const at = since === null ? '' : ` since ${wallOfUnix(since)}`;

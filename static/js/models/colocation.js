@@ -29,10 +29,16 @@ export const colocation = {
     {
       title: 'Group',
       number: true,
+      sparse: true, // only jobs that are in a group at the time shown have values
       cell: ({ here }) => (here ? `${here.group}, ${plural(here.machines, 'machine')}` : '–'),
     },
-    { title: 'On disk', number: true, cell: ({ here }) => (here ? percent(here.disk_ratio) : '–') },
-    { title: 'Memory', number: true, cell: ({ here }) => (here ? `${number(here.memory_gb, 1)} GB` : '–') },
+    { title: 'On disk', number: true, sparse: true, cell: ({ here }) => (here ? percent(here.disk_ratio) : '–') },
+    {
+      title: 'Memory',
+      number: true,
+      sparse: true,
+      cell: ({ here }) => (here ? `${number(here.memory_gb, 1)} GB` : '–'),
+    },
   ],
   legend: [
     {

@@ -30,7 +30,7 @@ export class CardChoice {
     this.onChange = onChange;
     /** @type {string[]} the chosen values in the order of choice */
     this.values = [];
-    this.list = h('div', { class: 'choice-list' });
+    this.list = h('div', { class: 'choice-list fades' });
     this.filter = h('input', {
       type: 'search',
       id: `f-filter-${fields++}`,

@@ -23,7 +23,7 @@ import { Playhead } from '../core/playhead.js';
 import { Gantts } from '../compare/stacked-gantts.js';
 import { ChooseRuns } from '../compare/run-picker.js';
 import { Differences } from '../compare/differences.js';
-import { BREAKDOWNS, Breakdown, paintMetricsTable, runMark } from '../compare/metrics-table.js';
+import { BREAKDOWNS, Breakdown, paintMetricsTable } from '../compare/metrics-table.js';
 import { Ranking } from '../compare/ranking.js';
 import { showRace } from '../compare/race-notice.js';
 import { wireSchedules } from '../compare/schedule-controls.js';
@@ -211,7 +211,7 @@ function paintAgainst() {
   const full = answer.runs.slice(1, answer.in_full.length);
   fill(
     $('#against'),
-    full.map((run, i) =>
+    full.map((run) =>
       h(
         'button',
         {
@@ -220,7 +220,6 @@ function paintAgainst() {
           'data-run': run.id,
           onclick: () => against(run.id),
         },
-        runMark(i + 1),
         runLabel(run),
       ),
     ),

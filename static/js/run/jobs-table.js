@@ -7,8 +7,9 @@ import { logError } from '../core/client-errors.js';
 import { tellRefused, url } from '../ui/address/query.js';
 import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
+import { sharedText } from '../ui/column-choice.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { stateMark } from '../ui/labels/state-mark.js';
+import { jobMark } from '../ui/labels/job-mark.js';
 import { capital, clock, duration, number, plural } from '../util/format.js';
 import { repeatAfter } from '../util/poll.js';
 
@@ -17,7 +18,11 @@ const PAGE_SIZE = rowsOfPage(25);
 const IN_SIDE = new Set(['id', 'state', 'arrived_ms', 'completed_ms', 'jct_ms', 'reason']);
 const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => h('span', { title: row.id }, row.id) },
-  { name: 'state', title: 'State', cell: ({ state }) => (state === null ? '–' : stateMark(stateWord(info, state))) },
+  {
+    name: 'state',
+    title: 'State',
+    cell: ({ state, outcome }) => (state === null ? '–' : jobMark(state, stateWord(info, state), outcome)),
+  },
 ];
 const utilityText = (value) => (value > 0 && number(value) === '0' ? '≈ 0' : number(value));
 const FORMATS = {
@@ -31,6 +36,7 @@ const REASON = {
   name: 'reason',
   title: 'Reason',
   wide: true, // a live cluster gives a sentence
+  once: true,
   cell: (row) => reasonOf(row),
 };
 
@@ -165,7 +171,9 @@ export class JobsTable {
     const filtered = this.query || this.state;
     const arrived = filtered ? `${number(count, 0)} of ${plural(total, 'arrived job')}` : plural(count, 'arrived job');
     const when = then === null ? 'latest state' : `state at ${clock(then)}`;
-    $('#jobs-count').textContent = `${arrived}, ${when}`;
+    const reason = sharedText(REASON, rows);
+    const shared = reason === null ? '' : `; reason of all ${plural(rows.length, 'row')}: ${reason}`;
+    $('#jobs-count').textContent = `${arrived}, ${when}${shared}`;
     const none =
       filtered && total > 0
         ? empty('No job matches', 'The search and the state leave out all jobs.', ['Show all jobs', () => this.#all()])

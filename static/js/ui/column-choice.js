@@ -1,7 +1,31 @@
 // Menu of the columns of a table; the choice is stored in the browser under the table's name.
 
-import { h } from './dom.js';
+import { h, setText } from './dom.js';
 import { openBelow } from './popover.js';
+
+const NONE = '–';
+
+/** Text of a cell of a column in a row. */
+const textOf = ({ cell }, row) => h('span', {}, cell(row)).textContent;
+
+/**
+ * The text that several rows share in a column; null where they differ, or none has a value.
+ *
+ * @param {{cell: (row: any) => any}} column
+ * @param {any[]} rows
+ */
+export function sharedText(column, rows) {
+  if (rows.length < 2) return null;
+  const first = textOf(column, rows[0]);
+  return first !== NONE && rows.every((row) => textOf(column, row) === first) ? first : null;
+}
+
+/** Reason why a column is left out of a table of these rows; '' if it is shown. */
+function leftOut(column, rows) {
+  if (!rows.length) return '';
+  if (column.sparse && rows.every((row) => textOf(column, row) === NONE)) return 'no values';
+  return column.once && sharedText(column, rows) !== null ? 'equal in all rows' : '';
+}
 
 export class ColumnChoice {
   /**
@@ -13,6 +37,7 @@ export class ColumnChoice {
     this.name = name;
     this.onChange = onChange;
     this.hidden = new Set(kept(name) ?? spare);
+    this.notes = new Map(); // title -> element of the menu that says why the column is left out
     this.fixed = columns.find(({ title }) => title)?.title;
     this.menu = h('div', {
       id: `columns-${name}`,
@@ -27,9 +52,14 @@ export class ColumnChoice {
     this.menu.append(...choices.map(({ title }) => this.#choice(title)));
   }
 
-  /** The columns that are shown. */
-  shown(columns) {
-    return columns.filter(({ title }) => !this.hidden.has(title));
+  /** The columns that are shown of these rows; the menu says why others are left out. */
+  shown(columns, rows = []) {
+    return columns.filter((column) => {
+      const why = leftOut(column, rows);
+      const note = this.notes.get(column.title);
+      if (note) setText(note, why);
+      return !why && !this.hidden.has(column.title);
+    });
   }
 
   #choice(title) {
@@ -40,7 +70,9 @@ export class ColumnChoice {
       keep(this.name, [...this.hidden]);
       this.onChange();
     });
-    return h('label', {}, box, title);
+    const note = h('span', { class: 'muted small' });
+    this.notes.set(title, note);
+    return h('label', {}, box, title, note);
   }
 }
 

@@ -30,6 +30,8 @@ export const rowsOfPage = (rows) => (globalThis.matchMedia?.(NARROW).matches ? M
  * @property {string} [headClass] of its head
  * @property {(row: any) => Record<string, any>} [properties] further properties of its cell in a row
  * @property {boolean} [spanned] `instead` replaces its cells
+ * @property {boolean} [sparse] it is left out while no row has a value
+ * @property {boolean} [once] it is left out while several rows share one value, which the page states once (sharedText)
  */
 
 /**
@@ -177,7 +179,7 @@ export class DataTable {
   again() {
     const { rows, sort, onChange } = this;
     const here = onChange ? rows : this.#cut();
-    const columns = this.choice.shown(this.columns);
+    const columns = this.choice.shown(this.columns, here);
     const onSort = (next) => {
       this.#change({ sort: next, page: 1 });
       this.onSort?.();

@@ -34,6 +34,7 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
     titles = [column["title"] for column in static["job_columns"]]
     assert "Completed" in titles
     assert "Planned finish" not in titles, "its log states no plans"
+    assert not {"Model", "Utility"} & {*titles}, "no job of the cluster has one"
     assert static["scheduler"]["title"] == static["phases"][0]["title"] == "Real cluster"
     for path in (f"/runs/{run}/", f"/api/runs/{run}/", f"/api/runs/{run}/snapshot/", "/", "/api/runs/"):
         assert operator.get(path).status_code == 200, path
@@ -50,6 +51,7 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
         "1": "Completed.",
         "2": "Started by the cluster after waiting 1m 45s.",
     }
+    assert {row["id"]: row.get("outcome") for row in rows} == {"1": "completed", "2": None}
     decisions = operator.get(f"/api/runs/{run}/jobs/1/").json()["decisions"]
     assert decisions[0]["sentence"] == waits
     for at_ms, sentence in ((decisions[0]["at_ms"], waits), (decisions[-1]["at_ms"] - 1, waits)):

@@ -22,7 +22,16 @@ test('two runs compared: metrics, differences by kind, and the schedules below e
   assert.deepEqual(speeds(), Array(6).fill(null), 'both runs have the same jobs');
   await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
   const counts = () => text('#gantts');
-  await until(() => /jobs?, \d+ bars?/.test(counts()), 'rows and bars are counted');
+  await until(() => /jobs?, \d+ bars?, ended at \d/.test(counts()), 'rows and bars are counted, and ends are stated');
+  assert.equal($$('#gantts .run-mark, #against .run-mark').length, 0, 'colours are differences or jobs there');
+  assert.equal($('#metrics .run-mark') !== null, true, 'and those of curves elsewhere');
+  assert.equal($('#metrics table').style.getPropertyValue('--runs'), '2', 'columns of runs are equally wide');
+  const heights = $$('#gantts .plot').map((plot) => plot.style.height);
+  assert.ok(heights.every(Boolean), 'each plot is as high as its rows');
+  const { list } = globalThis.twin.gantts;
+  assert.equal(new Set(list.map(({ gantt }) => gantt.rowHeight())).size, 1, 'rows of one height');
+  const [first, second] = list.map(({ store }) => store.simMs);
+  assert.equal(/^One time axis/.test(globalThis.twin.gantts.note.text), first !== second);
   $('#by-servers').click();
   assert.match(counts(), /servers?, \d+ bars?/);
   $('#by-jobs').click();

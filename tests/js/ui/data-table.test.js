@@ -305,3 +305,41 @@ test('only an operator is led to a new run', needsPage, () => {
   document.body.dataset.role = 'viewer';
   assert.equal(firstRun()[1], '/experiments/');
 });
+
+const OPTIONAL = [
+  { title: 'Name', cell: (row) => row.name },
+  { title: 'Group', sparse: true, cell: (row) => row.group ?? '–' },
+  { title: 'Reason', once: true, cell: (row) => h('span', {}, row.reason) },
+];
+const heads = () => texts('#list thead th');
+
+test('a sparse column is shown once a row has a value; the menu says why it is left out', needsPage, async () => {
+  const { table } = await made({}, OPTIONAL);
+  table.paint([
+    { name: 'a', reason: 'x' },
+    { name: 'b', reason: 'y' },
+  ]);
+  assert.deepEqual(heads(), ['Name', 'Reason']);
+  assert.deepEqual(texts('.menu label'), ['Groupno values', 'Reason']);
+  table.paint([
+    { name: 'a', reason: 'x' },
+    { name: 'b', reason: 'y', group: '3' },
+  ]);
+  assert.deepEqual(heads(), ['Name', 'Group', 'Reason']);
+  assert.deepEqual(texts('.menu label'), ['Group', 'Reason']);
+});
+
+test('a column whose value all of several rows share is left out, and its text is given', needsPage, async () => {
+  const { table } = await made({}, OPTIONAL);
+  const { sharedText } = await import('../../../static/js/ui/column-choice.js');
+  const same = [
+    { name: 'a', reason: 'in a group' },
+    { name: 'b', reason: 'in a group' },
+  ];
+  table.paint(same);
+  assert.deepEqual([heads(), sharedText(OPTIONAL[2], same)], [['Name'], 'in a group']);
+  assert.deepEqual(texts('.menu label'), ['Groupno values', 'Reasonequal in all rows']);
+  table.paint(same.slice(1));
+  assert.deepEqual(heads(), ['Name', 'Reason'], 'of a single row it is shown');
+  assert.equal(sharedText(OPTIONAL[2], same.slice(1)), null);
+});

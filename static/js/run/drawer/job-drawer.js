@@ -14,7 +14,7 @@ import { fieldsTable } from './fields-table.js';
 import { finishOf, finishSentence } from './found-schedule.js';
 import { serverLink } from '../../ui/address/server-link.js';
 import { finder } from '../../ui/focus.js';
-import { stateMark } from '../../ui/labels/state-mark.js';
+import { jobMark, outcomeOf } from '../../ui/labels/job-mark.js';
 import { membership } from './memberships.js';
 import { payoffParts } from './payoff.js';
 import { askedText, endOf, isOpen, moment, notRunText, ranText, whereItRan } from './story.js';
@@ -134,13 +134,13 @@ export class Drawer {
     return this.info.ids[job] ?? `job ${job}`;
   }
 
-  #head(title, state) {
+  #head(title, state, outcome = null) {
     const swatch = this.job === null ? null : h('i', { class: `swatch job-${this.job % JOB_COLORS}` });
     return h(
       'header',
       {},
       h('h1', {}, swatch, title),
-      state ? stateMark(stateWord(this.info, state)) : null,
+      state ? jobMark(state, stateWord(this.info, state), outcome) : null,
       h(
         'button',
         {
@@ -166,7 +166,7 @@ export class Drawer {
     const serverOf = (index) => this.#server(index);
     fill(
       this.element,
-      this.#head(story.id, story.state),
+      this.#head(story.id, story.state, outcomeOf(decisions)),
       story.at_ms === null || story.at_ms === undefined
         ? null
         : h('p', { class: 'notice' }, `State at ${clock(story.at_ms)}.`),

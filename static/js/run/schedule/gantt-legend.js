@@ -41,12 +41,14 @@ export function paintMarks(box, marks) {
 
 /** () renders the legend, if its marks have changed: with the rows, with new bars, or where all rows are shaded. */
 export function ganttLegend(gantt, info, store) {
-  let painted = '';
+  /** @type {string | null} */
+  let painted = null;
   return () => {
     const marks = marksOf(info, gantt.rows.order, store, !gantt.allShaded);
     const texts = marks.map(({ text }) => text).join();
     if (texts === painted) return;
     paintMarks($('#gantt-marks'), marks);
+    $('#gantt-marks').dataset.known = ''; // where all rows are shaded, there are none
     painted = texts;
   };
 }

@@ -72,7 +72,7 @@ export class GanttTools {
     const some = rows.list.some(({ fold }) => fold !== undefined && fold !== null);
     $('#gantt-fold').hidden = !some;
     const open = rows.order === 'servers' ? !rows.folded.size : rows.folded.size > 0;
-    setText($('#gantt-fold'), open ? 'Collapse groups' : 'Expand groups');
+    setText($('#gantt-fold'), open ? 'Collapse' : 'Expand');
     setText($('#gantt-links-note'), linksNote(this.gantt.layer('links'), frame));
   }
 
