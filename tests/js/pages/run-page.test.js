@@ -123,6 +123,7 @@ test('where all rows are shaded, the choice of colours and the legend name no ba
   await until(() => colour.disabled, 'no colour can be chosen');
   assert.equal(colour.selectedOptions[0].textContent, 'colour by share');
   assert.equal(text('#gantt-marks'), '');
+  assert.ok($('#gantt-marks').matches('[data-known]'), 'the note beside the marks is shown without them');
   twin.gantt.scaleRows(100);
   await until(() => !colour.disabled, 'bars are drawn again');
   assert.equal(colour.value, 'job');

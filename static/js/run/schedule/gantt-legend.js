@@ -41,12 +41,14 @@ export function paintMarks(box, marks) {
 
 /** () renders the legend, if its marks have changed: with the rows, with new bars, or where all rows are shaded. */
 export function ganttLegend(gantt, info, store) {
-  let painted = '';
+  let painted = null;
   return () => {
     const marks = marksOf(info, gantt.rows.order, store, !gantt.allShaded);
     const texts = marks.map(({ text }) => text).join();
     if (texts === painted) return;
-    paintMarks($('#gantt-marks'), marks);
+    const box = $('#gantt-marks');
+    paintMarks(box, marks);
+    box.dataset.known = ''; // also where there are none; the note is hidden until then
     painted = texts;
   };
 }
