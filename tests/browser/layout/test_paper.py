@@ -1,4 +1,4 @@
-"""Pages on paper: nothing is wider than the sheet, nothing to operate is printed, and charts are drawn for the sheet."""
+"""Pages on paper: nothing is wider than the sheet, no control is printed, and charts are drawn for the sheet."""
 
 from __future__ import annotations
 
