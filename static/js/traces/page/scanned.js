@@ -83,7 +83,7 @@ export function paintCharts(scan, onSelect) {
 }
 
 /** The same charts of a trace that was imported, with the window that was selected. */
-export function paintImported({ scan, options = {} }) {
+export function paintImported(/** @type {any} */ { scan, options = {} }) {
   paintCharts(scan, null);
   if ($('#select-hint')) $('#select-hint').hidden = true;
   $('#imported').hidden = false;
