@@ -7,7 +7,7 @@ import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
-import { preparePaper } from '../ui/paper.js';
+import { preparePaper } from '../ui/pictures/paper.js';
 import { tellUnknown } from '../ui/address/query.js';
 import { submitOnce } from '../ui/fields/submit-once.js';
 import { toolbar } from '../ui/toolbar.js';

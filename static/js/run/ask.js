@@ -72,7 +72,8 @@ export class Ask {
           h(
             'span',
             { class: 'help', id: 'ask-text-help' },
-            'A line of a jobs.jsonl file, which replaces the job to copy; or lines of names and values of fields, such as ' +
+            'A line of a jobs.jsonl file, which replaces the job to copy; or lines of names and values of fields, ' +
+              'such as ' +
               `${forkedByCut ? 'run_ms = 3600000' : 'epochs = 5'}`,
           ),
         ),

@@ -1,6 +1,6 @@
 // A chart as a PNG file or on paper: with its title, its legend with values, its notes, and its source.
 
-import { $, $$, h } from './dom.js';
+import { $, $$, h } from '../dom.js';
 import { atPictureWidth } from './paper.js';
 
 const LINE_PX = 18;

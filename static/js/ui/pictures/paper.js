@@ -1,9 +1,9 @@
 // Charts at another size than that of the window: at the width of a sheet before printing, or at that of a picture.
 
-import { drawNow } from '../core/render-loop.js';
-import { sizeCanvases } from './canvas-size.js';
-import { themeChanged } from '../util/colors.js';
-import { h } from './dom.js';
+import { drawNow } from '../../core/render-loop.js';
+import { sizeCanvases } from '../canvas-size.js';
+import { themeChanged } from '../../util/colors.js';
+import { h } from '../dom.js';
 
 const PAPER_RATIO = 3; // pixels per px on paper, about 288 per inch
 const PICTURE_PX = 800; // width of a picture in px of the page: its texts are readable across a page of a report
@@ -43,9 +43,9 @@ export function atPictureWidth(section, canvas, take) {
 }
 
 /**
- * Before printing the page takes the width of a sheet, which is narrower than most windows, and its charts are drawn for
- * it. Paper is white, and browsers leave out the background: base.css has the dark theme for screens only, and charts
- * take the colours of an element of the light theme.
+ * Before printing the page takes the width of a sheet, which is narrower than most windows, and its charts are drawn
+ * for it. Paper is white, and browsers leave out the background: base.css has the dark theme for screens only, and
+ * charts take the colours of an element of the light theme.
  */
 export function preparePaper() {
   const root = document.documentElement;
