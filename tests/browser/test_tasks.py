@@ -118,7 +118,7 @@ def test_a_what_if_with_a_failed_server_by_keyboard(open_page: Callable[..., Pag
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
     reach(page, page.locator("[data-parameter=servers]"))
     page.keyboard.type("w00")
-    expect(page.locator("#run")).to_have_text("Add, save and run")
+    expect(page.locator("#saved")).to_contain_text("Save and Run first add the edit in the form")
     expect(page.locator("#run")).to_be_enabled()
     press(page, page.locator("#run"))
     compared(page)

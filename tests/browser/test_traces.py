@@ -51,6 +51,8 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     page.evaluate(DROP, [[file.name for file in files], [file.read_text() for file in files]])
     choose(page, "philly_vc.csv")
     expect(page.locator("#chosen-line")).to_contain_text("All 24,134 jobs selected")
+    page.locator("#c-slot").scroll_into_view_if_needed()
+    expect(page.get_by_role("button", name="Import")).to_be_in_viewport()
     page.locator("#c-limit").fill("300")
     with files[0].open() as text:
         begun = sorted(datetime.fromisoformat(line["timestamp"]) for line in csv.DictReader(text))
@@ -81,6 +83,8 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     jobs = numbers(page.locator("#tiles .tile", has_text="Jobs").locator("dd").text_content())[0]
     assert abs(jobs - about) < 0.15 * about
     expect(page.locator("#facts")).to_contain_text("× 2")
+    expect(page.locator("#arrivals")).to_be_visible()
+    expect(page.locator("#imported")).to_be_visible()
     expect(page.locator("#provenance")).to_contain_text("Time per mini-batch")
     with page.expect_download() as download:
         page.get_by_role("link", name="jobs.csv").click()

@@ -302,7 +302,7 @@ def _counterfactuals(run: Run, past: Sequence[Stage], jobs: Sequence[Job], job: 
     index = next(i for i, one in enumerate(jobs) if one.id == job.id)
     jobs = remaining_work.of_phases(run.pk, [*(stage.state.jobs for stage in past[:-1]), jobs])[-1]
     scheduler.start(phase.cluster, scheduler.known_jobs(jobs, index + 1), np.random.default_rng(run.scenario.seed))
-    state = at(run.pk)
+    state = at(run.pk, run.last_seq)  # as of the question: the run goes on meanwhile, with jobs that are not known here
     bars = state.bars.rows
     scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], index + 1)
     reason = scheduler.explain(job.arrival_ms, job)

@@ -3,7 +3,7 @@
 
 import { JOB_COLORS } from '../util/colors.js';
 import { fill, h, s } from '../ui/dom.js';
-import { roundStep, timeStep } from '../util/format.js';
+import { capital, roundStep, timeStep } from '../util/format.js';
 
 const MAX_INTERVALS = 4; // in the range of the values; rounding its ends can add one
 const MIN_LOG_RATIO = 50; // ratio of the largest to the smallest x, both positive, from which the axis is logarithmic
@@ -79,7 +79,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     mark.className = `swatch job-${i % JOB_COLORS}`;
     if (curve.title && curve.points.length) legend.append(h('span', { class: 'nowrap' }, mark, curve.title), ' ');
   });
-  const about = `${title}; ${spread(points, seeds, complete)}`;
+  const about = capital(spread(points, seeds, complete));
   legend.append(curves[0].title ? h('span', { class: 'of' }, about) : about);
   return fill(element, drawn, legend);
 }

@@ -4,6 +4,7 @@ import { pixelRatio } from '../ui/dom.js';
 import { colors, onTheme } from '../util/colors.js';
 
 const MIN_PX = 8; // a shorter line is a stray dot
+const DOT_PX = 2; // radius of the mark at the end of a line: the time shown
 
 /** @type {Map<HTMLCanvasElement, [ArrayLike<number | null>, number, number]>} */
 const drawn = new Map(); // lines that are drawn again in another theme
@@ -36,10 +37,16 @@ export function sparkline(canvas, values, count = values.length, total = values.
   if (!(top > 0)) return;
   const known = Array.from({ length: count }, (_, i) => i).filter((i) => !Number.isNaN(values[i] ?? 0));
   if (((known[known.length - 1] - known[0]) / total) * width < MIN_PX) return;
+  /** @type {(i: number) => [number, number]} */
+  const placeOf = (i) => [((i + 0.5) / total) * width, height - 1.5 - ((values[i] ?? 0) / top) * (height - 3)];
   ctx.strokeStyle = colors().accent;
   ctx.lineWidth = 1;
   ctx.beginPath();
-  for (const i of known)
-    ctx.lineTo(((i + 0.5) / total) * width, height - 1.5 - ((values[i] ?? 0) / top) * (height - 3));
+  for (const i of known) ctx.lineTo(...placeOf(i));
   ctx.stroke();
+  const [x, y] = placeOf(known[known.length - 1]);
+  ctx.fillStyle = colors().accent;
+  ctx.beginPath();
+  ctx.arc(Math.min(x, width - DOT_PX), Math.min(Math.max(y, DOT_PX), height - DOT_PX), DOT_PX, 0, 2 * Math.PI);
+  ctx.fill();
 }

@@ -4,6 +4,7 @@
 import { NEVER, OPEN, WORKER } from '../core/columns/bars.js';
 import { redraw } from '../core/render-loop.js';
 import { gutter } from '../charts/parts/time-chart.js';
+import { canvasRatio } from '../ui/canvas-size.js';
 import { colors, onTheme } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 import { clock } from '../util/format.js';
@@ -123,7 +124,7 @@ export class Minimap {
 
   #draw() {
     const { canvas, view, playhead } = this;
-    const ratio = devicePixelRatio || 1;
+    const ratio = canvasRatio();
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (!width || !height) return;
     if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);

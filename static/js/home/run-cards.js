@@ -3,11 +3,14 @@
 import { BEGUN } from '../core/active-runs.js';
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
+import { MEANING } from '../core/job-state.js';
 import { inCharge } from '../core/phases.js';
 import { modeText, rulesOf, statusText } from '../util/run-modes.js';
 import { fill, h, setText, wholeDates } from '../ui/dom.js';
+import { term } from '../ui/labels/term.js';
+import { toolbar } from '../ui/toolbar.js';
 import { onTheme } from '../util/colors.js';
-import { duration, number, percent, wall } from '../util/format.js';
+import { capital, duration, number, percent, wall } from '../util/format.js';
 import { runTime } from '../util/wall-clock.js';
 import { families, forkName } from './families.js';
 import { isPassing, repeatAfter } from '../util/poll.js';
@@ -91,6 +94,7 @@ export class Card {
     this.now = h('i', { class: 'pointer-line', hidden: true });
     this.line = h('p', { class: 'muted small by' });
     this.values = h('dl', { class: 'run-metrics' });
+    toolbar(this.values); // the terms are one tab stop
     this.note = h('p', { class: 'muted small', hidden: true });
     this.node = h(
       'article',
@@ -124,7 +128,7 @@ export class Card {
       this.painted = key;
       fill(
         this.values,
-        cells.map(([title, value]) => h('div', {}, h('dt', {}, title), h('dd', {}, value))),
+        cells.map(([title, value]) => h('div', {}, h('dt', {}, nameOf(title, this.metrics)), h('dd', {}, value))),
       );
     }
     this.#note();
@@ -190,6 +194,16 @@ export function lineOf(run, moment, whole = true) {
   const charge = inCharge(run.schedulers, run.began_at);
   return [charge, ...(whole ? [modeText(run.mode)] : []), at, wall(run.created_at)].join(' · ');
 }
+
+/** The title of a metric or a state, with its definition where it has one. */
+function nameOf(title, table) {
+  const metric = ['total_utility', 'mean_jct_ms', 'utilization.gpu'].map((name) => table.get(name)).find(titled(title));
+  const meaning = MEANING[/** @type {keyof typeof MEANING} */ (title.toLowerCase())];
+  if (metric) return term(title, metric);
+  return meaning ? term(title, { definition: `${capital(meaning)}.` }) : title;
+}
+
+const titled = (title) => (metric) => metric?.title === title;
 
 /** [[title, value]] of a run: jobs by outcome, then what was reached. table: the table of metrics. */
 export function cardMetrics(run, moment, table) {

@@ -2,12 +2,12 @@
 
 import { ApiError, SESSION_ENDED, statusSentence } from '../core/api.js';
 import { tellUncaught } from '../core/client-errors.js';
-import { drawNow } from '../core/render-loop.js';
 import { themeChanged } from '../util/colors.js';
 import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
 import { $$, h, setText } from '../ui/dom.js';
 import { PagePart } from '../ui/failures/page-part.js';
+import { preparePaper } from '../ui/pictures/paper.js';
 import { tellUnknown } from '../ui/address/query.js';
 import { submitOnce } from '../ui/fields/submit-once.js';
 import { toolbar } from '../ui/toolbar.js';
@@ -43,20 +43,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   themeChanged();
 });
 label();
-// Paper is white, and browsers leave out the background: base.css has the dark theme for screens only, and charts take
-// the colours of an element of the light theme.
-addEventListener('beforeprint', () => {
-  if (current() !== 'dark') return;
-  const paper = h('div', { hidden: true, 'data-theme': 'light' });
-  document.body.append(paper);
-  themeChanged(paper);
-  drawNow();
-  const restore = () => {
-    paper.remove();
-    themeChanged();
-  };
-  addEventListener('afterprint', restore, { once: true });
-});
+preparePaper();
 for (const element of $$('[role="toolbar"]')) toolbar(element);
 
 const search = document.getElementById('search');

@@ -42,7 +42,7 @@ import { JobsTable } from '../run/jobs-table.js';
 import { hasMetrics, paintMetrics, untilText } from '../run/metrics/metrics-panel.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { numbersButton } from '../ui/table-toggle.js';
-import { printPanel, savePicture } from '../ui/png-button.js';
+import { printPanel, savePicture } from '../ui/pictures/png-button.js';
 import { drainSelection } from '../run/schedule/drain-selection.js';
 import { SchedulePanel } from '../run/schedule/schedule-panel.js';
 import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';

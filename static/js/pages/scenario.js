@@ -268,12 +268,13 @@ function paintActions() {
   const filled = Boolean(form?.filled);
   $('#save').disabled = !(draft.changed || filled) || draft.wrong || !current;
   $('#run').disabled = draft.wrong || !current;
-  for (const button of $$('#runs .empty button')) button.disabled = $('#run').disabled;
-  const compare = scenario.parent ? `Run and compare with run ${scenario.parent}` : 'Run';
-  setText($('#save'), filled ? 'Add and save' : 'Save');
-  setText($('#run'), filled ? 'Add, save and run' : draft.changed ? 'Save and run' : compare);
-  for (const button of $$('#runs .empty button')) setText(button, $('#run').textContent);
-  setText($('#saved'), draft.changed ? 'Not saved' : draft.saved);
+  const unsaved = filled
+    ? 'Not saved; Save and Run first add the edit in the form'
+    : draft.changed
+      ? 'Not saved; Run saves the edits first'
+      : draft.saved;
+  const after = scenario.parent ? `Run opens the comparison with run ${scenario.parent}` : '';
+  setText($('#saved'), [unsaved, after].filter(Boolean).join('. '));
 }
 
 function paintServers({ servers, sites }) {

@@ -23,10 +23,7 @@ const points = new Points($('#points-card'));
 const panels = [
   inPanel($('#about'), (shown) => paintAbout($('#about'), answer, shown)),
   inPanel($('#unranked'), (shown) => paintNotes(answer, shown)),
-  inPanel($('#metric-title'), ({ metric }) => {
-    setText($('#metric-title'), metric.title);
-    $('#metric-title').title = metric.definition;
-  }),
+  inPanel($('#metric-about'), ({ metric }) => setText($('#metric-about'), metric.definition)),
   inPanel($('#going'), () => paintProgress(id, answer)),
   inPanel($('#map'), (shown) => paintMap($('#map'), answer, shown)),
   inPanel($('#curves'), (shown) => paintCurves($('#curves'), answer, shown)),

@@ -11,7 +11,7 @@ import { useInScenario } from '../traces/use.js';
 import { titlesOf } from '../traces/reading-form.js';
 import { paintBeingRead, progress } from '../traces/page/being-read.js';
 import { paintReady } from '../traces/page/ready.js';
-import { paintScan, wireCharts } from '../traces/page/scanned.js';
+import { paintImported, paintScan, wireCharts } from '../traces/page/scanned.js';
 import { paintUnclear } from '../traces/page/unclear.js';
 
 const main = $('main');
@@ -45,6 +45,8 @@ function paint(trace) {
   $('#format').textContent = format && format !== 'auto' ? `, ${titlesOf(format, formats)}` : '';
   $('#unclear').hidden = !unclear;
   $('#scan').hidden = !scanned || unclear;
+  $('#choice-bar').hidden = true;
+  $('#charts').hidden = unclear || !(scanned || ready) || !trace.scan?.jobs;
   $('#rows').hidden = unclear || !(scanned || ready);
   $('#report').hidden = !ready;
   $('#origins').hidden = !ready || !trace.job_count; // machines have no sampled fields
@@ -68,8 +70,10 @@ function paint(trace) {
   const page = { id, operator, formats, load, fail };
   if (unclear) paintUnclear(trace, page);
   else if (scanned) paintScan(trace, page);
-  else if (ready) paintReady(trace, page);
-  else paintBeingRead(trace, page);
+  else if (ready) {
+    paintReady(trace, page);
+    if (trace.scan?.jobs) paintImported(trace);
+  } else paintBeingRead(trace, page);
 }
 
 async function race(trace, button) {

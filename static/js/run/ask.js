@@ -1,7 +1,7 @@
 // Preview of a job: based on a job of the run, with changes; the outcome for it and for the other jobs.
 
-import { Refusal } from '../core/client-errors.js';
-import { post } from '../core/api.js';
+import { Refusal, logError } from '../core/client-errors.js';
+import { get, post } from '../core/api.js';
 import { tick } from '../core/first-steps.js';
 import { rulesOf } from '../util/run-modes.js';
 import { $, fill, h } from '../ui/dom.js';
@@ -9,6 +9,7 @@ import { duration, lowered, number, plural, significant } from '../util/format.j
 import { fieldText, fieldTitle } from '../util/job-fields.js';
 import { runTime } from '../util/wall-clock.js';
 import { table } from '../ui/data-table.js';
+import { ChangedFields } from './ask-fields.js';
 
 /** Decisions of a preview, in which nothing has happened. */
 const VERDICTS = { started: 'would start', admitted: 'would be admitted', rejected: 'would be rejected' };
@@ -24,6 +25,7 @@ export class Ask {
     this.runId = runId;
     this.info = info;
     this.idOf = idOf;
+    this.of = null; // id of the job whose fields are known
     const { forkedByCut } = rulesOf(info.run);
     this.like = h('input', {
       id: 'ask-like',
@@ -31,12 +33,9 @@ export class Ask {
       placeholder: info.ids[0] ?? '',
       'aria-describedby': 'ask-like-help',
     });
-    this.changes = h('textarea', {
-      id: 'ask-changes',
-      rows: 3,
-      placeholder: `${forkedByCut ? 'run_ms = 3600000' : 'epochs = 5'}\nrequested_workers = 4`,
-      'aria-describedby': 'ask-changes-help',
-    });
+    this.lines = h('div', { class: 'changed-fields', id: 'ask-fields' });
+    this.changed = new ChangedFields(this.lines, forkedByCut);
+    this.text = h('textarea', { id: 'ask-text', rows: 3, 'aria-describedby': 'ask-text-help' });
     this.errorLine = h('p', { class: 'error wide', role: 'alert', hidden: true });
     this.answer = h('div', { class: 'answer', role: 'status' });
     const form = h(
@@ -55,15 +54,28 @@ export class Ask {
         ),
       ),
       h(
-        'div',
-        { class: 'field two-wide' },
-        h('label', { for: 'ask-changes' }, 'Changes'),
-        this.changes,
+        'fieldset',
+        { class: 'field wide' },
+        h('legend', {}, 'Fields that differ'),
+        this.lines,
+        h('div', {}, h('button', { type: 'button', id: 'ask-add', onclick: () => this.#addField() }, 'Add a field')),
+      ),
+      h(
+        'details',
+        { class: 'wide' },
+        h('summary', { class: 'muted' }, 'Paste a job instead'),
         h(
-          'span',
-          { class: 'help', id: 'ask-changes-help' },
-          'One “field = value” per line, or one line of a jobs.jsonl file; empty: no changes' +
-            (forkedByCut ? '. run_ms: duration of the job' : ''),
+          'div',
+          { class: 'field' },
+          h('label', { for: 'ask-text' }, 'Job as text'),
+          this.text,
+          h(
+            'span',
+            { class: 'help', id: 'ask-text-help' },
+            'A line of a jobs.jsonl file, which replaces the job to copy; or lines of names and values of fields, ' +
+              'such as ' +
+              `${forkedByCut ? 'run_ms = 3600000' : 'epochs = 5'}`,
+          ),
         ),
       ),
       h(
@@ -78,7 +90,27 @@ export class Ask {
       event.preventDefault();
       this.#ask();
     });
+    this.like.addEventListener('change', () => this.#known());
     fill(element, form, this.answer);
+  }
+
+  get #copied() {
+    return this.like.value.trim() || this.idOf() || this.info.ids[0];
+  }
+
+  /** Reads the fields of the job to copy, unless they are known; without them, all fields are offered as texts. */
+  async #known() {
+    const id = this.#copied;
+    if (id === this.of) return;
+    this.of = id;
+    const index = this.info.ids.indexOf(id);
+    const story = index < 0 ? null : await get(`/api/runs/${this.runId}/jobs/${index}/`).catch(logError);
+    if (this.of === id) this.changed.of(story?.fields ?? []);
+  }
+
+  async #addField() {
+    await this.#known();
+    this.changed.add();
   }
 
   async #ask() {
@@ -88,10 +120,11 @@ export class Ask {
     this.errorLine.hidden = true;
     fill(this.answer); // the earlier answer belongs to another question
     try {
-      const text = this.changes.value.trim();
+      await this.#known();
+      const text = this.text.value.trim();
       const whole = text.startsWith('{');
-      const like = whole ? '' : this.like.value.trim() || this.idOf() || this.info.ids[0];
-      const changes = whole ? parseJob(text) : parseChanges(text);
+      const like = whole ? '' : this.#copied;
+      const changes = { ...this.changed.read(), ...(whole ? parseJob(text) : parseChanges(text)) };
       const answer = await post(`/api/runs/${this.runId}/ask/`, { like, changes });
       this.#paint(answer, like ? `A copy of ${like}${changesText(changes)}` : 'The job');
       tick('ask');

@@ -13,8 +13,8 @@ const MINUTE_MS = 60_000;
 const MAX_JOBS = 10_000_000;
 
 /**
- * onWindow(from, to) in ms updates the chart from the fields; {element, setWindow(from, to)}. onDone(trace) after
- * Import.
+ * onWindow(from, to) in ms updates the chart from the fields; {element, bar: what is selected and the buttons,
+ * setWindow(from, to)}. onDone(trace) after Import.
  */
 export function chooseForm(trace, { onWindow, onDone }) {
   const { scan } = trace;
@@ -71,7 +71,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
   const groups = scan.groups?.some(([name]) => name) ? groupsField(scan.groups, () => sync()) : null;
   const line = h('p', { class: 'chosen', id: 'chosen-line', role: 'status' });
   const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
-  const go = h('button', { class: 'primary', id: 'import' }, 'Import');
+  const go = h('button', { class: 'primary', id: 'import', form: 'choose' }, 'Import');
   const stop = h('button', { type: 'button', id: 'cancel-import' }, 'Discard upload');
   const jobs = scan.jobs > 0;
   const order = jobs ? ['from_ms', 'to_ms', 'sample', 'limit', 'rate', 'seed', 'slot_ms', 'name'] : ['slot_ms', 'name'];
@@ -80,8 +80,8 @@ export function chooseForm(trace, { onWindow, onDone }) {
     { class: 'form', id: 'choose', novalidate: true },
     order.map((key) => f[key].element),
     groups?.element ?? null,
-    h('div', { class: 'wide foot' }, line, errorLine, h('div', { class: 'bar' }, go, stop)),
   );
+  const bar = [line, go, stop, errorLine]; // outside the form, which is long: it stays in view
 
   const ms = (key) => (f[key].value() === undefined ? undefined : Math.round(f[key].value() * HOUR_MS));
   const slot = () => (f.slot_ms.value() === undefined ? undefined : Math.round(f.slot_ms.value() * MINUTE_MS));
@@ -105,7 +105,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
     fill(
       line,
       Object.keys(wrong).length
-        ? 'Correct the marked fields above.'
+        ? 'Correct the marked fields.'
         : noGroup
           ? 'Select at least one queue.'
           : sentence(scan, found),
@@ -152,6 +152,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
   sync();
   return {
     element,
+    bar,
     setWindow(from, to) {
       const text = (value) => (value === null ? '' : String(roundHours(value, last - first)));
       f.from_ms.input.value = text(from);

@@ -1,5 +1,6 @@
 // Small helpers to build and find elements. Text is always set as text, never as HTML.
 
+import { canvasRatio } from './canvas-size.js';
 import { foundIn, placeIn } from './focus.js';
 
 /** h('td', {class: 'number', title: 'x', onclick: f}, 'text', child): an element. Null children are left out. */
@@ -34,7 +35,7 @@ export function fill(element, ...children) {
 }
 
 /** Pixels of the screen per unit of the element's own size: what a canvas needs to be sharp, also in a zoomed part. */
-export const pixelRatio = (element) => (devicePixelRatio || 1) * (element.currentCSSZoom ?? 1);
+export const pixelRatio = (element) => canvasRatio() * (element.currentCSSZoom ?? 1);
 
 /**
  * The first element that a selector finds, below an element or in the page.

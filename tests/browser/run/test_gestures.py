@@ -139,7 +139,7 @@ def test_what_stands_in_the_form_is_added_before_it_runs(open_page: Callable[...
     scenario = small_scenario(page)["id"]
     page.goto(f"/scenarios/{scenario}/?verb=drain_servers&servers=nobody")
     expect(page.locator("[data-parameter=servers]")).to_have_value("nobody")
-    expect(page.locator("#run")).to_have_text("Add, save and run")
+    expect(page.locator("#saved")).to_contain_text("Save and Run first add the edit in the form")
     page.locator("#run").click()
     expect(page.locator("#edits .error")).to_contain_text("no server matches 'nobody'")
     expect(page.locator("#failed")).to_contain_text("the list of edits states which one and why")
@@ -161,9 +161,9 @@ def test_a_form_can_be_cleared_and_an_unchanged_fork_is_not_run(open_page: Calla
     fork = posted(page, f"/api/runs/{small.run}/forks/", {"at_ms": 20 * H})["scenario"]["id"]
     page.goto(f"/scenarios/{fork}/")
     page.locator("#e-verb").select_option("add_jobs")
-    expect(page.locator("#run")).to_have_text("Add, save and run")
+    expect(page.locator("#saved")).to_contain_text("Save and Run first add the edit in the form")
     page.get_by_role("button", name="Clear").click()
-    expect(page.locator("#run")).to_have_text(f"Run and compare with run {small.run}")
+    expect(page.locator("#saved")).to_have_text(f"Run opens the comparison with run {small.run}")
     page.locator("#run").click()
     expect(page.locator("#failed")).to_have_text(f"No edits yet: this would repeat run {small.run}. Add an edit first.")
     assert answered(page, f"/api/runs/?scenario={fork}")["count"] == 0

@@ -12,6 +12,7 @@ const $ = (selector) => document.querySelector(selector);
 const $$ = (selector) => [...document.querySelectorAll(selector)];
 const text = (selector) => $(selector)?.textContent ?? '';
 const button = (root, title) => [...root.querySelectorAll('button')].find((one) => one.textContent === title);
+const COMPARED = 'Run opens the comparison with run 7';
 const row = (edit) => ({ sentence: edit.verb, effect: {}, error: '', off: Boolean(edit.off) });
 let visits = 0;
 
@@ -248,11 +249,11 @@ test('a fork of a deleted run says why it cannot be copied', needsPage, async ()
 
 test('a fork whose parent is deleted meanwhile is no longer compared with it', needsPage, async () => {
   await visit();
-  await until(() => text('#run') === 'Run and compare with run 7', 'the fork would be compared');
+  await until(() => text('#saved') === COMPARED, 'the fork would be compared');
   sockets.at(-1).hear({ type: 'deleted', id: 8 });
-  assert.equal(text('#run'), 'Run and compare with run 7');
+  assert.equal(text('#saved'), COMPARED);
   sockets.at(-1).hear({ type: 'deleted', id: 7 });
-  assert.equal(text('#run'), 'Run');
+  assert.equal(text('#saved'), '');
   assert.match(text('#about'), /continues a deleted run from/);
 });
 
@@ -289,17 +290,17 @@ test('"Not saved" is shown only while the edits differ from what was saved', nee
   const { say, add } = await visit();
   say('[data-parameter=servers]', '*');
   add();
-  assert.equal(text('#saved'), 'Not saved');
+  assert.match(text('#saved'), /^Not saved; Run saves the edits first\. /);
   $('#undo').click();
-  assert.equal(text('#saved'), '');
+  assert.equal(text('#saved'), COMPARED);
   $('#redo').click();
   await until(() => !$('#save').disabled, 'the edits are checked');
   $('#save').click();
-  await until(() => text('#saved') === 'Saved as version 2', 'it is saved');
+  await until(() => text('#saved').startsWith('Saved as version 2'), 'it is saved');
   button($$('#edits li')[1], 'Remove').click();
-  assert.equal(text('#saved'), 'Not saved');
+  assert.match(text('#saved'), /^Not saved; Run saves the edits first\. /);
   $('#undo').click();
-  assert.equal(text('#saved'), 'Saved as version 2');
+  assert.equal(text('#saved'), `Saved as version 2. ${COMPARED}`);
 });
 
 test(
@@ -318,7 +319,7 @@ test(
     assert.match(text('#conflict'), /Fail servers at 20:00:00: servers edge-0, duration 6h/);
     assert.doesNotMatch(text('#conflict'), /reload|_ms|21600000/);
     button($('#conflict'), 'Use theirs').click();
-    assert.equal(text('#saved'), '');
+    assert.equal(text('#saved'), COMPARED);
   },
 );
 

@@ -61,7 +61,7 @@ test('a sweep that was cancelled draws what it has, and claims nothing of the re
   const drawn = $$('.bands path').map((path) => path.getAttribute('d'));
   assert.equal(drawn.length, 2, 'band and curve of the first value');
   for (const d of drawn) assert.match(d, /^M/);
-  assert.match(text('#curves'), /no confidence interval yet: not all runs have finished/);
+  assert.match(text('#curves'), /No confidence interval yet: not all runs have finished/);
   assert.equal(text('#connection'), 'ended, 3 of 6 runs finished');
 });
 

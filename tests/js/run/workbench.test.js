@@ -12,7 +12,7 @@ import {
   sourceText,
   titleOf,
   wrapped,
-} from '../../../static/js/ui/png-button.js';
+} from '../../../static/js/ui/pictures/png-button.js';
 import { needsPage, open } from '../dom.js';
 
 const NOW = { main: ['a', 'b', 'c'], side: ['d', 'e'], hidden: [] };

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import { effectWords } from '../../../static/js/scenarios/edits/edit-list.js';
 import { changesText, displacedText, parseChanges } from '../../../static/js/run/ask.js';
+import { changesOf, choicesOf, valueOf } from '../../../static/js/run/ask-fields.js';
 import { Family, obstacle, successor } from '../../../static/js/run/forks.js';
 import { offered } from '../../../static/js/charts/use/allocation.js';
 import { History } from '../../../static/js/scenarios/edits/undo-history.js';
@@ -199,6 +200,42 @@ test('changes are read line by line; the server says which field is unknown', ()
   assert.deepEqual(parseChanges('epochs = 5\nworker: {"gpu": 1}'), { epochs: 5, worker: { gpu: 1 } });
   assert.deepEqual(parseChanges('wrkr.gpu = 500\nTop2 = x'), { 'wrkr.gpu': 500, Top2: 'x' });
   assert.throws(() => parseChanges('many epochs'), /is not a “field = value” line/);
+});
+
+test('the fields of the job to copy are offered with their units, one number at a time', () => {
+  const fields = [
+    { name: 'id', value: 'j1' },
+    { name: 'epochs', value: 145 },
+    { name: 'minibatch_ms', value: 3521.7 },
+    { name: 'worker', value: { gpu: 1, memory: 19 } },
+    { name: 'user', value: null },
+  ];
+  const [own, others] = choicesOf(fields, false);
+  assert.deepEqual(
+    own.map(({ title, units }) => [title, units[0][0]]),
+    [
+      ['GPU of a worker', 'GPUs'],
+      ['Memory of a worker', 'GB'],
+      ['Time per mini-batch', 's'],
+      ['Training epochs', ''],
+    ],
+  );
+  assert.ok(others.some(({ name }) => name === 'user'));
+  assert.ok(!others.some(({ name }) => ['id', 'epochs', 'worker'].includes(name)));
+  const [measured] = choicesOf(fields, true);
+  assert.ok(measured.some(({ name, title, isNumber }) => name === 'run_ms' && title === 'Duration' && isNumber));
+  const time = own.find(({ name }) => name === 'minibatch_ms');
+  assert.equal(valueOf(time, '1.1', 3_600_000), 3_960_000);
+  assert.throws(() => valueOf(time, 'soon', 1), /Time per mini-batch: “soon” is not a number/);
+  assert.throws(() => valueOf(time, ' ', 1), /enter a value/);
+  assert.deepEqual(valueOf({ title: 'Upload times', isNumber: false }, '[1, 2]', 1), [1, 2]);
+  const pairs = [
+    ['worker.gpu', 2],
+    ['worker.memory', 8],
+    ['epochs', 5],
+  ];
+  assert.deepEqual(changesOf(pairs.slice(0, 1), fields), { worker: { gpu: 2, memory: 19 } });
+  assert.deepEqual(changesOf(pairs, fields), { worker: { gpu: 2, memory: 8 }, epochs: 5 });
 });
 
 test('the answer of a preview states the changes with their titles and units', () => {

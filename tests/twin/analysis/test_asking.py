@@ -130,6 +130,18 @@ def test_what_would_change_the_answer_is_of_the_time_of_the_clock():
     }
 
 
+def test_the_answer_is_of_the_time_of_the_question_while_the_run_goes_on():
+    """Meanwhile the run has admitted jobs that arrived after the question: they are none of its log then."""
+    few = [job("a", workers=1, slots=2), job("b", 3_000, workers=1, slots=1), job("c", 4_000, workers=1, slots=1)]
+    run = paused("oasis", few, 0)
+    before = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 2}))["counterfactuals"]
+    for _ in range(4):
+        runner.step(run.pk)
+    assert Run.objects.get(pk=run.pk).last_seq > run.last_seq
+    answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 2}))
+    assert answer["counterfactuals"] == before
+
+
 def test_a_job_with_the_least_priority_is_admitted_and_one_below_it_is_not():
     """The job asked about is the second arrival, so the price bounds are estimated from it, too."""
     run = paused("oasis", [job("a", workers=1, slots=18), job("late", 15_000)], 0)

@@ -1,5 +1,6 @@
 // The servers of a cluster as tiles, by site; chosen by click, by Ctrl-click, or by dragging a frame around them.
 
+import { canvasRatio } from '../../ui/canvas-size.js';
 import { STEPS, colors, onTheme, stepOf } from '../../util/colors.js';
 import { percent, plural } from '../../util/format.js';
 import { fill, h } from '../../ui/dom.js';
@@ -106,7 +107,7 @@ export class ServerPicture {
       );
       y += Math.ceil(own.length / this.columns) * (TILE + GAP) + 8;
     }
-    const ratio = devicePixelRatio || 1;
+    const ratio = canvasRatio();
     this.canvas.width = width * ratio;
     this.canvas.height = Math.max(1, y) * ratio;
     this.canvas.style.height = `${Math.max(1, y)}px`;

@@ -2,6 +2,7 @@
 
 import { get, post } from '../../core/api.js';
 import { table } from '../../ui/data-table.js';
+import { tile } from '../../ui/labels/tile.js';
 import { $, $$, errorLine, fill, h, setText } from '../../ui/dom.js';
 import { connectionBadge } from '../../ui/connection-badge.js';
 import { duration, number, percent, plural, wallOfUnix } from '../../util/format.js';
@@ -105,26 +106,25 @@ function runTimes({ run_times: rows, best }) {
 function summary({ calibration, figures: errors }) {
   const { hint } = calibrationText(calibration);
   const twin = errors.starts.find(({ method }) => method === 'twin').total;
-  const tile = (term, value, note) =>
-    h('div', {}, h('dt', {}, term), h('dd', {}, value), h('dd', { class: 'muted small' }, note));
+  const noted = (title, value, note) => tile(title, value, { more: h('dd', { class: 'muted small' }, note) });
   const { count, share, low, high } = calibration;
   const interval = count
     ? `95 % interval ${percent(low)} to ${percent(high)}, ${plural(count, 'start')}`
     : 'no forecast with a band has been scored yet';
   return [
-    tile(
+    noted(
       'Calibration',
       h('span', { class: 'state', 'data-state': calibration.state }, STATES[calibration.state]),
       hint,
     ),
-    tile('Coverage of the 80 % band', percent(count ? share : null), interval),
-    tile(
+    noted('Coverage of the 80 % band', percent(count ? share : null), interval),
+    noted(
       'Mean error of starts',
       duration(twin.mean_ms),
       `${plural(twin.count, 'forecast')} in ${plural(errors.days, 'day')}`,
     ),
-    tile('Bias', biasText(twin.bias_ms), 'average of all forecasts'),
-    tile('Mean error of ends', duration(errors.finishes.mean_ms), plural(errors.finishes.count, 'forecast')),
+    noted('Bias', biasText(twin.bias_ms), 'average of all forecasts'),
+    noted('Mean error of ends', duration(errors.finishes.mean_ms), plural(errors.finishes.count, 'forecast')),
   ];
 }
 

@@ -1,6 +1,7 @@
 // Replay of a live cluster by the model of its own policy: metrics of the newest one beside what happened.
 
 import { table } from '../../ui/data-table.js';
+import { tile } from '../../ui/labels/tile.js';
 import { h, wholeDates } from '../../ui/dom.js';
 import { duration, fixed, number, percent, plural, wall } from '../../util/format.js';
 import { runTime } from '../../util/wall-clock.js';
@@ -32,7 +33,7 @@ export function replaySection({ newest, before }) {
   }
   return [
     h('p', {}, windowText(newest)),
-    h('dl', { class: 'fidelity' }, tiles(newest)),
+    h('dl', { class: 'tiles fidelity' }, tiles(newest)),
     divergence(newest),
     h(
       'details',
@@ -57,24 +58,23 @@ function windowText({ from_ms: from, until_ms: until, began_at: beganAt, run, jo
 }
 
 function tiles(one) {
-  const tile = (term, value, note) =>
-    h('div', {}, h('dt', {}, term), h('dd', {}, value), h('dd', { class: 'muted small' }, note));
+  const noted = (title, value, note) => tile(title, value, { more: h('dd', { class: 'muted small' }, note) });
   return [
-    tile(
+    noted(
       'Difference of makespan',
       differenceText(one.makespan_error),
       `${duration(one.makespan_ms)} simulated, ${duration(one.makespan_real_ms)} real`,
     ),
-    tile(
+    noted(
       `Starts within ${duration(one.within_ms)}`,
       percent(one.within),
       'of the actual start; the limit is the backfill interval of the cluster, or 30 s if it states none',
     ),
     one.in_step === null
       ? null
-      : tile('Starts in step', percent(one.in_step), 'decided as on the cluster, given its real state at that time'),
-    tile('Simulated mean wait', duration(one.wait_ms), `${duration(one.wait_real_ms)} real`),
-    tile('Order of starts', one.order === null ? '–' : fixed(one.order, 2), "Kendall's τ; 1 is the same order"),
+      : noted('Starts in step', percent(one.in_step), 'decided as on the cluster, given its real state at that time'),
+    noted('Simulated mean wait', duration(one.wait_ms), `${duration(one.wait_real_ms)} real`),
+    noted('Order of starts', one.order === null ? '–' : fixed(one.order, 2), "Kendall's τ; 1 is the same order"),
   ];
 }
 

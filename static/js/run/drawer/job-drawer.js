@@ -85,6 +85,10 @@ export class Drawer {
     this.unfolded = null; // the job of which all decisions are shown
     this.ahead = (_job) => null; // what is expected of a job, as nodes; of a live cluster
     this.opener = () => null; // the element that had the focus before
+    // the bar on top scrolls away, and the drawer takes its place
+    const follow = () => element.style.setProperty('--scrolled', `${document.documentElement.scrollTop}px`);
+    addEventListener('scroll', follow, { passive: true });
+    follow();
     addEventListener('keydown', (/** @type {any} */ { key, target }) => {
       const other = (target.closest?.('dialog') ?? element) !== element; // another dialog handles the key itself
       if (key === 'Escape' && !other) this.close();

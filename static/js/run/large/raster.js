@@ -1,5 +1,6 @@
 // The raster of a large run: allocation by group of servers and interval, with a time axis and the arrivals below.
 
+import { canvasRatio } from '../../ui/canvas-size.js';
 import { colors, onTheme } from '../../util/colors.js';
 import { scaleTitle } from '../../charts/servers/server-map.js';
 import { clock, lowered, plural, timeTicks } from '../../util/format.js';
@@ -71,7 +72,7 @@ export class Raster {
   paint() {
     const { canvas, found } = this;
     if (!found) return;
-    const scale = window.devicePixelRatio || 1;
+    const scale = canvasRatio();
     const width = canvas.clientWidth;
     canvas.width = width * scale;
     canvas.height = (HEIGHT + AXIS + CURVE) * scale;

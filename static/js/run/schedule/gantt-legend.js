@@ -47,8 +47,9 @@ export function ganttLegend(gantt, info, store) {
     const marks = marksOf(info, gantt.rows.order, store, !gantt.allShaded);
     const texts = marks.map(({ text }) => text).join();
     if (texts === painted) return;
-    paintMarks($('#gantt-marks'), marks);
-    $('#gantt-marks').dataset.known = ''; // where all rows are shaded, there are none
+    const box = $('#gantt-marks');
+    paintMarks(box, marks);
+    box.dataset.known = ''; // also where there are none; the note is hidden until then
     painted = texts;
   };
 }

@@ -9,7 +9,7 @@ import { repeatAfter } from '../../util/poll.js';
 import { Later } from '../../util/throttle.js';
 import { $, setText } from '../../ui/dom.js';
 import { inPanel } from '../../ui/failures/panel-isolation.js';
-import { pictureButton } from '../../ui/png-button.js';
+import { pictureButton } from '../../ui/pictures/png-button.js';
 import { numbersButton } from '../../ui/table-toggle.js';
 
 const PRICES_MS = 1500; // between two requests

@@ -5,7 +5,7 @@ import { stepsAt } from '../../util/capacity.js';
 import { capital, clock, number } from '../../util/format.js';
 import { $, h, setText } from '../../ui/dom.js';
 import { inPanel } from '../../ui/failures/panel-isolation.js';
-import { pictureButton } from '../../ui/png-button.js';
+import { pictureButton } from '../../ui/pictures/png-button.js';
 import { numbersButton } from '../../ui/table-toggle.js';
 import { Tip, tipElement } from '../../ui/tooltip.js';
 

@@ -4,7 +4,7 @@ import { get } from '../../core/api.js';
 import { deleteRun } from '../../run/delete-run.js';
 import { empty, table } from '../../ui/data-table.js';
 import { statusMark } from '../../ui/labels/state-mark.js';
-import { $, fill, h } from '../../ui/dom.js';
+import { fill, h } from '../../ui/dom.js';
 import { wall } from '../../util/format.js';
 import { Later } from '../../util/throttle.js';
 import { ACTIVE } from '../../core/active-runs.js';
@@ -77,10 +77,8 @@ async function paintRuns(box, scenario, operator, fail) {
     page.results.length
       ? table(columns, page.results)
       : operator
-        ? empty('No runs yet', 'A run simulates the scenario with these edits.', [$('#run').textContent, startRun])
+        ? h('p', { class: 'empty' }, h('strong', {}, 'No runs yet'), '“Run”, below the edits, simulates the scenario.')
         : empty('No runs yet', 'Operators start runs.', ['Show all scenarios', '/scenarios/']),
   );
   return page.results;
 }
-
-const startRun = () => $('#run').click();

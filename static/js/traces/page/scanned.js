@@ -54,29 +54,40 @@ export function paintScan(trace, { operator, formats, load }) {
       : []),
   ]);
   let form = null;
-  $('#charts').hidden = !scan.jobs;
-  if (scan.jobs) {
-    charts.arrivals = drawn(
-      'arrivals',
-      charts.arrivals,
-      (canvas, tip) =>
-        new Arrivals(canvas, tip, scan.arrivals, operator ? (from, to) => form.setWindow(from, to) : null),
-    );
-    const unit = scan.gpus ? 'GPU' : 'worker';
-    const sizes = scan.gpus ?? scan.workers;
-    $('#panel-sizes').hidden = !sizes;
-    $('#panel-sizes h2').textContent = `Jobs by ${unit}s`;
-    if (sizes) charts.sizes = drawn('sizes', charts.sizes, (canvas, tip) => new Sizes(canvas, tip, sizes, unit));
-  }
+  paintCharts(scan, operator ? (from, to) => form.setWindow(from, to) : null);
   if (operator)
     form = chooseForm(trace, { onWindow: (from, to) => charts.arrivals?.setWindow(from, to), onDone: load });
-  $('#choice').hidden = $('#reading').hidden = !operator;
+  for (const place of ['#choice', '#choice-bar', '#reading', '#select-hint']) if ($(place)) $(place).hidden = !operator;
   if (operator) {
     fill($('#choice-form'), form.element);
+    fill($('#choice-bar'), form.bar);
     $('#reading').open = Boolean(report.warnings?.length);
     fill($('#reading-form-place'), readingForm(trace, formats, load));
   }
   paintRows(report, scan.preview, scan.jobs, 'These files list servers, not jobs.');
+}
+
+/** Charts of the jobs that were found in the files; onSelect(from, to) after a window was dragged, null for none. */
+export function paintCharts(scan, onSelect) {
+  if (!scan?.jobs) return;
+  charts.arrivals = drawn(
+    'arrivals',
+    charts.arrivals,
+    (canvas, tip) => new Arrivals(canvas, tip, scan.arrivals, onSelect),
+  );
+  const unit = scan.gpus ? 'GPU' : 'worker';
+  const sizes = scan.gpus ?? scan.workers;
+  $('#panel-sizes').hidden = !sizes;
+  $('#panel-sizes h2').textContent = `Jobs by ${unit}s`;
+  if (sizes) charts.sizes = drawn('sizes', charts.sizes, (canvas, tip) => new Sizes(canvas, tip, sizes, unit));
+}
+
+/** The same charts of a trace that was imported, with the window that was selected. */
+export function paintImported(/** @type {any} */ { scan, options = {} }) {
+  paintCharts(scan, null);
+  if ($('#select-hint')) $('#select-hint').hidden = true;
+  $('#imported').hidden = false;
+  charts.arrivals?.setWindow(options.from_ms ?? null, options.to_ms ?? null);
 }
 
 /** Earlier imports of the same files, so that nobody imports them twice by mistake. */

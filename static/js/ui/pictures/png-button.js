@@ -1,6 +1,7 @@
 // A chart as a PNG file or on paper: with its title, its legend with values, its notes, and its source.
 
-import { $, $$, h } from './dom.js';
+import { $, $$, h } from '../dom.js';
+import { atPictureWidth } from './paper.js';
 
 const LINE_PX = 18;
 const SOURCE_PX = 15; // a line of the source
@@ -158,9 +159,20 @@ export function linesOf(entries, width, widthOf) {
   return lines;
 }
 
-/** Saves the canvas of a panel; shown: what it shows, in words. */
+/** Saves the chart of a panel, as wide on every screen; shown: what it shows, in words. */
 export function savePicture(section, filename, shown = '') {
   const canvas = $('canvas', section);
+  atPictureWidth(section, canvas, () => pictureOf(section, canvas, shown).toBlob((blob) => save(blob, filename)));
+}
+
+function save(blob, filename) {
+  const link = h('a', { href: URL.createObjectURL(blob), download: `${filename}.png` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** A canvas with the chart of a panel, and what stands around it. */
+function pictureOf(section, canvas, shown) {
   const style = getComputedStyle(section);
   const scale = canvas.width / canvas.clientWidth;
   const font = (weight, px) => `${weight} ${px}px ${style.fontFamily}`;
@@ -197,11 +209,7 @@ export function savePicture(section, filename, shown = '') {
   ctx.drawImage(canvas, 0, top, width, canvas.clientHeight);
   notes.forEach((text, i) => write(text, EDGE_PX, top + canvas.clientHeight + (i + 0.5) * LINE_PX, 400, 12));
   source.forEach((text, i) => write(text, EDGE_PX, below + (i + 0.5) * SOURCE_PX, 400, 10));
-  picture.toBlob((blob) => {
-    const link = h('a', { href: URL.createObjectURL(blob), download: `${filename}.png` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  });
+  return picture;
 }
 
 /** Prints a panel alone, with its source below it. */
