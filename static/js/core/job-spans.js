@@ -185,7 +185,7 @@ function byJob(rows) {
 }
 
 /**
- * What remains of spans outside of others.
+ * The parts of spans outside of others.
  *
  * @param {[number, number][]} spans
  * @param {[number, number][]} others

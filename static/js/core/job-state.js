@@ -80,14 +80,15 @@ export function jobStates(store, p) {
     else if (over) codes[job] = UNFINISHED;
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
     else if (ran[job])
-      codes[job] = by(jobs.finish_ms[job]) && !endedWaiting(store, job, p) ? RUNNING : between; // its completion follows
+      // once it has finished, its completion follows
+      codes[job] = by(jobs.finish_ms[job]) && !endedWaiting(store, job, p) ? RUNNING : between;
     else codes[job] = planned[job] ? PLANNED : QUEUED;
   }
   return codes;
 }
 
 /**
- * Whether a job of a real cluster ended while it waited again: what it held ended earlier than itself.
+ * True if a job of a real cluster ended while it waited again: what it held ended earlier than itself.
  *
  * @param {Store} store
  * @param {number} job

@@ -31,7 +31,7 @@ export class StatedSpans {
   }
 
   /**
-   * Takes a decision: the state lasts until the next one by which it no longer holds, where the cluster states no times.
+   * Takes a decision: where the cluster states no times, the state lasts until the next one by which it does not hold.
    *
    * @param {number} atMs
    * @param {number} job

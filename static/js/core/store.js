@@ -93,7 +93,7 @@ export class Store {
     this.grouped = new Map(); // group -> its index in groups, while it has jobs
     this.samples = new Samples(); // of the use of servers
     this.suspensions = new StatedSpans(); // of jobs of a real cluster
-    this.requeues = new StatedSpans(); // waits of such jobs after they have run; of one without bars nothing else says so
+    this.requeues = new StatedSpans(); // waits of such jobs that have run, which those without bars need
     /** @type {Set<string>} */
     this.unknownKinds = new Set(); // of events that are not folded here
   }
@@ -266,11 +266,12 @@ export class Store {
   #planChanged(atMs, plan, columns) {
     this.restated ||= plan.restates;
     this.#reaches(this.planned.take(atMs, plan, columns));
+    const [firstBar, endBar] = plan.bars;
     for (let i = plan.jobs[0]; i < plan.jobs[1]; i++) {
       const job = this.#job(columns.jobs_job[i]);
       this.jobs.start_ms[job] = columns.jobs_start_ms[i];
       this.jobs.finish_ms[job] = columns.jobs_finish_ms[i];
-      const unplaced = plan.restates && plan.bars[0] === plan.bars[1];
+      const unplaced = plan.restates && firstBar === endBar;
       if (unplaced && this.verdicts[job]?.[LATEST_KIND] === WAITS)
         this.requeues.decided(this.jobs.start_ms[job], job, true); // the cluster told only now of an earlier execution
     }

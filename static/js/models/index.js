@@ -15,8 +15,8 @@ import { typedWorkers } from './typed-workers.js';
  * @property {string} name as files and the API state it
  * @property {string[]} states that jobs can be in
  * @property {Record<string, {word: string, meaning: string}>} otherStates whose word or meaning differs in this model
- * @property {(story: any, found: {pauses: number}) => Record<string, number>} stops how often a job stopped, by the word
- *   for it; found: where and when it ran (run/drawer/story.js)
+ * @property {(story: any, found: {pauses: number}) => Record<string, number>} stops how often a job stopped, by the
+ *   word for it; found: where and when it ran (run/drawer/story.js)
  * @property {(metrics: Map<string, any>, store: any) => string} inUse title of its utilization chart
  * @property {(info: any) => [key: string, metric: string][]} tiles of what is in use, by the keys of `shares`
  * @property {Function} shares (store, info, p, from, width, bins) -> {key: Float64Array}, both sites together
@@ -111,7 +111,7 @@ export const stateWord = (info, state) => other(info, state)?.word ?? state;
 export const stateMeaning = (info, state) => other(info, state)?.meaning ?? MEANING[state];
 
 /**
- * How often a job stopped, by the word for it.
+ * Numbers of times that a job stopped, by the word for it.
  *
  * @param {{phases: {model: string}[]}} info
  * @param {any} story from the API

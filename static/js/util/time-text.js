@@ -19,7 +19,7 @@ export function parseTime(text) {
 }
 
 /**
- * A time of the run of this page, in ms of its log: where its times count from a moment of the real world, a time in UTC
+ * A time of the run of this page, in ms of its log: where its times count from a moment of the real world, a UTC time
  * ('14:20', '11-30 14:20', '2026-11-30 14:20:05'), at the latest at endMs; else as parseTime reads it. null likewise.
  *
  * @param {string} text

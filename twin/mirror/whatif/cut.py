@@ -198,7 +198,7 @@ def _attempt_of(known: KnownJob, mirror: Mirror, at_ms: int, running: Attempt | 
 
 
 def _held(known: KnownJob, attempt: tuple[Attempt, ...]) -> Held:
-    """What the job holds in this attempt; without one, what it asks for."""
+    """Amounts and shares of the job in this attempt; without one, what it asks for."""
     return Held(*amounts_of(known.fact, attempt), attempt[-1].shares if attempt else ())
 
 
