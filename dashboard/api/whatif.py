@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.api.inputs.offered import offered_by
 from dashboard.api.serializers.runs import RunSerializer
 from dashboard.api.serializers.scenarios import ScenarioSerializer
 from dashboard.auth.visible import one, visible
@@ -18,7 +19,6 @@ from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import EditField, JobChangesField, ParametersField
-from dashboard.readmodels.offered import offered_by
 from scheduling.model.limits import MAX_INT
 from twin.models import Run, Scenario
 from twin.runs import commands

@@ -54,7 +54,7 @@ class StreamToUploadDir(FileUploadHandler):
         super().new_file(*args, **kwargs)
         Path(settings.UPLOAD_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         # the request closes it
-        self.file = tempfile.NamedTemporaryFile(dir=settings.UPLOAD_DIR, prefix="part-")  # noqa: SIM115 (open until the part ends)
+        self.file = tempfile.NamedTemporaryFile(dir=settings.UPLOAD_DIR, prefix="part-")  # noqa: SIM115 (kept open)
         self.digest, self.size = sha256(), 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:

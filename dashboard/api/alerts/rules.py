@@ -13,12 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.alerts.alerts import RuleTitle
+from dashboard.api.inputs.offered import offered_by
 from dashboard.auth.visible import OfTeams, visible
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.openapi.answers import answer
 from dashboard.openapi.fields import ParametersField
-from dashboard.readmodels.offered import offered_by
 from scheduling.kernel.parameters import describe
 from scheduling.model.values import ModelError
 from twin.alerts import stored_rules

@@ -7,8 +7,8 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.api.inputs.offered import offered
 from dashboard.openapi.answers import answer
-from dashboard.readmodels.offered import offered
 from scheduling.kernel.parameters import describe
 from scheduling.kernel.registry import schedulers, unavailable
 from scheduling.kernel.scheduler import BaseScheduler

@@ -38,7 +38,7 @@ class _InWords:
         if refused is not None:
             return refused
         try:
-            answer: HttpResponseBase = super().dispatch(request, *args, **given)  # type: ignore[misc]  # of the view that is mixed in
+            answer: HttpResponseBase = super().dispatch(request, *args, **given)  # type: ignore[misc]  # of the view
             return answer
         except provider.ProviderDown as error:
             log.warning("login through the OpenID provider: %s (%s)", error, error.__cause__)

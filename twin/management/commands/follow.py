@@ -133,7 +133,7 @@ class Command(HeadlessCommand):
 
 
 def no_recording(snapshot: Snapshot) -> None:
-    """Nothing is recorded."""
+    """Recorder that keeps nothing."""
 
 
 def seconds(text: str) -> float:

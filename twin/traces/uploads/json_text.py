@@ -93,7 +93,7 @@ class _Text:
     def skip(self) -> str:
         """The next character that is no blank; "" at the end."""
         while True:
-            self._pass(BLANKS.match(self.held, self.at).end())  # type: ignore[union-attr]  # BLANKS matches the empty text
+            self._pass(BLANKS.match(self.held, self.at).end())  # type: ignore[union-attr]  # always matches
             if self.at < len(self.held):
                 return self.held[self.at]
             if self.ended:
