@@ -45,8 +45,8 @@ const SCAN = {
 test('the selection of an import refuses what it cannot read, and slots above a year', needsPage, () => {
   open();
   const trace = { id: 1, name: 'a', seed: 0, scan: SCAN };
-  const { element } = chooseForm(trace, { onWindow() {}, onDone() {} });
-  const button = element.querySelector('#import');
+  const { element, bar } = chooseForm(trace, { onWindow() {}, onDone() {} });
+  const button = bar.find(({ id }) => id === 'import');
   const error = (id) => element.querySelector(`#${id}-error`).textContent;
   assert.equal(button.disabled, false);
   unreadable(element.querySelector('#c-from'));
