@@ -14,7 +14,7 @@ export const PRICE_MEASURE = 'utility per unit and slot';
 export const priceText = (v, { unit }) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${unit.slice(4)}`);
 
 /** The slot of a time. The end of the last slot belongs to it, as in the curves: the end of a run has prices. */
-export const slotAt = (t, slotMs, slots) => (t === slots * slotMs ? slots - 1 : Math.floor(t / slotMs));
+const slotAt = (t, slotMs, slots) => (t === slots * slotMs ? slots - 1 : Math.floor(t / slotMs));
 
 /** {key of a curve: price of one server at t}; undefined in slots without prices. */
 export function serverPrices({ prices }, info, t) {

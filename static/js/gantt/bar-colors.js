@@ -75,7 +75,7 @@ export function byState(store, playhead, wordOf) {
 }
 
 /** Colours by classes of equal size of a number: valueOf(job), NaN without one; jobs(): their number; text(value). */
-export function byValue({ valueOf, jobs, version, text, none, what }) {
+function byValue({ valueOf, jobs, version, text, none, what }) {
   let known = { key: null, edges: [] };
   const edges = () => {
     const key = version();

@@ -124,7 +124,7 @@ function time(ms, now, exact = false) {
 }
 
 /** A link to the page of the errors of forecasts; its text says whether the forecasts are calibrated. */
-export function badgeOf(name, calibration) {
+function badgeOf(name, calibration) {
   const { title, hint } = calibrationText(calibration);
   return h(
     'a',

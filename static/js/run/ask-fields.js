@@ -39,7 +39,7 @@ const PART_TITLES = { priority: 'Priority', sensitivity: 'Time sensitivity', tar
 const FIXED = ['id', 'arrival_ms', 'provenance', 'earlier_sizes']; // the preview sets them
 const WHOLE = ['worker', 'ps', 'utility']; // fields of several numbers, which are chosen one by one
 const DIGITS = 12; // of a number in another unit, without the error of the multiplication
-export const DURATION = 'run_ms'; // of a job of a real cluster
+const DURATION = 'run_ms'; // of a job of a real cluster
 
 /**
  * One field that can differ: now: its value in the job to copy, undefined if unknown; isNumber: whether it takes one.

@@ -257,7 +257,7 @@ export function changesText(changes) {
 }
 
 /** A line of jobs.jsonl without id and arrival: the job would arrive now. */
-export function parseJob(text) {
+function parseJob(text) {
   try {
     const fields = JSON.parse(text);
     delete fields.id;

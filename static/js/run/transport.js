@@ -170,7 +170,7 @@ export class Transport {
 }
 
 /** Keyboard shortcuts of the page: inactive in fields, and the space bar also on buttons. */
-export function onKeys(actions) {
+function onKeys(actions) {
   addEventListener('keydown', (event) => {
     if (
       /** @type {Element} */ (event.target).closest('input:not([type="range"]), select, textarea') ||

@@ -5,7 +5,7 @@ import { fieldTitle, originText } from '../util/job-fields.js';
 import { number, plural } from '../util/format.js';
 
 /** 'Training epochs, Chunks (80 jobs); Utility (3 jobs)': fields with equal counts together. */
-export function fieldsText(counts) {
+function fieldsText(counts) {
   const by = new Map();
   for (const [name, jobs] of Object.entries(counts)) by.set(jobs, [...(by.get(jobs) ?? []), fieldTitle(name)]);
   return [...by].map(([jobs, titles]) => `${titles.join(', ')} (${plural(jobs, 'job')})`).join('; ');

@@ -25,7 +25,7 @@ export const UNITS = [
   ['h', 'hours'],
   ['d', 'days'],
 ];
-export const DATETIME = ['datetime', 'date and time'];
+const DATETIME = ['datetime', 'date and time'];
 const MEMORY = ['GB', 'GiB', 'MB', 'MiB', 'KB', 'KiB', 'B'].map((unit) => [unit, unit]);
 const ORDERS = [
   ['', 'determined from the dates'],

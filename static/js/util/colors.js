@@ -10,7 +10,7 @@ export const STEPS = 5; // classes of a value that bars are coloured by
  * @param {number} share above 0, at most 1
  */
 export const stepOf = (share) => Math.max(0, Math.min(STEPS, Math.ceil(share * STEPS)) - 1);
-export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--bandwidth'];
+const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--bandwidth'];
 
 /** @typedef {[number, number, number]} Rgb */
 /** @typedef {ReturnType<typeof ofTheme>} Palette */

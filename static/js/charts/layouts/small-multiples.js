@@ -58,7 +58,7 @@ export function stackedAxes(titles, y) {
  *
  * @param {{type: string, min: number, max: number}} axis
  */
-export function headroom(axis) {
+function headroom(axis) {
   const { type, min, max } = axis;
   if (!(max > min)) return;
   axis.max = type === 'logarithmic' ? max * (max / min) ** HEAD : max + (max - min) * HEAD;

@@ -10,8 +10,8 @@ import { Columns } from './growing-columns.js';
 /** @typedef {Columns & Record<typeof USE_FIELDS[number], Float64Array>} UseColumns */
 
 export const UNKNOWN = -1;
-export const SAMPLE_FIELDS = /** @type {const} */ (['at_ms', 'gpu', 'cpu', 'memory', 'gpu_busy']);
-export const USE_FIELDS = /** @type {const} */ ([
+const SAMPLE_FIELDS = /** @type {const} */ (['at_ms', 'gpu', 'cpu', 'memory', 'gpu_busy']);
+const USE_FIELDS = /** @type {const} */ ([
   ...['at_ms', 'until_ms', 'site', 'servers', 'gpu', 'cpu', 'memory', 'busy'],
   ...['gpu_of', 'cpu_of', 'memory_of', 'busy_of'],
 ]);

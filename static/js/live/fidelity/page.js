@@ -24,7 +24,7 @@ const LEADS = {
 const name = $('main').dataset.connection;
 
 /** 'late by 3 s' where jobs start later than forecast. */
-export function biasText(ms) {
+function biasText(ms) {
   if (ms === null || ms === undefined) return '–';
   if (Math.round(ms / 1000) === 0) return 'none';
   return ms > 0 ? `${duration(ms)} too early` : `${duration(-ms)} too late`;

@@ -15,7 +15,7 @@ const MAX_DIGITS = 6;
  * @param {number} cost
  * @param {number} payoff
  */
-export function addingUp(utility, cost, payoff) {
+function addingUp(utility, cost, payoff) {
   /** @param {number} value */
   const rounded = (value) => Number(value.toFixed(digits));
   let digits = decimalsOf(payoff);

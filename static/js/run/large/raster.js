@@ -16,7 +16,7 @@ const LABEL = 18; // height of the name of a site
 const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
 /** {edges, rows, scale, cells: the shares in per cent, counted: of what} of an answer; cells row by row. */
-export function windowOf(found) {
+function windowOf(found) {
   return { ...found, cells: bytes(found.raster), counted: bytes(found.counted), columns: found.edges.length - 1 };
 }
 

@@ -10,7 +10,7 @@ import { plural } from '../../util/format.js';
  *
  * @param {([string, string, string] | null)[]} verdicts [first kind, latest kind, latest code] of each job
  */
-export function allRejected(verdicts) {
+function allRejected(verdicts) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   let decided = 0;
@@ -32,7 +32,7 @@ export function allRejected(verdicts) {
  * @param {{decided: number, count: number}} found
  * @param {{id: string, text: string} | undefined} example newest decision with that reason
  */
-export function rejectionText({ decided, count }, example) {
+function rejectionText({ decided, count }, example) {
   const jobs =
     decided === 1 ? 'The only job with a decision was' : `All ${plural(decided, 'job')} with a decision were`;
   if (!example) return `${jobs} rejected.`;

@@ -12,7 +12,7 @@ import { capital, clock, duration, number, plural, provedShare, significant } fr
 import { searchSentence } from './oracle-gap.js';
 import { registerPanel } from './registry.js';
 
-export const BOUND_TYPES = {
+const BOUND_TYPES = {
   trivial: 'the sum of the utilities of the jobs if each ended as early as it would alone, even after the horizon',
   repaired_dual: "the scheduler's own prices, corrected to be dual feasible",
   pooled_lp: 'the linear relaxation with all servers combined into one',
@@ -135,7 +135,7 @@ export function result(/** @type {any} */ certificate) {
 }
 
 /** [{key, name, ...}] for Curves from the prices of the API. */
-export function priceCurves(prices, info, slotMs) {
+function priceCurves(prices, info, slotMs) {
   return (prices?.curves ?? []).map(({ pool, resource, price }) => {
     const r = info.resources.indexOf(resource);
     const step = prices.slots_a_point * slotMs;

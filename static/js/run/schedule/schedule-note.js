@@ -9,7 +9,7 @@ const HINTS = /; (?:press \+|zoom in) [^.;]*/; // what to do on the page, of no 
 const WORKERS = 'number of workers relative to its maximum in the row';
 
 /** Measure that the shaded rows of a schedule are shaded by. @param {any} gantt */
-export function shadedBy({ frame, rows }) {
+function shadedBy({ frame, rows }) {
   const shaded = frame.views.filter(({ how }) => how === 'shade').map(({ row }) => row);
   const relative = shaded.filter((row) => !rows.serversOf(row).length).length;
   if (!relative) return ALLOCATED;

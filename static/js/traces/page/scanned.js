@@ -68,7 +68,7 @@ export function paintScan(trace, { operator, formats, load }) {
 }
 
 /** Charts of the jobs that were found in the files; onSelect(from, to) after a window was dragged, null for none. */
-export function paintCharts(scan, onSelect) {
+function paintCharts(scan, onSelect) {
   if (!scan?.jobs) return;
   charts.arrivals = drawn(
     'arrivals',

@@ -41,7 +41,7 @@ const cut = (text) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…
  *
  * @param {string} sentence
  */
-export function tell(sentence) {
+function tell(sentence) {
   const box = $('#address-notes') ?? h('div', { class: 'notice', id: 'address-notes', role: 'status' });
   if (told.has(sentence) && box.isConnected) return;
   told.add(sentence);

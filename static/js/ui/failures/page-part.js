@@ -137,7 +137,7 @@ export class PagePart {
  *
  * @param {Iterable<{ name: string, loadedAt: number, error: any }>} parts
  */
-export function partLines(parts) {
+function partLines(parts) {
   /** @type {Map<string, string[]>} */
   const lines = new Map();
   for (const { name, loadedAt, error } of parts) {
