@@ -38,6 +38,7 @@ GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALL
 PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
 NICENESS = {"worker": 5, "long": 10, "background": 10}  # pages come first, then quick runs
 BACKGROUND_WORKERS = 2  # for certificates, of which one is computed at a time, and for alerts, forecasts and plans
+MAX_START_S = 120.0  # of the web server, on a machine that does other work, too
 
 
 class Command(BaseCommand):
@@ -286,7 +287,7 @@ def _url(host: str, port: int) -> str:
 
 
 def _wait_for_web(
-    url: str, children: Children, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0
+    url: str, children: Children, stop: threading.Event, check_port: Callable[[], None], seconds: float = MAX_START_S
 ) -> None:
     """Wait for an answer of this web server: another program can have taken the port since it was checked."""
     deadline = time.monotonic() + seconds
