@@ -219,6 +219,7 @@ async function main() {
     takeUpAdded();
     transport.reach();
     steps.grown();
+    events?.grown(store.lastSeq);
     schedule.update();
     charts.notify('update');
     refreshTiles();

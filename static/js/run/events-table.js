@@ -2,7 +2,7 @@
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { $, fill, h } from '../ui/dom.js';
+import { $, fill, h, setText } from '../ui/dom.js';
 import { eventTitle } from '../models/titles.js';
 import { clock, number, plural } from '../util/format.js';
 import { empty, rowsOfPage, table } from '../ui/data-table.js';
@@ -40,6 +40,8 @@ export class EventsTable {
     this.toggle = $('#events-open');
     this.select = $('#events-kind');
     this.job = $('#events-job');
+    this.last = 0; // the newest event that the page knows
+    this.newer = h('button', { type: 'button', onclick: () => this.#load(true) });
     fill(
       this.select,
       EVENT_TYPES.map(([value, text]) => h('option', { value, selected: value === this.kind }, text)),
@@ -86,6 +88,19 @@ export class EventsTable {
     if (this.open && this.total !== undefined) this.#paint(this.total);
   }
 
+  /** last: the newest event of the log; how many are newer than the list is stated beside it. */
+  grown(last) {
+    this.last = last;
+    if (this.open && this.total !== undefined) this.#countNewer();
+  }
+
+  /** The button stays in place while its number grows, so that it can be clicked. */
+  #countNewer() {
+    const newer = Math.max(0, this.last - this.total);
+    this.newer.hidden = !newer;
+    setText(this.newer, `Show ${plural(newer, 'newer event')}`);
+  }
+
   #again(changes) {
     Object.assign(this, changes);
     url.set({ events: this.open ? 1 : '', kind: this.kind });
@@ -123,7 +138,7 @@ export class EventsTable {
   #paint(total) {
     this.total = total;
     const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
-    const count = `${plural(this.rows.length, 'event')} shown, newest first; the log has ${plural(total, 'event')}`;
+    const listed = `${plural(this.rows.length, 'event')} shown, newest first, up to event ${number(total, 0)} of the log`;
     fill(
       $('#events'),
       this.rows.length
@@ -158,6 +173,7 @@ export class EventsTable {
             () => this.#all(),
           ]),
     );
-    fill($('#events-pager'), [h('span', { class: 'muted' }, count), more]);
+    this.#countNewer();
+    fill($('#events-pager'), [h('span', { class: 'muted' }, listed), this.newer, more]);
   }
 }

@@ -126,6 +126,7 @@ def test_a_picture_of_a_chart_is_as_wide_on_every_screen(
     page = open_page(f"/runs/{finished_run}/", viewport={"width": width, "height": 900})
     expect(page.locator("#jobs tr[data-job]").first).to_be_visible()
     panel = page.locator("#panel-utilization")
+    panel.scroll_into_view_if_needed()
     before = panel.bounding_box()
     panel.locator(".panel-menu").click()
     with page.expect_download() as saved:

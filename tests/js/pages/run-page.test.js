@@ -175,6 +175,22 @@ test('events are listed when they are opened, and a kind is kept in the address'
   assert.match(location.search, /kind=decided/);
 });
 
+test('events that came after the list are counted beside it, and listed on demand', needsPage, async () => {
+  const { twin, asked } = await shown('slotted');
+  const lists = () => asked.filter(([, path]) => String(path).includes('/events/table/?kind')).length;
+  $('#events-open').click();
+  const seq = twin.store.lastSeq;
+  twin.store.lastSeq = seq + 3;
+  const newer = () => $('#events-pager button');
+  const data = () => twin.stream.dispatchEvent(new Event('data'));
+  await until(() => (data(), newer() && !newer().hidden), 'newer events are counted');
+  assert.equal(newer().textContent, 'Show 3 newer events');
+  assert.match(text('#events-pager'), new RegExp(`up to event ${seq} of the log`));
+  const before = lists();
+  newer().click();
+  assert.equal(lists(), before + 1);
+});
+
 test('an operator deletes a run after a question; Escape and Cancel leave it', needsPage, async () => {
   const { asked } = await shown('slotted');
   const deleted = () => asked.some(([method]) => method === 'DELETE');
