@@ -113,7 +113,7 @@ def faults(page: Page, dark: bool = False) -> list[str]:
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_no_page_has_a_fault(open_page: Callable[..., Page], made: Made, width: int) -> None:
-    page = open_page("/healthz", viewport={"width": width, "height": 800})
+    page = open_page("/login/", viewport={"width": width, "height": 800})
     by_page = {}
     for path, there in complete(made).items():
         by_page[path] = visited(page, path, there)
@@ -125,7 +125,7 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], made: Made, width: 
 
 
 def test_pages_with_more_columns_on_large_screens_keep_their_places(open_page: Callable[..., Page], made: Made) -> None:
-    page = open_page("/healthz", viewport={"width": LARGE, "height": 900})
+    page = open_page("/login/", viewport={"width": LARGE, "height": 900})
     pages = complete(made)
     by_page = {path: visited(page, path, pages[path]) for path in ("/", made.finished, f"/live/{made.cluster}/?job=1")}
     assert {path: found for path, found in by_page.items() if found} == {}
@@ -138,7 +138,8 @@ def test_what_opens_over_a_run_has_no_fault(open_page: Callable[..., Page], live
         f"/runs/{live_run}/?job=0&events=1&rows=jobs&colour=state", viewport={"width": width, "height": 800}
     )
     page.wait_for_function("() => window.twin?.store.jobs.arrived_ms[0] >= 0")
-    page.get_by_role("button", name="newer event").click()  # the job arrived after the list was made
+    newer = page.get_by_role("button", name="newer event")  # the job arrived after the list was made
+    newer.dispatch_event("click")  # on a phone the drawer lies over it
     expect(page.locator("#drawer h2").first).to_be_visible()
     expect(page.locator("#events tbody tr").first).to_be_visible()
     page.locator("#utilization-table").dispatch_event("click")  # the drawer lies over it
