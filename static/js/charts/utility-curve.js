@@ -38,8 +38,10 @@ export function utilityCurve(worth, { finishMs, kind, price, room = MAX_WIDTH })
   const value = at === null ? null : utilityAt(worth, at);
   const text = (cx, cy, words, properties = {}) => s('text', { x: cx, y: cy, class: 'axis', ...properties }, words);
   const says = [
-    `Utility ${amount(utilityAt(worth, 0))} if the job completes in the first slot that it may use; ` +
-      `${amount(worth.priority / 2)}, half of the priority, if it completes ${number(worth.target_slots)} slots later.`,
+    worth.sensitivity === 0
+      ? `Utility ${amount(worth.priority / 2)} whenever the job completes.`
+      : `Utility ${amount(utilityAt(worth, 0))} if the job completes in the first slot that it may use; ` +
+        `${amount(worth.priority / 2)}, half of the priority, if it completes ${number(worth.target_slots)} slots later.`,
     at === null
       ? 'No completion is planned.'
       : `${SAYS[kind]} at ${clock(finishMs)}, ${plural(at, 'slot')} ` +

@@ -58,7 +58,7 @@ export function columns(elapsed, act = null) {
       value: (row) => row.condition.lag.p50_ms ?? null,
       hint: 'Time from a submission, start or end to its record: median and 99th percentile of the newest 1,000',
       cell: ({ condition: { lag } }) =>
-        lag.p50_ms === undefined ? '–' : `median ${duration(lag.p50_ms)}, 99 %: ${duration(lag.p99_ms)}`,
+        lag.p50_ms === undefined ? '–' : `median ${duration(lag.p50_ms)}, 99\u00a0%: ${duration(lag.p99_ms)}`,
     },
     {
       title: 'Controller load',

@@ -105,6 +105,20 @@ test(
   },
 );
 
+test('a utility that does not fall with time is stated once', needsPage, async () => {
+  open();
+  const { utilityCurve } = await import('../../../static/js/charts/utility-curve.js');
+  const said = (worth) =>
+    utilityCurve(worth, { finishMs: null, kind: 'planned', price: null })
+      .querySelector('svg')
+      .getAttribute('aria-label');
+  assert.equal(
+    said({ ...WORTH, sensitivity: 0 }),
+    'Utility 33.00 whenever the job completes. No completion is planned.',
+  );
+  assert.match(said(WORTH), /33.00, half of the priority, if it completes 11.5 slots later/);
+});
+
 const admitted = (seq, atMs, cost) => ({
   seq,
   at_ms: atMs,
