@@ -97,7 +97,7 @@ def _stays(*names: str, since: str = "") -> str:
             parts.append(f"{value:g} {'day' if value == 1 else 'days'} {since}".strip())
         elif value:
             parts.append(f"all logs: at most {value:g} GB")
-    return "; ".join(parts) or "for ever"
+    return "; ".join(parts) or "without limit"
 
 
 def _oldest(rows: QuerySet[Any], field: str) -> datetime | None:

@@ -31,7 +31,7 @@ const columns = [
         .join('; '),
   },
   {
-    title: 'Finished',
+    title: 'Finished runs',
     value: (s) => s.finished,
     number: true,
     cell: (s) => `${number(s.finished, 0)} of ${number(s.total, 0)}`,

@@ -177,7 +177,7 @@ export class Drawer {
       this.#links(story),
       this.#asked(story),
       step(
-        'Decided',
+        'Decisions',
         null,
         first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
         this.#forecast(),
@@ -233,7 +233,7 @@ export class Drawer {
   #asked(story) {
     const known = Number.isFinite(story.arrived_ms);
     const text = askedText(story.fields ?? [], this.#inCharge.unused);
-    return step('Arrived', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
+    return step('Arrival', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
   }
 
   #ran(story, serverOf) {
@@ -243,12 +243,12 @@ export class Drawer {
     if (!found) {
       const planned = barsTable(story, serverOf);
       return planned
-        ? step('Planned', null, planned)
-        : step('Ran', null, h('p', { class: 'muted' }, notRunText(story)));
+        ? step('Plan', null, planned)
+        : step('Execution', null, h('p', { class: 'muted' }, notRunText(story)));
     }
     const until = found.end === null ? ' until now' : [' to ', this.#moment(found.end, story)];
     return step(
-      'Ran',
+      'Execution',
       ['from ', this.#moment(found.begin, story), until],
       h(
         'p',
