@@ -186,7 +186,7 @@ async function form() {
     labelled(
       'Seeds',
       seeds,
-      'One run per seed, e.g. 0..4 by 1. Deterministic schedulers give equal runs.',
+      'One run per seed, for example 0..4 by 1. Deterministic schedulers give equal runs.',
       's-seeds-help',
     ),
     labelled('Name', name),
