@@ -25,8 +25,7 @@ import { phaseAt } from '../../core/phases.js';
 
 const AT_THE_DECISION =
   'Each line states the effect of changing one property of the job; earlier decisions stay as they are. For ' +
-  'priority and target, price bounds are estimated again if they are estimated from this job, unless they are ' +
-  'clairvoyant.';
+  'priority and target, price bounds that depend on this job are estimated again, unless they are clairvoyant.';
 const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
 const [PADDING, MIN_ROOM] = [16, 280]; // px, as in .drawer of run.css
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
