@@ -54,7 +54,7 @@ def usage() -> list[Usage]:
                 ("forecasts", Forecast, 4 * WINDOW_MS // DAY_MS), ("scores of forecasts", Score, WINDOW_MS // DAY_MS)
             )
         ),
-        Usage("events that sources have posted", PushedEvent.objects.count(), None,
+        Usage("posted events", PushedEvent.objects.count(), None,
               _oldest_ms(PushedEvent.objects, "received_ms"), f"{KEPT_MS // DAY_MS} days"),
         _ended_alerts(),
         Usage("sessions", Session.objects.count(), None, None, "until they expire"),
