@@ -45,7 +45,7 @@ def test_kinds_of_data_state_their_number_size_age_and_limit(admin, finished_run
     assert (uploads["rows"], uploads["size"], uploads["stays"]) == (1, 14, "without limit")
     assert kind(found, "forecasts") == {
         "title": "forecasts", "rows": 0, "size": None, "oldest": None,
-        "stays": "28 days; of clusters that are no longer followed: for ever",
+        "stays": "28 days; of clusters that are no longer followed: without limit",
         "settings": ["KEEP_FORECASTS_DAYS"],
     }  # fmt: skip
     assert kind(found, "ended alerts")["stays"] == "90 days"
