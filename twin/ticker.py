@@ -43,7 +43,7 @@ SLOW_S = 2.0  # between two checks of imports, recorded holds, the disk and the 
 # a loop without an iteration for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
 STUCK_S = 60.0
 LOCK_WAIT_S = 1.0  # the loop repeats, so a write that fails is tried again
-COMPACT_S = 3_600.0  # between two compactions of pushed events
+COMPACT_S = 3_600.0  # between two compactions of posted events
 ANNOUNCE_AGAIN_S = 10.0  # between two announcements of a run that still waits
 QUIET_S = 10.0  # between two log lines about an unavailable database or broker
 

@@ -200,7 +200,7 @@ class RunViewSet(OfTeams, mixins.RetrieveModelMixin, mixins.ListModelMixin, view
     @extend_schema(responses={200: answer("RunSituation")})
     @action(detail=True)
     def situation(self, request: Request, pk: str) -> Response:
-        """Situation at the newest time: load of each server, queue, next starts and finishes, points of attention."""
+        """Current state: load of each server, queue, next starts and finishes, and what needs attention."""
         return Response(situation.situation(self.get_object(), visible(Alert.objects.all(), request.user)))
 
     @extend_schema(responses={200: answer("RunThumbnail")})

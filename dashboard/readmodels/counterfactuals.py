@@ -46,8 +46,8 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     seq, at_ms, reason, bars = decided
     if edits and edits[-1] == at_ms:
         raise ModelError(
-            "the job was decided at an edit, together with the other resubmitted jobs; counterfactuals are available "
-            "only for decisions on arrival"
+            "the decision was made at an edit, together with those about the other resubmitted jobs; counterfactuals "
+            "are available only for decisions on arrival"
         )
     if edits:  # a bar that the edit has ended does not hold the rest of its slot
         bars = bars[bars[:, END] > edits[-1]]

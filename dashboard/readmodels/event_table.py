@@ -245,10 +245,10 @@ def _plan_text(data: Mapping[str, Any]) -> str:
     bars = data["bars"].length
     scope = scope_of(data)
     if scope.of_workers:
-        return f"planned {counted(len(data['keys']), 'worker')} with {counted(bars, 'bar')}"
+        return f"plan of {counted(len(data['keys']), 'worker')} with {counted(bars, 'bar')}"
     if scope.restates:
         return f"executions known so far: {counted(bars, 'bar')}"
-    return f"planned with {counted(bars, 'bar')}" if bars else "plan removed"
+    return f"plan with {counted(bars, 'bar')}" if bars else "plan removed"
 
 
 def _about(kind: str, data: Mapping[str, Any]) -> int | None:

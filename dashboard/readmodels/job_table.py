@@ -72,10 +72,10 @@ def _jct_ms(times: Mapping[str, Any]) -> Any:
 
 COLUMNS: tuple[Column, ...] = (  # from left to right; a new column is one line here
     Column("model", "Model", "text", field="model"),
-    Column("arrived_ms", "Arrived", "clock"),
+    Column("arrived_ms", "Arrival", "clock"),
     Column("start_ms", "Start", "clock"),
     Column("finish_ms", "Planned finish", "clock", ahead=True),
-    Column("completed_ms", "Completed", "clock"),
+    Column("completed_ms", "Completion", "clock"),
     Column("jct_ms", BY_KEY["jct_ms"].title, "duration", value=_jct_ms),
     Column("limit_ms", "Time limit", "duration", field="limit_ms"),
     Column("utility", BY_KEY["utility"].title, "utility"),

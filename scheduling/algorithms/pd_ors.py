@@ -65,7 +65,7 @@ class PdOrsParameters(PriceParameters):
 
     mode: str = parameter(
         "production",
-        "On several machines: production (greedy, then refined) or paper (rounded linear program)",
+        "On several servers: production (greedy, then refined) or paper (rounded linear program)",
         choices=PLACEMENTS, title="Placement",
     )  # fmt: skip
     refine: bool = parameter(
@@ -117,7 +117,7 @@ class PdOrs(PriceBased):
     )
     summary = (
         "Prices each resource by its utilization; packs workers and parameter servers "
-        "on one machine where this is cheaper."
+        "on one server where this is cheaper."
     )
     needs = (*NEEDS["pd-ors"], "utility")
     Parameters = PdOrsParameters

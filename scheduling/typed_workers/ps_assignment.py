@@ -52,7 +52,7 @@ class PsPool:
             if place < len(free):
                 return free.pop(place), True
             place -= len(free)
-        raise AssertionError("the free parameter servers were counted wrong")
+        raise AssertionError("the number of free parameter servers is incorrect")
 
     def give(self, worker_slot: int) -> None:
         """Release of a parameter server."""

@@ -31,7 +31,8 @@ GONE = ("Invalid job id", "no longer pending")
 @dataclass(frozen=True, slots=True)
 class SlurmActuatorParameters(Parameters):
     prefix: str = parameter(
-        "", "Command put before each call, which gives the right to change jobs, e.g. sudo -n -u slurm-operator",
+        "", "Command put before each call, which gives the right to change jobs, for example "
+        "sudo -n -u slurm-operator",
         title="Command prefix",
     )  # fmt: skip
     conf: str = configuration_file()

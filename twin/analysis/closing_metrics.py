@@ -63,7 +63,7 @@ def measure(run_id: int) -> None:
 
 
 def _all_due() -> QuerySet[Run]:
-    """Ended runs without metrics; one whose cluster has shown no nodes has none."""
+    """Ended runs without metrics; one whose cluster has reported no nodes has none."""
     nodes = MirrorRecord.objects.filter(run=OuterRef("pk"), kind=MirrorRecord.NODE)
     recorded = Run.objects.filter(Exists(nodes), mode__in=modes_where(simulated=False))
     return recorded.filter(status=Run.FINISHED, metrics={})

@@ -34,7 +34,8 @@ MAX_IDS = 200  # in one call of sacct
 @dataclass(frozen=True, slots=True)
 class SlurmParameters(Parameters):
     prefix: str = parameter(
-        "", "Command put before each call, to reach the cluster through another host, e.g. ssh -o BatchMode=yes login1",
+        "", "Command put before each call, to reach the cluster through another host, for example "
+        "ssh -o BatchMode=yes login1",
         title="Command prefix",
     )  # fmt: skip
     conf: str = configuration_file()

@@ -99,8 +99,8 @@ def counts(mirror: Mirror) -> dict[str, int]:
 def unfit(mirror: Mirror) -> str:
     """Clause on the shares of running jobs that do not fit the nodes; empty if all fit.
 
-    Three kinds: shares on nodes that are not known, which have no bar; another number of GPU ids than of GPUs; and
-    nodes of which jobs hold more GPUs than they have.
+    Three kinds: shares on nodes that are not known, which have no bar; jobs whose numbers of GPU ids and
+    GPUs differ; and nodes with more GPUs held by jobs than they have.
     """
     strangers: set[str] = set()
     unequal: set[str] = set()
@@ -117,9 +117,9 @@ def unfit(mirror: Mirror) -> str:
     full = {f"{name} ({gpus:,} of {mirror.nodes[name].fact.gpus:,})" for name, gpus in held.items()
             if name in mirror.nodes and gpus > mirror.nodes[name].fact.gpus}  # fmt: skip
     kinds = (
-        ("running jobs on nodes that the cluster has not stated, without bars there", strangers),
-        ("jobs with another number of GPU ids than of GPUs", unequal),
-        ("nodes of which jobs hold more GPUs than they have", full),
+        ("running jobs on nodes that the cluster has not reported, without bars there", strangers),
+        ("jobs whose numbers of GPU ids and GPUs differ", unequal),
+        ("nodes with more GPUs held by jobs than they have", full),
     )
     return "; ".join(f"{what}: {_listed(found)}" for what, found in kinds if found)
 

@@ -196,7 +196,7 @@ def clocks() -> Finding:
     if settings.LAYER_URL:
         seconds, microseconds = pubsub.client().time()
         offsets["frame bus"] = seconds + microseconds / 1e6 - time.time()
-    text = ", ".join(f"{name} {offset:+.3f} s" for name, offset in offsets.items()) or "nothing to compare with"
+    text = ", ".join(f"{name} {offset:+.3f} s" for name, offset in offsets.items()) or "no other clock to compare with"
     if any(abs(offset) > MAX_SKEW_S for offset in offsets.values()):
         return Finding("clocks", FAULT, text, "synchronize the hosts, for example with chrony")
     return Finding("clocks", OK, text)

@@ -54,7 +54,7 @@ def usage() -> list[Usage]:
                 ("forecasts", Forecast, 4 * WINDOW_MS // DAY_MS), ("scores of forecasts", Score, WINDOW_MS // DAY_MS)
             )
         ),
-        Usage("events that sources have posted", PushedEvent.objects.count(), None,
+        Usage("posted events", PushedEvent.objects.count(), None,
               _oldest_ms(PushedEvent.objects, "received_ms"), f"{KEPT_MS // DAY_MS} days"),
         _ended_alerts(),
         Usage("sessions", Session.objects.count(), None, None, "until they expire"),
@@ -97,7 +97,7 @@ def _stays(*names: str, since: str = "") -> str:
             parts.append(f"{value:g} {'day' if value == 1 else 'days'} {since}".strip())
         elif value:
             parts.append(f"all logs: at most {value:g} GB")
-    return "; ".join(parts) or "for ever"
+    return "; ".join(parts) or "without limit"
 
 
 def _oldest(rows: QuerySet[Any], field: str) -> datetime | None:

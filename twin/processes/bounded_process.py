@@ -86,7 +86,7 @@ class _Still:
         except (OperationalError, InterfaceError) as error:
             if self.silent_since is None:
                 self.silent_since = began
-                log.warning("the database does not say whether the task is still wanted; it goes on: %s", error)
+                log.warning("the database does not say whether the task is still wanted; it continues: %s", error)
             connection.close_if_unusable_or_obsolete()
             return True
         if self.silent_since is not None:

@@ -1,4 +1,4 @@
-"""Storage of pushed events: rows in the order of their arrival, each event once."""
+"""Storage of posted events: rows in the order of their arrival, each event once."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ EXAMPLE = "http://prometheus:9090"
 
 @dataclass(frozen=True, slots=True)
 class PrometheusParameters(Parameters):
-    url: str = parameter("", f"Address of Prometheus, e.g. {EXAMPLE}", title="Prometheus")
+    url: str = parameter("", f"Address of Prometheus, for example {EXAMPLE}", title="Prometheus")
     interval_s: int = sample_interval()
     timeout_s: float = parameter(
         10.0, "Time after which the queries of a sample fail", low=0.1, high=60, unit="s", title="Query timeout"
@@ -35,7 +35,7 @@ class PrometheusParameters(Parameters):
         "", "File with the CA certificate of Prometheus; empty: the system's certificates", title="CA certificate file"
     )
     labels: str = parameter(
-        "", "Labels of the series of this cluster, e.g. cluster=lab; empty: all series", title="Labels"
+        "", "Labels of the series of this cluster, for example cluster=lab; empty: all series", title="Labels"
     )
     node_label: str = parameter(
         "Hostname,instance", "Labels that name the node; the first one that is present in a series is used",
@@ -62,7 +62,7 @@ class PrometheusSampler(Sampler):
         super().__init__(parameters)
         p = self.parameters
         if not p.url:
-            raise ModelError(f"parameter url is missing: give the address of Prometheus, e.g. {EXAMPLE}")
+            raise ModelError(f"parameter url is missing: give the address of Prometheus, for example {EXAMPLE}")
         access = Access(p.url, ca_file=p.ca_file, token_from=p.token_from, example=EXAMPLE)
         self._client = Client(access, p.timeout_s)
         names = {name: checked_metric(name, getattr(p, name)) for name in Metrics.__slots__}

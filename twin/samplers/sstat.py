@@ -34,7 +34,7 @@ class SstatParameters(Parameters):
     )
     prefix: str = parameter(
         "",
-        "Command put before each call, as for the connector, e.g. ssh -o BatchMode=yes login1",
+        "Command put before each call, as for the connector, for example ssh -o BatchMode=yes login1",
         title="Command prefix",
     )
     conf: str = configuration_file()

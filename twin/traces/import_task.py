@@ -223,7 +223,7 @@ def _patience(trace_id: int) -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
-        log.warning("import of trace %s goes on; the database does not respond: %s", trace_id, error)
+        log.warning("import of trace %s continues; the database does not respond: %s", trace_id, error)
         connection.close_if_unusable_or_obsolete()
 
 

@@ -68,7 +68,7 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
         read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent",
                             "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
         extra_kwargs: ClassVar = {
-            "sim_ms": {"help_text": "Time of the newest event; the situation states the time of the clock"},
+            "sim_ms": {"help_text": "Time of the newest event; the answer of situation/ has the time of the clock"},
         }
 
     def get_job_count(self, run: Run) -> int:

@@ -130,7 +130,7 @@ SET = {
     "unranked": noted(STRING, "Why differences from the real cluster are not ranked; empty if they are"),
 }
 
-WORK = noted(one_of("computing", "cancelled", ""), "Of background work; empty if it is neither")
+WORK = noted(one_of("computing", "cancelled", ""), "State of background work; empty: neither in progress nor cancelled")
 
 SHAPES: dict[str, Shape] = {
     "Calibration": {"state": STATE, "least": noted(INTEGER, "Starts below which the state is learning"), **SHARE},

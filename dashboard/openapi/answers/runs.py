@@ -33,7 +33,7 @@ SITE, RESOURCE = one_of(*SITES), one_of(*RESOURCES)
 AMOUNTS = noted([INTEGER], "Thousandths of each resource, in the order of resources")
 INTERVAL = noted([INTEGER], "Start and end in ms")
 CURVES = ("arrived", "completed", "rejected")
-ENDED = noted(one_of(*OUTCOMES), "How the job ended; absent of other runs than those of live clusters")
+ENDED = noted(one_of(*OUTCOMES), "How the job ended; only in runs of live clusters")
 COUNTS = dict.fromkeys(STATES, INTEGER)
 SCHEDULER = {
     "name": STRING,
@@ -41,7 +41,7 @@ SCHEDULER = {
     "model": STRING,
     "quotes": BOOLEAN,
     "summary": STRING,
-    "unused": noted([STRING], "Fields of jobs with what they ask for that do not matter to the scheduler"),
+    "unused": noted([STRING], "Fields of jobs that state a demand and that the scheduler does not use"),
     "unavailable?": noted(STRING, "Why the scheduler cannot be used any more; the log states the rest"),
 }
 CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Index into words for each job, or -1")})

@@ -42,7 +42,7 @@ def listed(text: str, runs: QuerySet[Run], was: Callable[[int], Gone | None]) ->
         )
     if not 2 <= len(ids) <= MAX_RUNS:
         raise ModelError(
-            f"compare takes 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_IN_FULL:,} in full), "
+            f"a comparison has 2 to {MAX_RUNS:,} runs, as in runs=1,2 (the first {MAX_IN_FULL:,} in full), "
             f"got {len(ids):,}"
         )
     found = runs.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)

@@ -16,7 +16,7 @@ const columns = [
   about,
   { title: 'Started', cell: (alert) => moment(alert.began_at) },
   { title: 'Duration', number: true, cell: (alert) => lasted(alert) },
-  { title: 'Ending', cell: (alert) => endingText(alert.ending) },
+  { title: 'Reason for the end', cell: (alert) => endingText(alert.ending) },
   { title: 'Acknowledged', cell: (alert) => alert.acknowledged_by ?? '–' },
 ].map((column) => ({ ...column, value: undefined })); // by time only: the server cuts the pages
 

@@ -48,7 +48,7 @@ export class Rules {
         hint: 'Time for which a finding must be absent before its alert ends',
         cell: (rule) => this.#clear(rule),
       },
-      { title: 'On', value: (rule) => Number(!rule.enabled), cell: (rule) => this.#switch(rule) },
+      { title: 'State', value: (rule) => Number(!rule.enabled), cell: (rule) => this.#switch(rule) },
       ...(this.operator ? [{ title: '', cell: (rule) => this.#remove(rule) }] : []),
     ];
   }
@@ -128,7 +128,7 @@ export class Rules {
     });
     box.checked = rule.enabled;
     box.addEventListener('change', () => this.#store(rule, { enabled: box.checked }, box));
-    return box;
+    return h('label', { class: 'nowrap' }, box, ' on');
   }
 
   #remove(rule) {

@@ -127,7 +127,7 @@ export function spreadTable(distributions, names, hidden = new Set()) {
     ),
   );
   return {
-    head: ['Metric', 'Run', 'Jobs', ...READ.map((at) => (at === 0 ? 'Least' : at === 100 ? 'Most' : `${at} %`))],
+    head: ['Metric', 'Run', 'Jobs', ...READ.map((at) => (at === 0 ? 'Minimum' : at === 100 ? 'Maximum' : `${at} %`))],
     rows,
     total: rows.length,
   };

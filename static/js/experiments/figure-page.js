@@ -78,12 +78,12 @@ function seedsText(seeds, own) {
 
 function facts({ claim, setting, command, result, finished_at: at, seconds, default_seeds: own }) {
   const pairs = [
-    ['The paper', claim],
+    ['Claim of the paper', claim],
     ['Our setting', capital(setting)],
     ['Seeds', seedsText(result?.seeds, own)],
     result?.trace ? ['Arrivals', `from the trace ${result.trace}`] : null,
     result
-      ? ['Computed', `${wall(at)}; ${duration(seconds * 1000)} of computing time in ${plural(result.parts, 'part')}`]
+      ? ['Computation', `${wall(at)}; ${duration(seconds * 1000)} of computing time in ${plural(result.parts, 'part')}`]
       : null,
     result ? ['Code', `digest ${result.code}`] : null,
     ['Command', h('code', {}, result && result.seeds !== own ? `${command} --seeds ${result.seeds}` : command)],

@@ -32,7 +32,7 @@ export const colocation = {
       sparse: true, // only jobs that are in a group at the time shown have values
       cell: ({ here }) => (here ? `${here.group}, ${plural(here.machines, 'machine')}` : '–'),
     },
-    { title: 'On disk', number: true, sparse: true, cell: ({ here }) => (here ? percent(here.disk_ratio) : '–') },
+    { title: 'Share on disk', number: true, sparse: true, cell: ({ here }) => (here ? percent(here.disk_ratio) : '–') },
     {
       title: 'Memory',
       number: true,

@@ -28,7 +28,7 @@ export const observed = {
     { mark: 'solid', text: 'held by a job', single: true },
     // only in a Slurm cluster
     { mark: 'hatch', text: 'held by a suspended job, without its CPUs', role: SUSPENDED, single: true },
-    { mark: 'unobserved', text: 'cluster not seen' },
+    { mark: 'unobserved', text: 'cluster not observed' },
     { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },
     { mark: 'ahead', text: 'forecast' },

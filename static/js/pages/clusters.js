@@ -117,7 +117,7 @@ async function open(id, asked) {
               ? [...new Set(kind.gbps)].map((gbps) => number(gbps, 1)).join(' to ')
               : number(kind.capacity[key] ?? 0, 3),
         })),
-        { title: 'With outages', number: true, cell: (kind) => (kind.away ? number(kind.away, 0) : '–') },
+        { title: 'Servers with outages', number: true, cell: (kind) => (kind.away ? number(kind.away, 0) : '–') },
       ],
       kinds,
     ),
@@ -131,7 +131,7 @@ async function open(id, asked) {
           h('h2', {}, 'GPUs over time'),
           table(
             [
-              { title: 'From', cell: ([ms]) => clock(ms) },
+              { title: 'Start', cell: ([ms]) => clock(ms) },
               { title: 'GPUs', number: true, cell: ([, gpus]) => number(gpus, 1) },
             ],
             steps.slice(0, MAX_STEPS),

@@ -31,7 +31,7 @@ const columns = [
         .join('; '),
   },
   {
-    title: 'Finished',
+    title: 'Finished runs',
     value: (s) => s.finished,
     number: true,
     cell: (s) => `${number(s.finished, 0)} of ${number(s.total, 0)}`,
@@ -186,7 +186,7 @@ async function form() {
     labelled(
       'Seeds',
       seeds,
-      'One run per seed, e.g. 0..4 by 1. Deterministic schedulers give equal runs.',
+      'One run per seed, for example 0..4 by 1. Deterministic schedulers give equal runs.',
       's-seeds-help',
     ),
     labelled('Name', name),

@@ -44,7 +44,7 @@ export async function cutAt({ id, began_at: beganAt }, atMs) {
  */
 export function cutForm(time, schedulers) {
   const options = [
-    h('option', { value: BACKFILL }, 'FIFO with backfill'),
+    h('option', { value: BACKFILL }, 'FIFO with backfilling'),
     ...schedulers.map(({ value, text, disabled }) => h('option', { value, disabled: disabled ?? null }, text)),
   ];
   return h(
@@ -54,7 +54,7 @@ export function cutForm(time, schedulers) {
     h(
       'p',
       { class: 'wide muted small' },
-      'The scenario has the nodes, the running and the waiting jobs of this time. Jobs that ran arrive first, with ' +
+      'The scenario has the nodes, the running and the waiting jobs of this time. Running jobs arrive first, with ' +
         'their remaining work, and are placed again.',
     ),
     field('cut-scheduler', 'Scheduler', h('select', { id: 'cut-scheduler' }, options)),

@@ -10,7 +10,7 @@ import { DataTable, empty, rowsOfPage } from '../ui/data-table.js';
 import { sharedText } from '../ui/column-choice.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { jobMark } from '../ui/labels/job-mark.js';
-import { capital, clock, duration, number, plural } from '../util/format.js';
+import { clock, duration, number, plural } from '../util/format.js';
 import { repeatAfter } from '../util/poll.js';
 
 const PAGE_SIZE = rowsOfPage(25);
@@ -46,11 +46,11 @@ function reasonOf(row) {
   return h('span', { title: text }, text);
 }
 
-/** The columns that the server declares; jobs of a real cluster have ended, in whatever way. */
+/** The columns that the server declares; jobs of a real cluster end in whatever way. */
 const served = (info) =>
   info.job_columns.map(({ key, title, format }) => ({
     key,
-    title: key === 'completed_ms' ? capital(stateWord(info, 'completed')) : title,
+    title: key === 'completed_ms' && stateWord(info, 'completed') !== 'completed' ? 'End' : title,
     number: format !== 'text',
     cell: (row) => FORMATS[format](row[key], row),
   }));

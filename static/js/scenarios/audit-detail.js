@@ -34,7 +34,7 @@ function field(key, value, known) {
   if (key === 'seconds') return `for ${value} s`;
   if (key === 'reason') return `reason: ${plain(value)}`;
   if (key === 'speed') return `speed ${duration(value * 1000)} per second`;
-  if (key === 'ending') return `ending: ${endingText(value)}`;
+  if (key === 'ending') return `reason for the end: ${endingText(value)}`;
   if (key === 'mode') return `mode ${modeText(value)}`;
   if (key === 'scheduler') return `scheduler ${known?.schedulers.find(({ name }) => name === value)?.title ?? value}`;
   if (key === 'connector') return `connector ${CONNECTORS[value] ?? value}`;

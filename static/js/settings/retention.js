@@ -23,15 +23,19 @@ const kinds = new DataTable($('#kinds'), {
     { title: 'Data', value: (k) => k.title, cell: (k) => capital(k.title) },
     { title: 'Number', number: true, value: (k) => k.rows, cell: (k) => number(k.rows, 0) },
     { title: 'Size', number: true, value: (k) => k.size ?? 0, cell: size },
-    { title: 'Oldest', value: (k) => k.oldest ?? '', cell: (k) => h('span', { class: 'nowrap' }, wall(k.oldest)) },
-    { title: 'Kept', wide: true, cell: (k) => h('span', { title: k.settings.join(', ') }, k.stays) },
+    {
+      title: 'Oldest entry',
+      value: (k) => k.oldest ?? '',
+      cell: (k) => h('span', { class: 'nowrap' }, wall(k.oldest)),
+    },
+    { title: 'Retention', wide: true, cell: (k) => h('span', { title: k.settings.join(', ') }, k.stays) },
   ],
 });
 
 const due = new DataTable($('#due'), {
   name: 'retention-due',
   columns: [
-    { title: 'Removed', value: (d) => d.rule, cell: (d) => capital(d.rule) },
+    { title: 'Data', value: (d) => d.rule, cell: (d) => capital(d.rule) },
     { title: 'Number', number: true, value: (d) => d.rows, cell: (d) => number(d.rows, 0) },
     { title: 'Size', number: true, value: (d) => d.size ?? 0, cell: size },
     { title: 'Setting', cell: (d) => (d.setting ? h('code', {}, d.setting) : none()) },

@@ -46,7 +46,11 @@ function membersOf(team) {
     team.members.map((member) =>
       member.provided
         ? h('span', { class: 'chip', title: 'Member through a group of the OpenID provider' }, member.name)
-        : button(`${member.name} ×`, out(member)),
+        : h(
+            'button',
+            { type: 'button', class: 'quiet', title: `Remove from ${team.name}`, onclick: out(member) },
+            `${member.name} ×`,
+          ),
     ),
     others.length
       ? h('select', { 'aria-label': `Add a member to ${team.name}`, onchange }, h('option', {}, 'Add …'), options)
@@ -112,7 +116,7 @@ const key = field(
   h('input', { id: 'key', maxlength: 80 }),
   'As in the address of its page; for a live cluster, its name',
 );
-const target = field('To', choice);
+const target = field('New owner', choice);
 form($('#move'), [kind.element, key.element, target.element], 'Move', async () => {
   $('#moved').textContent = '';
   const team = target.input.value ? Number(target.input.value) : null;

@@ -46,7 +46,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
       min: 1,
       value: options.limit ?? '',
       placeholder: 'all',
-      help: 'The first ones by arrival',
+      help: 'The first jobs by arrival',
     }),
     rate: numberField('c-rate', 'Arrival rate', {
       min: 0.000001,

@@ -176,7 +176,7 @@ function rowsTable(rows) {
       { title: TITLES.workers, number: true, cell: (row) => (row.workers === null ? '–' : number(row.workers, 0)) },
       { title: TITLES.gpus, number: true, cell: (row) => (row.gpus === null ? '–' : number(row.gpus)) },
       {
-        title: 'Skipped because',
+        title: 'Reason for skipping',
         cell: (row) => (row.reason ? [reasonText(row.reason), ' ', row.value] : ''),
       },
     ],

@@ -52,7 +52,7 @@ export function readingForm(trace, formats, onDone) {
   const own = UNITS.find(([name]) => name === scan.time_unit)?.[1];
   const unit = choice(
     'u-unit',
-    [['', own ? `that of the format: ${own}` : 'that of the format'], ...UNITS],
+    [['', own ? `unit of the format: ${own}` : 'unit of the format'], ...UNITS],
     options.time_unit,
   );
   const zones = Intl.supportedValuesOf('timeZone');

@@ -18,9 +18,9 @@ def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
     assert condition.condition(lab, now + 16).state == "following"
     lab.health["note"] = "array 10 has 134 waiting tasks, of which the first 5 are shown"
     assert condition.condition(lab, now).message == "Array 10 has 134 waiting tasks, of which the first 5 are shown."
-    lab.health["unfit"] = "nodes of which jobs hold more GPUs than they have: edge1 (6 of 4)"
+    lab.health["unfit"] = "nodes with more GPUs held by jobs than they have: edge1 (6 of 4)"
     message = condition.condition(lab, now).message
-    assert message.endswith(" are shown. Nodes of which jobs hold more GPUs than they have: edge1 (6 of 4).")
+    assert message.endswith(" are shown. Nodes with more GPUs held by jobs than they have: edge1 (6 of 4).")
     stale = condition.condition(lab, now + 18)
     assert (stale.state, stale.since, stale.stale_after_ms) == ("stale", now, 17_000)
     lab.health |= {"failing_since": now + 1, "error": "slurmctld: does not answer"}

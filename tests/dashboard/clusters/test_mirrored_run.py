@@ -32,7 +32,7 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
     assert [server["name"] for server in static["cluster"]["servers"]] == ["edge1", "cloud1"]
     assert static["ids"] == ["1", "2"]
     titles = [column["title"] for column in static["job_columns"]]
-    assert "Completed" in titles
+    assert "Completion" in titles
     assert "Planned finish" not in titles, "its log states no plans"
     assert not {"Model", "Utility"} & {*titles}, "no job of the cluster has one"
     assert static["scheduler"]["title"] == static["phases"][0]["title"] == "Real cluster"

@@ -46,7 +46,7 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     assert rows["mean_wait_ms"][0] is not None
     assert not any(value["ranked"] for row in answer["metrics"] if row["direction"] for value in row["values"][1:])
     (divergence,) = answer["divergences"]
-    # job 3 waits in the cluster until the end; FIFO with backfill starts it at once
+    # job 3 waits in the cluster until the end; FIFO with backfilling starts it at once
     assert divergence["job"] == "3"
     assert at(run, 660) <= divergence["at_ms"] <= at(run, 660) + 2 * MINUTE
     assert divergence["other"]["immediate"] is True

@@ -42,10 +42,10 @@ def test_kinds_of_data_state_their_number_size_age_and_limit(admin, finished_run
     assert (runs["rows"], runs["size"], runs["stays"]) == (1, size, "30 days after their end; all logs: at most 5 GB")
     assert runs["oldest"][:10] == str(timezone.now().date())
     uploads = kind(found, "uploads without an import")
-    assert (uploads["rows"], uploads["size"], uploads["stays"]) == (1, 14, "for ever")
+    assert (uploads["rows"], uploads["size"], uploads["stays"]) == (1, 14, "without limit")
     assert kind(found, "forecasts") == {
         "title": "forecasts", "rows": 0, "size": None, "oldest": None,
-        "stays": "28 days; of clusters that are no longer followed: for ever",
+        "stays": "28 days; of clusters that are no longer followed: without limit",
         "settings": ["KEEP_FORECASTS_DAYS"],
     }  # fmt: skip
     assert kind(found, "ended alerts")["stays"] == "90 days"

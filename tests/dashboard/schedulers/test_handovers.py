@@ -164,7 +164,7 @@ def test_a_job_that_is_decided_at_an_edit_says_so(viewer, make_scenario):
     answer = viewer.get(f"/api/runs/{run.pk}/jobs/{job}/counterfactuals/")
     assert answer.status_code == 400
     assert answer.json()["detail"].startswith(
-        "the job was decided at an edit, together with the other resubmitted jobs;"
+        "the decision was made at an edit, together with those about the other resubmitted jobs;"
     )
 
 

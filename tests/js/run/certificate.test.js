@@ -54,7 +54,7 @@ test('a certificate of no job claims nothing', () => {
 
 test('jobs that arrived after a certificate are counted', () => {
   assert.equal(leftOut(certificate, 80), '');
-  assert.equal(leftOut(certificate, 97), 'Of the jobs known at 01:00:00, without 17 later jobs.');
+  assert.equal(leftOut(certificate, 97), 'It covers the jobs known at 01:00:00, not 17 later jobs.');
   assert.equal(leftOut({ kind: 'none' }, 97), '');
 });
 

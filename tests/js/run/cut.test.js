@@ -21,11 +21,11 @@ async function open() {
   return { form, cutFields };
 }
 
-test('the form begins with FIFO with backfill and the actual durations', needsPage, async () => {
+test('the form begins with FIFO with backfilling and the actual durations', needsPage, async () => {
   const { form, cutFields } = await open();
   assert.equal($('#cut-title').textContent, 'What-if from 2026-11-24 19:40 UTC');
   assert.deepEqual(cutFields(form), { durations: 'actual', assumed_ms: 3_600_000, arrivals: false });
-  assert.equal($('#cut-scheduler').selectedOptions[0].textContent, 'FIFO with backfill');
+  assert.equal($('#cut-scheduler').selectedOptions[0].textContent, 'FIFO with backfilling');
   assert.equal([...$('#cut-scheduler').options].find((one) => one.value === 'solver').disabled, true);
 });
 

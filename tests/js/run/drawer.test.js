@@ -368,9 +368,9 @@ test('the drawer has its sections in order, with links to the schedule and the e
   assert.deepEqual(
     [...element.querySelectorAll('.step > h2')].map(({ textContent }) => textContent),
     [
-      'Arrived01:00:00',
-      'Decided',
-      'Ranfrom 02:00:00 (1h after arrival) to 05:00:00 (4h after arrival)',
+      'Arrival01:00:00',
+      'Decisions',
+      'Executionfrom 02:00:00 (1h after arrival) to 05:00:00 (4h after arrival)',
       'Completed05:00:00 (4h after arrival)',
     ],
   );

@@ -62,7 +62,7 @@ test('the audit list states times and edits in words', () => {
   );
   assert.equal(
     detailText({ ending: 'off', changed: 'sites, interval_ms' }),
-    'ending: rule switched off, changed sites, interval',
+    'reason for the end: rule switched off, changed sites, interval',
   );
 });
 

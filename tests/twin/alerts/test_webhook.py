@@ -168,7 +168,7 @@ def test_attempts_are_later_each_time_and_end_after_a_day(server, find, caplog):
     assert (state["waiting"], state["given_up"], state["delivered_at"]) == (0, 1, None)
     AlertNotice.objects.update(given_up_at=timezone.now() - timedelta(days=8))
     assert outbox.state()["given_up"] == 0
-    assert "given up: the receiver answered 503" in caplog.text
+    assert "dropped: the receiver answered 503" in caplog.text
 
 
 def test_no_part_of_the_address_but_its_host_and_no_secret_is_shown_or_logged(server, find, caplog, settings):

@@ -52,9 +52,9 @@ def test_shares_that_do_not_fit_the_nodes_are_named():
     ]
     following, _, _ = follow(Scripted(polled(9, *jobs)), 1)
     assert unfit(following.mirror) == (
-        "running jobs on nodes that the cluster has not stated, without bars there: 1 on m9; "
-        "jobs with another number of GPU ids than of GPUs: 3; "
-        "nodes of which jobs hold more GPUs than they have: edge1 (6 of 4)"
+        "running jobs on nodes that the cluster has not reported, without bars there: 1 on m9; "
+        "jobs whose numbers of GPU ids and GPUs differ: 3; "
+        "nodes with more GPUs held by jobs than they have: edge1 (6 of 4)"
     )
     many = [running(str(n), 1, node=f"m{n}") for n in range(5)]
     following, _, _ = follow(Scripted(polled(9, *many)), 1)

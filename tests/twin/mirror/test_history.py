@@ -84,7 +84,7 @@ def test_a_node_that_holds_more_than_it_has_is_found(tmp_path):
 def test_a_cluster_without_nodes_is_refused():
     mirror = Mirror(EPOCH)
     mirror.apply(polled(1, nodes=()))
-    with pytest.raises(ModelError, match="cluster lab: has shown no nodes"):
+    with pytest.raises(ModelError, match="cluster lab: has reported no nodes"):
         history_of(mirror, "lab")
 
 

@@ -148,7 +148,7 @@ def test_the_cut_keeps_a_node_away_only_while_it_was(lab):
     with pytest.raises(Refused, match=r"no node was available between .* \(2 nodes down or drained\); choose a window"):
         servers_in(mirror, begin, end)
     mirror.nodes.clear()
-    with pytest.raises(Refused, match="has shown no nodes; check that its account may see them"):
+    with pytest.raises(Refused, match="has reported no nodes; check that its account may see them"):
         servers_in(mirror, begin, end)
 
 

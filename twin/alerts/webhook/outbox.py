@@ -101,7 +101,7 @@ def _fail(notice: AlertNotice, error: str, now: datetime) -> None:
     fields: dict[str, Any] = {"attempts": F("attempts") + 1, "error": error, "next_at": notice.next_at}
     if now - notice.made_at > GIVEN_UP:
         fields["given_up_at"] = now
-        log.error("the notice %s of alert %s was given up: %s", notice.event, notice.alert_id, error)
+        log.error("the notice %s of alert %s was dropped: %s", notice.event, notice.alert_id, error)
     AlertNotice.objects.filter(pk=notice.pk).update(**fields)
 
 

@@ -140,5 +140,5 @@ def seconds(text: str) -> float:
     """A duration such as 75s, 10m, 8h or 1d."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
     if match is None or not 0 < (value := float(match[1]) * UNITS[match[2]]) <= 365 * UNITS["d"]:
-        raise ArgumentTypeError(f"must be a duration, e.g. 75s, 10m, 8h or 1d, at most 365d, got {shorten(repr(text))}")
+        raise ArgumentTypeError(f"must be a duration such as 75s, 10m or 8h, at most 365d, got {shorten(repr(text))}")
     return value

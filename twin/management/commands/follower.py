@@ -13,8 +13,8 @@ from twin.processes.stop_signal import stop_on
 class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they would import every page of the dashboard
     help = (
-        "Follows the connected clusters. `manage.py up` starts a follower; a second one, e.g. on another host with the "
-        "same DATABASE_URL, only follows clusters that the first one no longer follows."
+        "Follows the connected clusters. `manage.py up` starts a follower; a second one, for example on another host "
+        "with the same DATABASE_URL, only follows clusters that the first one no longer follows."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

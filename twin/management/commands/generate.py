@@ -58,7 +58,7 @@ class Command(HeadlessCommand):
         shared.add_argument(
             "--spread", type=float, help="sample capacities from 1 - spread to 1 + spread times the paper's"
         )
-        shared.add_argument("--kappa", type=float, help="speedup of communication within one machine")
+        shared.add_argument("--kappa", type=float, help="speedup of communication within one server")
         only = parser.add_argument_group("a-online only")
         only.add_argument(
             "--preset", choices=PRESETS, help="simulator (default) or testbed, which always has 8 servers"

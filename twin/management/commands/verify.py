@@ -43,7 +43,7 @@ class Command(HeadlessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "directory", type=place, help="folder with the files that simulate or follow wrote, e.g. out/"
+            "directory", type=place, help="folder with the files that simulate or follow wrote, for example out/"
         )
 
     def work(self, **options: Any) -> None:

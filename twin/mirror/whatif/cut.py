@@ -158,7 +158,7 @@ def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
     """The servers; one that is not available at at_ms is gone for good: nobody knows then when it returns."""
     there = [replace(server, away=((0, MAX_INT),) if server.is_away(at_ms) else ()) for server in servers]
     if all(server.away for server in there):
-        shown = f"{counted(len(there), 'node')} down or drained" if there else "the cluster has shown none"
+        shown = f"{counted(len(there), 'node')} down or drained" if there else "the cluster has reported none"
         raise ModelError(f"no node is available at this time ({shown}); choose a time at which one is")
     return there
 

@@ -84,7 +84,7 @@ def checked_labels(parameter: str, text: str) -> tuple[str, ...]:
     """Names of labels, separated by commas; ModelError where one cannot be."""
     names = tuple(word.strip() for word in text.split(",") if word.strip())
     if not names or not all(LABEL.fullmatch(name) for name in names):
-        raise ModelError(f"parameter {parameter} must be names of labels, e.g. Hostname,instance, got {text[:100]!r}")
+        raise ModelError(f"parameter {parameter} must be names of labels such as Hostname,instance, got {text[:100]!r}")
     return names
 
 

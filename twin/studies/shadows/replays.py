@@ -121,7 +121,7 @@ def assumptions(known: Constraints, queues: int, pause_ms: int, blocked: int = 0
     found = [
         f"Jobs are backfilled every {duration(interval_ms)}, which is also the tolerance of starts.",
         "The queue has the order of the cluster's last known priorities, and reservations last as long as time limits.",
-        "Jobs that ran when the window began are not compared.",
+        "Jobs that were running when the window began are not compared.",
     ]
     if blocked:
         found.append(

@@ -199,4 +199,4 @@ def _away(connection: Connection) -> str:
     found = condition.condition(connection)
     if found.state in (condition.FOLLOWING, condition.STARTING):
         return ""
-    return f"The cluster is not followed now, so the window ends when it was last seen. {found.message}".strip()
+    return f"The cluster is not followed now, so the window ends when it was last observed. {found.message}".strip()

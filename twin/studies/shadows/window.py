@@ -165,7 +165,7 @@ def servers_in(mirror: Mirror, from_ms: int, until_ms: int) -> list[Server]:
         server = server_of(node.fact, node.site or mirror.sites.site(node.fact), away)
         servers.append(replace(server, capacity=node.capacity_at(from_ms)))
     if not servers:
-        raise Refused("the cluster has shown no nodes; check that its account may see them")
+        raise Refused("the cluster has reported no nodes; check that its account may see them")
     if all(server.away and server.away[0] == (from_ms, MAX_INT) for server in servers):
         began, ended = (moment_utc(mirror.epoch_ms + ms) for ms in (from_ms, until_ms))
         raise Refused(

@@ -40,7 +40,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     fits = 2 * good >= len(lines)
     return (
         fits,
-        "the cells are those of jobs" if fits else f"jobs are only {good:,} of {counted(len(lines), 'line')}",
+        "the cells are those of jobs" if fits else f"only {good:,} of {counted(len(lines), 'line')} are jobs",
         good / len(lines),
     )
 

@@ -48,7 +48,7 @@ def check_lines(files: Sequence[Source], rows: int, others: int) -> int:
         names = ", ".join(source.name for source in files)
         raise ImportRefused(
             f"{names}: {counted(lines, 'line')}, but {counted(rows, 'row')} and {others:,} other lines were read; "
-            "this is an error of the importer: please report it with the file"
+            "this is an error of the importer: report it with the file"
         )
     return lines
 
@@ -96,7 +96,7 @@ def build_report(
     if left < 0 or (left > 0 and not servers):
         raise ImportRefused(
             f"{counted(rows, 'row')} read, but {counted(drafted, 'job')}, {merged:,} merged and {skipped:,} skipped "
-            "rows do not add up to that; this is an error of the importer: please report it with the file"
+            "rows do not add up to that; this is an error of the importer: report it with the file"
         )
     parts = [f"{counted(rows, 'row')} read"]
     if drafted:

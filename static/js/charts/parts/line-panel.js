@@ -319,7 +319,7 @@ export class Curves {
         );
       }),
       this.measure ? h('span', { class: 'measure-key' }, `in ${this.measure}`) : null,
-      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'unobserved' }), 'cluster not seen') : null,
+      unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'unobserved' }), 'cluster not observed') : null,
       planned ? h('span', { class: 'planned-key' }, h('i', { class: 'pale' }), 'planned, after the time shown') : null,
     );
   }

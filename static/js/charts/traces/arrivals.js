@@ -74,7 +74,7 @@ export class Arrivals {
       clock(this.first + (i + 1) * bin),
       number(count, 0),
     ]);
-    return { head: ['From', 'To', 'Jobs that arrive'], rows, total: rows.length };
+    return { head: ['Start', 'End', 'Arrivals'], rows, total: rows.length };
   }
 
   destroy() {

@@ -34,7 +34,7 @@ const errorColumns = (first) => [
   first,
   { title: 'Forecasts', number: true, cell: ({ errors }) => number(errors.count, 0) },
   { title: 'Mean error', number: true, cell: ({ errors }) => duration(errors.mean_ms) },
-  { title: 'Median', number: true, cell: ({ errors }) => duration(errors.median_ms) },
+  { title: 'Median error', number: true, cell: ({ errors }) => duration(errors.median_ms) },
   {
     title: '90th percentile',
     number: true,
@@ -42,7 +42,7 @@ const errorColumns = (first) => [
     cell: ({ errors }) => duration(errors.p90_ms),
   },
   ...['1 min', '10 min', '1 h'].map((text, place) => ({
-    title: `Within ${text}`,
+    title: `Share within ${text}`,
     number: true,
     cell: ({ errors }) => (errors.count ? percent(errors.within[place]) : '–'),
   })),
@@ -93,7 +93,7 @@ function runTimes({ run_times: rows, best }) {
       { title: 'Mean error', number: true, cell: (row) => duration(row.mean_error_ms) },
       { title: 'Median error', number: true, cell: (row) => duration(row.median_error_ms) },
       {
-        title: 'Underestimated',
+        title: 'Underestimates',
         number: true,
         hint: 'Share of the jobs that ran longer than predicted',
         cell: (row) => percent(row.underestimated),

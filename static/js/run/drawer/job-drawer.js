@@ -25,8 +25,7 @@ import { phaseAt } from '../../core/phases.js';
 
 const AT_THE_DECISION =
   'Each line states the effect of changing one property of the job; earlier decisions stay as they are. For ' +
-  'priority and target, price bounds are estimated again if they are estimated from this job, unless they are ' +
-  'clairvoyant.';
+  'priority and target, price bounds that depend on this job are estimated again, unless they are clairvoyant.';
 const LEADS = { waits: 'waiting', paused: 'suspended' }; // kinds of decisions in words, where they are none
 const [PADDING, MIN_ROOM] = [16, 280]; // px, as in .drawer of run.css
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
@@ -177,7 +176,7 @@ export class Drawer {
       this.#links(story),
       this.#asked(story),
       step(
-        'Decided',
+        'Decisions',
         null,
         first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
         this.#forecast(),
@@ -233,7 +232,7 @@ export class Drawer {
   #asked(story) {
     const known = Number.isFinite(story.arrived_ms);
     const text = askedText(story.fields ?? [], this.#inCharge.unused);
-    return step('Arrived', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
+    return step('Arrival', known ? this.#moment(story.arrived_ms, story) : null, text ? h('p', {}, text) : null);
   }
 
   #ran(story, serverOf) {
@@ -243,12 +242,12 @@ export class Drawer {
     if (!found) {
       const planned = barsTable(story, serverOf);
       return planned
-        ? step('Planned', null, planned)
-        : step('Ran', null, h('p', { class: 'muted' }, notRunText(story)));
+        ? step('Plan', null, planned)
+        : step('Execution', null, h('p', { class: 'muted' }, notRunText(story)));
     }
     const until = found.end === null ? ' until now' : [' to ', this.#moment(found.end, story)];
     return step(
-      'Ran',
+      'Execution',
       ['from ', this.#moment(found.begin, story), until],
       h(
         'p',

@@ -44,12 +44,16 @@ export function membership(stretches) {
       table(
         [
           { title: 'State', cell: (row) => stateMark(row.state) },
-          { title: 'From', number: true, cell: (row) => clock(row.from_ms) },
-          { title: 'Until', number: true, cell: (row) => (row.until_ms === null ? '–' : clock(row.until_ms)) },
+          { title: 'Start', number: true, cell: (row) => clock(row.from_ms) },
+          { title: 'End', number: true, cell: (row) => (row.until_ms === null ? '–' : clock(row.until_ms)) },
           { title: 'Group', number: true, cell: (row) => (row.group === undefined ? '–' : number(row.group, 0)) },
           { title: 'Machines', number: true, cell: (row) => (row.group === undefined ? '–' : number(row.machines, 0)) },
           { title: 'Jobs', number: true, cell: (row) => (row.group === undefined ? '–' : number(row.jobs, 0)) },
-          { title: 'On disk', number: true, cell: (row) => (row.group === undefined ? '–' : percent(row.disk_ratio)) },
+          {
+            title: 'Share on disk',
+            number: true,
+            cell: (row) => (row.group === undefined ? '–' : percent(row.disk_ratio)),
+          },
           {
             title: 'Memory',
             number: true,

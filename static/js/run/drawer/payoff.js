@@ -82,7 +82,7 @@ export function payoffParts(values, info, paid, serverOf) {
                 { title: 'Server', cell: ([server]) => serverOf(server) },
                 { title: 'Resource', cell: ([, r]) => names[r] },
                 { title: 'Slot', number: true, cell: ([, , slot]) => number(slot, 0) },
-                { title: 'From', number: true, cell: ([, , slot]) => clock(slot * info.cluster.slot_ms) },
+                { title: 'Start', number: true, cell: ([, , slot]) => clock(slot * info.cluster.slot_ms) },
                 { title: 'Price', number: true, cell: ([, r, , price]) => `${significant(price)} / ${units[r]}` },
                 { title: 'Cost', number: true, cell: ([, , , , cost]) => fixed(cost) },
               ],

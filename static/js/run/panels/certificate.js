@@ -98,7 +98,7 @@ export function claims(/** @type {any} */ certificate) {
 /** Sentence on what a certificate leaves out; '' while it has all of the jobs that have arrived. */
 export function leftOut(/** @type {any} */ certificate, arrived) {
   const newer = claims(certificate) ? arrived - certificate.jobs : 0;
-  return newer > 0 ? `Of the jobs known at ${clock(certificate.at_ms)}, without ${plural(newer, 'later job')}.` : '';
+  return newer > 0 ? `It covers the jobs known at ${clock(certificate.at_ms)}, not ${plural(newer, 'later job')}.` : '';
 }
 
 /** Sentence with the achieved value, the bound and its proof; '' without a certificate. */

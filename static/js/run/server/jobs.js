@@ -99,8 +99,8 @@ export class ServerJobs {
       { title: 'State', cell: state },
       { title: 'Role', cell: ({ role }) => roleName(role) },
       { title: 'Count', number: true, cell: ({ count }) => number(count, 0) },
-      { title: 'From', number: true, cell: ({ start }) => clock(start) },
-      { title: 'To', number: true, cell: ({ end }) => (end < OPEN ? clock(end) : 'open') },
+      { title: 'Start', number: true, cell: ({ start }) => clock(start) },
+      { title: 'End', number: true, cell: ({ end }) => (end < OPEN ? clock(end) : 'open') },
     ];
   }
 

@@ -81,8 +81,10 @@ export function paintEdits(list, { edits, rows, titles = {}, nameOf, isPast, edi
               ? h(
                   'span',
                   { class: 'buttons' },
-                  button(edit.off ? 'On' : 'Off', `Switch edit ${number_} ${edit.off ? 'on' : 'off'}`, () =>
-                    onChange(replaced(place, { ...edit, off: !edit.off })),
+                  button(
+                    edit.off ? 'Switch on' : 'Switch off',
+                    `Switch edit ${number_} ${edit.off ? 'on' : 'off'}`,
+                    () => onChange(replaced(place, { ...edit, off: !edit.off })),
                   ),
                   button('↑', `Move edit ${number_} up`, () => onChange(moved(place, -1)), place === 0),
                   button('↓', `Move edit ${number_} down`, () => onChange(moved(place, 1)), place === edits.length - 1),

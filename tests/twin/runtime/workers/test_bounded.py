@@ -95,7 +95,7 @@ def test_work_goes_on_while_the_database_does_not_say_whether_it_is_wanted(monke
     outcome = bounded_process.run(work, limit_s=30, wanted=wanted)
     assert outcome == ("done" if still else "unwanted")
     said = [record.message for record in caplog.records]
-    assert said[0] == "the database does not say whether the task is still wanted; it goes on: database is locked"
+    assert said[0] == "the database does not say whether the task is still wanted; it continues: database is locked"
     assert [message.partition(" did")[0] for message in said[1:]] == (
         [] if still else ["the task lost its lease while the database"]
     )
