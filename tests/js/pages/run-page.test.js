@@ -120,7 +120,7 @@ test('the certificate leads with its result, and its proof is folded', needsPage
   assert.equal($('#panel-certificate details').open, false);
   assert.match(text('#panel-certificate details'), /No schedule of the 8 jobs known/);
   status({ ...newest, clock: {}, certificate: { ...known, jobs: 5 } });
-  await until(() => /without 3 later jobs\./.test(text('#certificate-result')), 'later jobs are counted');
+  await until(() => /not 3 later jobs\./.test(text('#certificate-result')), 'later jobs are counted');
   status({ ...newest, clock: {}, certificate: { kind: 'none', why: 'the computation failed', seq: 1 } });
   await until(() => /^No certificate: the computation failed/.test(text('#certificate-result')), 'it has none');
   assert.ok($('#panel-certificate details').hidden);

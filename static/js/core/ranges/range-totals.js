@@ -2,7 +2,6 @@
 
 import { NEVER, OPEN, TRANSFER, WORKER, endAt, heldBy, validAt } from '../columns/bars.js';
 import { spansOf } from '../job-spans.js';
-import { memberships } from '../memberships.js';
 import { pricesOf } from '../slot-prices.js';
 import { RESOURCE_COUNT, SITES } from '../../util/capacity.js';
 
@@ -13,7 +12,8 @@ import { RESOURCE_COUNT, SITES } from '../../util/capacity.js';
 const HOUR_MS = 3_600_000;
 
 /**
- * The jobs whose workers run at time t: [job, workers], most workers first.
+ * The jobs whose workers run at time t: [job, workers], most workers first. A job in a group has bars, too: a worker on
+ * each machine of the group, from when it trains there.
  *
  * @param {Store} store
  * @param {number} t
@@ -28,8 +28,6 @@ export function heldAt(store, t, p) {
     if (over || bars.start_ms[bar] > t || bars.role[bar] !== WORKER || !validAt(bars, bar, p)) continue;
     workers.set(bars.job[bar], (workers.get(bars.job[bar]) ?? 0) + bars.count[bar]);
   }
-  for (const { job, from, until } of memberships(store.groups))
-    if (from <= t && from <= p && (until === NEVER || until > t)) workers.set(job, (workers.get(job) ?? 0) + 1);
   return [...workers].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 
