@@ -98,7 +98,7 @@ METRICS = (
            "Total time in which gangs load their data on another server."),
     Metric("lanes.exchange_ms", "Exchange time", "ms", LOWER,
            "Total time that workers spend on parameter exchange: 2q/b per mini-batch, with gradient size q and "
-           "bandwidth b, or 0 for workers at the location of their parameter server."),
+           "bandwidth b, or 0 for jobs that are wholly in the unlimited cloud."),
     Metric("lanes.cloud_chunks", "Chunks in the unlimited cloud", "", None,
            "Number of chunks with a worker in the unlimited cloud, not on a server whose site is the cloud; a job "
            "without chunks counts as one."),

@@ -43,10 +43,18 @@ test('the finish of the best schedule is compared with the moment at which the v
   assert.equal(finishSentence(VALUES, { ...WORTH, sensitivity: 0 }), 'It would finish at 1d 12:00:00.');
 });
 
-test('what is written as 0.00 is not listed among what costs', () => {
+test('parts below a thousandth of the largest are not listed among what costs, however small that is', () => {
   assert.deepEqual(
-    costly([0.0049, 0.005, 2, 0], (part) => part),
-    [0.005, 2],
+    costly([0.0019, 0.002, 2, 0], (part) => part),
+    [0.002, 2],
+  );
+  assert.deepEqual(
+    costly([0.0011, 0.007, 0], (part) => part),
+    [0.0011, 0.007],
+  );
+  assert.deepEqual(
+    costly([0, 0], (part) => part),
+    [],
   );
 });
 
@@ -81,7 +89,7 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   const table = (title) =>
     [...element.querySelectorAll('section')].find((section) => section.textContent.startsWith(title));
   const rows = (title) => [...table(title).querySelectorAll('tbody tr')].map((row) => row.textContent);
-  assert.deepEqual(rows('Cost by resource'), ['GPU1.1099.7 %']);
+  assert.deepEqual(rows('Cost by resource'), ['GPU1.1099.7 %', 'vCPU0.0030.3 %']);
   assert.equal(table('Cost by resource').querySelector('.meter i').style.width.slice(0, 5), '99.72');
   assert.equal(rows('Most expensive servers, resources and slots').length, 1);
   assert.match(

@@ -1,8 +1,8 @@
 // The schedule found for a job that was decided by payoff: its finish, and the cells that cost most.
 
-import { clock, duration, fixed } from '../../util/format.js';
+import { clock, duration } from '../../util/format.js';
 
-const NOTHING = fixed(0);
+const MIN_OF_LARGEST = 0.001;
 
 /** ms of its finish: the end of its last slot. */
 export const finishOf = ({ finish_slot: slot }, { slot_ms: slotMs }) => (slot + 1) * slotMs;
@@ -19,5 +19,8 @@ export function finishSentence(values, worth) {
     : `${begin}, ${duration(-lateMs)} before its utility halves.`;
 }
 
-/** Rows whose cost is not rounded to 0; costOf(row). */
-export const costly = (rows, costOf) => rows.filter((row) => fixed(costOf(row)) !== NOTHING);
+/** Rows whose cost is at least a thousandth of the largest; costOf(row). All costs of a decision may be below 0.01. */
+export function costly(rows, costOf) {
+  const least = MIN_OF_LARGEST * Math.max(0, ...rows.map(costOf));
+  return rows.filter((row) => costOf(row) > 0 && costOf(row) >= least);
+}

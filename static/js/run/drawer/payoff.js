@@ -2,7 +2,7 @@
 
 import { table } from '../../ui/data-table.js';
 import { h } from '../../ui/dom.js';
-import { MIN_TWO_DECIMALS, clock, fixed, number, significant } from '../../util/format.js';
+import { MIN_TWO_DECIMALS, amount, clock, fixed, number, significant } from '../../util/format.js';
 import { costly } from './found-schedule.js';
 
 const MAX_DIGITS = 6;
@@ -56,7 +56,7 @@ export function payoffParts(values, info, paid, serverOf) {
           table(
             [
               { title: 'Resource', cell: ([r]) => names[r] },
-              { title: 'Cost', number: true, cell: ([, part]) => fixed(part) },
+              { title: 'Cost', number: true, cell: ([, part]) => amount(part) },
               { title: 'Share', number: true, cell: ([, part]) => `${((part / total) * 100).toFixed(1)} %` },
               {
                 title: '',
@@ -84,7 +84,7 @@ export function payoffParts(values, info, paid, serverOf) {
                 { title: 'Slot', number: true, cell: ([, , slot]) => number(slot, 0) },
                 { title: 'Start', number: true, cell: ([, , slot]) => clock(slot * info.cluster.slot_ms) },
                 { title: 'Price', number: true, cell: ([, r, , price]) => `${significant(price)} / ${units[r]}` },
-                { title: 'Cost', number: true, cell: ([, , , , cost]) => fixed(cost) },
+                { title: 'Cost', number: true, cell: ([, , , , cost]) => amount(cost) },
               ],
               shownCells,
               { cards: false },
