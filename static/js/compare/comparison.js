@@ -99,6 +99,10 @@ export function relativeText(relative) {
   return `${relative > 0 ? '+' : '−'}${number(share, share < 10 ? 1 : 0)} %`;
 }
 
+const COMPARED =
+  'Its state, start, finish, preemptions and the servers of its workers are compared, ' +
+  'not how many workers it has nor where its parameter servers are.';
+
 /**
  * Counts of all jobs that have arrived in run `base` or `other`: equal, different, or in only one of the two.
  */
@@ -113,7 +117,7 @@ export function accountText({ at_ms: atMs, accounts }, base, other) {
   if (rest) parts.push([rest, 'missing in at least one other run and therefore not compared']);
   const by = atMs === null ? '' : ` by ${clock(atMs)}`;
   const shares = parts.map(([count, text]) => `${number(count, 0)} ${text}`).join(', ');
-  return `${plural(total, 'job')} arrived${by}: ${shares}. A job can differ in several ways.`;
+  return `${plural(total, 'job')} arrived${by}: ${shares}. A job can differ in several ways. ${COMPARED}`;
 }
 
 /**
@@ -123,7 +127,7 @@ export function accountText({ at_ms: atMs, accounts }, base, other) {
  * @returns {[string, string]}
  */
 export function nothingText({ equal, only_base: mine, only_other: theirs }) {
-  if (!mine && !theirs) return ['No differences', 'All arrived jobs are treated alike in both runs.'];
+  if (!mine && !theirs) return ['No differences', `All arrived jobs are treated alike in both runs. ${COMPARED}`];
   return equal
     ? ['No differences', 'The jobs that have arrived in both runs are treated alike.']
     : [

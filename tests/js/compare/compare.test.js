@@ -91,7 +91,9 @@ test('every job of the two runs is accounted for', () => {
   assert.equal(
     accountText({ at_ms: 3_600_000, accounts }, 4, 7),
     '240 jobs arrived by 01:00:00: ' +
-      '118 equal, 120 different, 2 only in run 4, 0 only in run 7. A job can differ in several ways.',
+      '118 equal, 120 different, 2 only in run 4, 0 only in run 7. A job can differ in several ways. ' +
+      'Its state, start, finish, preemptions and the servers of its workers are compared, ' +
+      'not how many workers it has nor where its parameter servers are.',
   );
   const more = { ...accounts, total: 241, not_in_all: 1 };
   assert.match(
