@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 
 from dashboard.readmodels import job_table
+from scheduling.model.training_models import TRAINING_TITLES
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Cluster, Demand, Job, Server
 from scheduling.typed_workers import workers as typed
 from twin.analysis.covered_phases import covered
@@ -118,6 +119,7 @@ def _described(one: InCharge, priced: bool) -> dict[str, Any]:
         "quotes": priced if cls is None else cls.quotes,
         "summary": "" if cls is None else cls.summary,
         "unused": [] if cls is None else cls.unused(),
+        "training": TRAINING_TITLES.get(rules.training, ""),
         **({"unavailable": rules.missing} if rules.missing else {}),
     }
 

@@ -42,6 +42,7 @@ SCHEDULER = {
     "quotes": BOOLEAN,
     "summary": STRING,
     "unused": noted([STRING], "Fields of jobs that state a demand and that the scheduler does not use"),
+    "training": noted(STRING, "Training model of the jobs; empty where the execution model has only one"),
     "unavailable?": noted(STRING, "Why the scheduler cannot be used any more; the log states the rest"),
 }
 CODED = nullable({"words": [STRING], "codes": noted([INTEGER], "Index into words for each job, or -1")})

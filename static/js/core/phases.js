@@ -2,7 +2,7 @@
 
 import { runTime } from '../util/wall-clock.js';
 
-/** @typedef {{from_ms: number, title: string, model: string, unused?: string[]}} Phase */
+/** @typedef {{from_ms: number, title: string, model: string, unused?: string[], training?: string}} Phase */
 
 /**
  * The phase at a time.
@@ -22,6 +22,16 @@ export function phaseAt(phases, ms) {
  */
 export function inCharge(phases, beganAt = null) {
   return phases.map(({ title, from_ms: ms }, i) => (i ? `${title} at ${runTime(ms, beganAt)}` : title)).join(' → ');
+}
+
+/**
+ * 'training model PD-ORS' of a scheduler that can use several, of each phase; '' where no phase has one of its own.
+ *
+ * @param {Phase[]} phases
+ */
+export function trainingText(phases) {
+  const chosen = phases.filter(({ title, training }) => training && training !== title);
+  return chosen.length ? `training model ${[...new Set(chosen.map(({ training }) => training))].join(' → ')}` : '';
 }
 
 /**

@@ -8,7 +8,7 @@ import { onTheme } from '../util/colors.js';
 import { $, setText } from '../ui/dom.js';
 import { openBelow } from '../ui/popover.js';
 import { Later, atMost } from '../util/throttle.js';
-import { inCharge } from '../core/phases.js';
+import { inCharge, trainingText } from '../core/phases.js';
 import { inPanel } from '../ui/failures/panel-isolation.js';
 import { clock, countFrom, plural } from '../util/format.js';
 import { datedClock } from '../util/wall-clock.js';
@@ -111,9 +111,16 @@ async function main() {
   const paintSubtitle = () =>
     setText(
       $('#subtitle'),
-      `${inCharge(info.phases, info.run.began_at)}, ${info.cluster.name}, ` +
-        `${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ` +
+      [
+        inCharge(info.phases, info.run.began_at),
+        trainingText(info.phases),
+        info.cluster.name,
+        plural(info.cluster.servers.length, 'server'),
+        plural(info.ids.length, 'job'),
         modeText(info.run.mode),
+      ]
+        .filter(Boolean)
+        .join(', '),
     );
   paintSubtitle();
   $('#subtitle').title = info.phases.map(({ summary }) => summary).join('\n');

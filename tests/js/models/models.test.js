@@ -8,7 +8,7 @@ import test from 'node:test';
 import { SUSPENDED, WORKER } from '../../../static/js/core/columns/bars.js';
 import { Store } from '../../../static/js/core/store.js';
 import { modelOf, modelsOf, statesOf } from '../../../static/js/models/index.js';
-import { phaseAt, whileIn } from '../../../static/js/core/phases.js';
+import { phaseAt, whileIn, trainingText } from '../../../static/js/core/phases.js';
 import { frame, plan } from '../builders.js';
 import { OF_JOBS, marksOf } from '../../../static/js/run/schedule/gantt-legend.js';
 
@@ -153,4 +153,13 @@ test('every mark of a legend has a style', () => {
   const css = readFileSync(new URL('../css/run.css', ROOT), 'utf8');
   const marks = [...EVERY.flatMap((name) => modelOf(name).legend), ...OF_JOBS].map(({ mark }) => mark);
   for (const mark of new Set(marks)) assert.match(css, new RegExp(`\\.${mark}\\b`), mark);
+});
+
+test('the training model is named where a scheduler can use several', () => {
+  const fifo = { from_ms: 0, title: 'FIFO', model: 'slotted', training: 'PD-ORS' };
+  assert.equal(trainingText([fifo]), 'training model PD-ORS');
+  assert.equal(trainingText([fifo, { ...fifo, title: 'DRF' }]), 'training model PD-ORS');
+  assert.equal(trainingText([fifo, { ...fifo, title: 'RRH', training: 'OASiS' }]), 'training model PD-ORS → OASiS');
+  assert.equal(trainingText([{ ...fifo, title: 'OASiS', training: 'OASiS' }]), '');
+  assert.equal(trainingText([{ ...fifo, title: 'SRTF', model: 'typed_workers', training: '' }]), '');
 });
