@@ -41,7 +41,8 @@ export function utilityCurve(worth, { finishMs, kind, price, room = MAX_WIDTH })
     worth.sensitivity === 0
       ? `Utility ${amount(worth.priority / 2)} whenever the job completes.`
       : `Utility ${amount(utilityAt(worth, 0))} if the job completes in the first slot that it may use; ` +
-        `${amount(worth.priority / 2)}, half of the priority, if it completes ${number(worth.target_slots)} slots later.`,
+        `${amount(worth.priority / 2)}, half of the priority, if it completes ` +
+        `${number(worth.target_slots)} slots later.`,
     at === null
       ? 'No completion is planned.'
       : `${SAYS[kind]} at ${clock(finishMs)}, ${plural(at, 'slot')} ` +

@@ -138,7 +138,8 @@ export class EventsTable {
   #paint(total) {
     this.total = total;
     const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
-    const listed = `${plural(this.rows.length, 'event')} shown, newest first, up to event ${number(total, 0)} of the log`;
+    const shown = plural(this.rows.length, 'event');
+    const listed = `${shown} shown, newest first, up to event ${number(total, 0)} of the log`;
     fill(
       $('#events'),
       this.rows.length
