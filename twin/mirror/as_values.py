@@ -33,10 +33,15 @@ def capacity_of(node: NodeFact) -> Demand:
     return (node.gpus * THOUSAND, node.cpus * THOUSAND, memory_of(node.memory_mb), 0, 0)
 
 
+def server_name(node: str) -> str:
+    """Name of the server of a node, by the node's name in the cluster."""
+    name = plain_name(node)
+    return "cloud_" if name == "cloud" else name
+
+
 def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> Server:
     """A node as a server; `away` are the intervals in ms of the log in which it took no work."""
-    name = plain_name(node.name)
-    return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity_of(node), away=away)
+    return Server(name=server_name(node.name), site=site, capacity=capacity_of(node), away=away)
 
 
 def sizing(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:

@@ -16,7 +16,7 @@ from scheduling.model.bars import COUNT, END, ROLE, SERVER, START, WIDTH, Placem
 from scheduling.model.values import STORAGE
 from scheduling.reporting.quantities import counted
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, UNAVAILABLE, WAITING, JobFact, NodeFact, Snapshot
-from twin.mirror.as_values import OPEN, bars_of, joined, plain_name, server_of
+from twin.mirror.as_values import OPEN, bars_of, joined, plain_name, server_name, server_of
 from twin.moments import run_moment
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
@@ -91,17 +91,16 @@ class LoggedState:
 def compare(
     logged: LoggedState, snapshot: Snapshot, history: Iterable[JobFact], epoch_ms: int, first_ms: int
 ) -> tuple[int, list[Difference]]:
-    """(facts compared, differences) between a log and a complete snapshot with the accounting of what has ended.
+    """(jobs and nodes compared, differences) between a log and a complete snapshot with the accounting of what ended.
 
     first_ms is the time from which on the log must have every job; one that was submitted before and has ended may be
     missing. Of jobs that the cluster has given one key, the one with the submit time of the fact is compared, or else
-    the newest.
+    the newest. A job that snapshot and accounting both have counts once, as does a difference that both show.
     """
     by_key = _by_key(logged)
-    nodes = {_server_name(node): node for node in snapshot.nodes or ()}
-    servers = {node.name: logged.nodes[name].server for name, node in nodes.items() if name in logged.nodes}
+    nodes = {server_name(node.name): node for node in snapshot.nodes or ()}
+    names = {node.server: name for name, node in logged.nodes.items()}
     found: list[Difference] = []
-    compared = 0
     reported = set()
     for fact in (*snapshot.jobs, *history):
         job = _matching(by_key.get(plain_name(fact.key), ()), fact, epoch_ms)
@@ -109,28 +108,30 @@ def compare(
             if fact.state != ENDED or fact.submitted_ms >= first_ms:
                 found.append(Difference(f"job {fact.key}", "presence", "absent", fact.state))
             continue
-        compared += 1
         reported.add(job.name)
-        found += _job_differences(job, fact, servers, epoch_ms)
+        found += _job_differences(job, fact, names, epoch_ms)
     for job in logged.jobs:
         if job.state != ENDED and job.name not in reported and snapshot.own in ("", job.user):
             found.append(Difference(f"job {job.name}", "presence", job.state, "absent"))
-    for name in logged.nodes.keys() | nodes.keys() if snapshot.nodes is not None else ():
-        compared += 1
+    both = logged.nodes.keys() | nodes.keys() if snapshot.nodes is not None else set()
+    for name in sorted(both):
         found += _node_differences(name, logged.nodes.get(name), nodes.get(name))
-    return compared, found
+    return len(reported) + len(both), list(dict.fromkeys(found))
 
 
-def _job_differences(job: LoggedJob, fact: JobFact, servers: Mapping[str, int], epoch_ms: int) -> Iterable[Difference]:
+def _job_differences(job: LoggedJob, fact: JobFact, names: Mapping[int, str], epoch_ms: int) -> Iterable[Difference]:
+    """Differences of one job; names: {index: name} of all servers of the log, also of nodes that have left since."""
     subject = f"job {fact.key}"
     if job.state != fact.state:
         yield Difference(subject, "state", job.state, fact.state)
     elif fact.state == ENDED and job.outcome != fact.outcome:
         yield Difference(subject, "outcome", *(outcome.replace("_", " ") for outcome in (job.outcome, fact.outcome)))
+    indices = {name: index for index, name in names.items()}
+    held_on = {share.node: server_name(share.node) for attempt in fact.attempts for share in attempt.shares}
+    servers = {node: indices[name] for node, name in held_on.items() if name in indices}
     bars = bars_of(0, fact, fact.attempts, servers, epoch_ms)
     wanted = _held(np.asarray(bars, dtype=np.int64).reshape(-1, WIDTH))
     if (fact.complete_history and job.bars != wanted) or not wanted <= job.bars:
-        names = {index: name for name, index in servers.items()}
         yield Difference(subject, "placements", _shown(job.bars, names, epoch_ms), _shown(wanted, names, epoch_ms))
 
 
@@ -146,10 +147,6 @@ def _node_differences(name: str, logged: LoggedNode | None, node: NodeFact | Non
     capacity = server_of(node, "edge", ()).capacity[:STORAGE]
     if logged.capacity != capacity:
         yield Difference(f"node {name}", "capacity", _amounts(logged.capacity), _amounts(capacity))
-
-
-def _server_name(node: NodeFact) -> str:
-    return server_of(node, "edge", ()).name
 
 
 def _yes(available: bool) -> str:

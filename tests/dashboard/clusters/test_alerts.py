@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.utils import timezone
 
@@ -12,6 +14,7 @@ from tests.twin.mirror.builders_stored import following
 from twin.alerts import evaluation, stored_rules
 from twin.alerts.base import names
 from twin.alerts.base import sentence as words
+from twin.connectors.facts import DOWN
 from twin.models import Alert, AlertRule, AuditEntry, Connection, Run, Team
 
 JSON = "application/json"
@@ -19,11 +22,11 @@ JSON = "application/json"
 
 @pytest.fixture
 def lab(db):
-    """A live cluster that has lost a server."""
+    """A live cluster of which a server is down."""
     connection = Connection.objects.create(name="lab", connector="slurm")
     one = following(connection, polled(0))
     one.apply(polled(3_600, running("1", 3_590)))
-    one.apply(polled(3_610, running("1", 3_590), nodes=NODES[:1]))
+    one.apply(polled(3_610, running("1", 3_590), nodes=(NODES[0], replace(NODES[1], state=DOWN))))
     Connection.objects.update(health={"last_look_at": 4e9})
     evaluation.evaluate()
     return Connection.objects.get()

@@ -290,3 +290,22 @@ def test_an_outage_that_was_stated_late_is_shown_since_it_began(viewer, db):
     assert away["since_ms"] == run.sim_ms - 240_000
     texts = [row["text"] for row in viewer.get(f"/api/runs/{run.pk}/events/table/").json()["rows"]]
     assert "server cloud1 has been unavailable since 00:12:40" in texts, "the log begins 400 s before second 0"
+
+
+def test_a_node_that_the_cluster_no_longer_has_is_removed_and_not_away(viewer, db):
+    """cloud1 is down first; then the cluster has it no longer; at last it has it again."""
+    connection = Connection.objects.create(name="lab", connector="push")
+    one = following(connection, polled(0))
+    run, found = connection.run, []
+    down = (NODES[0], replace(NODES[1], state=DOWN, reason="Not responding"))
+    for second, nodes in ((0, NODES), (600, down), (1_200, NODES[:1]), (1_800, NODES)):
+        one.apply(polled(second, nodes=nodes))
+        run.refresh_from_db()
+        load = viewer.get(f"/api/runs/{run.pk}/situation/").json()["load"]
+        now = viewer.get(f"/api/runs/{run.pk}/now/").json()["sites"]
+        away = [server["name"] for server in situation.situation(run).facts.away]
+        counts = [[site["servers"] for site in sites if site["site"] == "cloud"] for sites in (load["sites"], now)]
+        found.append((load["servers"]["state"], away, counts))
+    assert found == [
+        ([0, 0], [], [[1], [1]]), ([0, 1], ["cloud1"], [[1], [1]]), ([0, 2], [], [[0], [0]]), ([0, 0], [], [[1], [1]]),
+    ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -17,6 +18,7 @@ from twin.alerts.evaluation import MAX_FINDINGS, settle
 from twin.alerts.rules import server_unavailable
 from twin.alerts.seeing import Sight
 from twin.alerts.targets import CLUSTER, Target, of_run, watched
+from twin.connectors.facts import DOWN
 from twin.eventlog import stored_states
 from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry, Connection, Run, Scenario
 from twin.scenarios import store
@@ -36,8 +38,8 @@ def lab(db):
 
 
 def lose(lab, second: int) -> None:
-    """The second node is not in the next poll."""
-    lab.apply(polled(second, running("1", 3_590), nodes=NODES[:1]))
+    """The second node is down in the next poll."""
+    lab.apply(polled(second, running("1", 3_590), nodes=(NODES[0], replace(NODES[1], state=DOWN))))
     Connection.objects.update(health=FRESH)
 
 
@@ -72,6 +74,24 @@ def test_a_lost_server_is_one_alert_until_it_was_back_for_a_while(lab, at):
     assert list(entries.values_list("action", "user")) == [("alert.open", None), ("alert.end", None)]
     assert AuditEntry.objects.get(action="alert.end").detail["ending"] == "cleared"
     assert AlertNotice.objects.count() == 0  # there is no receiver
+
+
+def test_the_alert_of_a_server_ends_when_the_cluster_no_longer_has_it(lab, at):
+    lose(lab, 3_610)
+    at(0)
+    assert Alert.objects.get().ended_at is None
+    lab.apply(polled(3_620, running("1", 3_590), nodes=NODES[:1]))
+    Connection.objects.update(health=FRESH)
+    for seconds in (5, 35):
+        at(seconds)
+    assert Alert.objects.get().ending == "cleared"
+
+
+def test_an_available_server_that_the_cluster_no_longer_has_is_no_alert(lab, at):
+    lab.apply(polled(3_610, running("1", 3_590), nodes=NODES[:1]))
+    Connection.objects.update(health=FRESH)
+    at(0)
+    assert Alert.objects.count() == 0
 
 
 def test_an_alert_survives_the_border_between_two_runs_of_a_cluster(lab, at):

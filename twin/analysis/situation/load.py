@@ -15,9 +15,12 @@ import numpy as np
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START, WORKER_SLOT
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import RESOURCES, Cluster, Job, Server
+from twin.eventlog import additions
+from twin.eventlog.additions import NodeState
 from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER, WORKER, RunState, valid_at
 from twin.eventlog.memberships import memberships
 from twin.files.stored_jobs import sizes_of_jobs
+from twin.mirror.nodes.known import is_removed
 from twin.models import Run
 from twin.scenarios import store
 
@@ -140,7 +143,7 @@ def _of_groups(state: RunState, since_ms: int, at_ms: int) -> np.ndarray:
 def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str, Any]:
     """{measure, scale, servers, sites, unavailable_jobs}: of each server name, site, per mille in use, jobs, and state.
 
-    state: AVAILABLE, AWAY for a time, or GONE: an edit has removed it. used and capacity of a site are those of its
+    state: AVAILABLE, AWAY for a time, or GONE: it is removed. used and capacity of a site are those of its
     available servers; unavailable_jobs: number of jobs that hold something on other ones.
     """
     count, used = len(cluster.servers), in_use(of, at_ms)
@@ -184,12 +187,22 @@ def unavailable_jobs(of: Held, at_ms: int) -> int:
 
 
 def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
-    """[server] whether it has left for ever, by an edit; a server of a real cluster may always return."""
-    return left_ms(run, servers) <= at_ms
+    """[server] whether it has left: for ever by an edit, or as a node that its real cluster no longer has."""
+    if not run.mode_rules.servers_return:
+        return left_ms(run, servers) <= at_ms
+    states = additions.node_states(run)
+    return np.array([server.is_away(at_ms) and _removed(states[index], at_ms) for index, server in enumerate(servers)],
+                    dtype=bool)  # fmt: skip
+
+
+def _removed(states: Sequence[NodeState], at_ms: int) -> bool:
+    """True if the newest of these states of a node at that time says that the cluster no longer has it."""
+    newest = [each for each in states if each.at_ms <= at_ms][-1:]
+    return any(is_removed(each.state, each.reason) for each in newest)
 
 
 def left_ms(run: Run, servers: Sequence[Server]) -> np.ndarray:
-    """[server] time at which it leaves for ever, as `gone`; OPEN where it does not."""
+    """[server] time at which an edit removes it for ever; OPEN where none does: a node may always return."""
     if run.mode_rules.servers_return:
         return np.full(len(servers), OPEN)
     left = [min((begin for begin, end in server.away if end >= MAX_INT), default=OPEN) for server in servers]

@@ -26,7 +26,7 @@ from twin.management.atomic_output import atomic_folder
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, place
 from twin.management.sampler_options import add_sampler_arguments, built_sampler
-from twin.mirror.as_values import EventData, server_of
+from twin.mirror.as_values import EventData, server_name
 from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
@@ -119,7 +119,7 @@ class Command(HeadlessCommand):
         def write(events: list[EventData], log_ms: int) -> None:
             for kind, data in events:
                 if kind == "sampled":
-                    samples.write(data, [server_of(node.fact, "edge", ()).name for node in mirror.nodes.values()])
+                    samples.write(data, [server_name(node.fact.name) for node in mirror.nodes.values()])
 
         following = Following(
             connector, mirror, write, interval_s=interval_s, stopped=stopped, sampling=sampling, polled=polled

@@ -15,6 +15,11 @@ from twin.mirror.nodes.sites import SiteRule
 REMOVED = "the cluster no longer has this node"
 
 
+def is_removed(state: str, reason: str) -> bool:
+    """True if a node in this state for this reason, as its facts and the events of its server state them, has left."""
+    return state == DOWN and reason == REMOVED
+
+
 @dataclass(slots=True)
 class KnownNode:
     """A node of the log, when it was unavailable in ms of the log, and its site in the log.
@@ -32,7 +37,7 @@ class KnownNode:
     @property
     def is_removed(self) -> bool:
         """True if the cluster no longer has the node; its server stays in the log."""
-        return self.fact.state == DOWN and self.fact.reason == REMOVED
+        return is_removed(self.fact.state, self.fact.reason)
 
     def capacity_at(self, log_ms: int) -> Demand:
         """Its capacity at a time of the log."""
@@ -75,7 +80,7 @@ class Nodes(dict[str, KnownNode]):
                 self._set(known, fact, rule, log_ms, events, since_ms, resized_ms)
         there = {fact.name for fact in facts}
         for name, known in self.items():
-            if name not in there and known.fact.state != DOWN:
+            if name not in there and not known.is_removed:
                 gone = replace(known.fact, state=DOWN, reason=REMOVED, since_ms=None)
                 self._set(known, gone, rule, log_ms, events, log_ms, log_ms)
         self._set_sites(rule, events)

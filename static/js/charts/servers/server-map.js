@@ -17,7 +17,7 @@ const TITLES = { gpu: 'GPU', cpu: 'vCPU', memory: 'Memory', storage: 'Storage', 
 const WHOLE = { workers: 'the typed workers', machines: 'the machine' };
 export const AVAILABLE = 0;
 const AWAY = 1; // for a time
-const GONE = 2; // removed by an edit: not shown
+const GONE = 2; // removed, by an edit or from a real cluster: not shown
 export const SCARCEST = 'most'; // colour by the resource of which the largest share is allocated
 
 /** Title of what is counted: 'GPU', 'Typed workers', 'Machines'. */

@@ -13,7 +13,7 @@ from scheduling.model.values import Event
 from tests.cases import cases
 from tests.twin.mirror.builders import EPOCH, NODES, Log, at, attempt, ended, job, polled, running
 from tests.twin.mirror.builders_moves import MOVES, polls_of
-from twin.connectors.facts import DOWN, FAILED, JobFact, Snapshot
+from twin.connectors.facts import DOWN, FAILED, REQUEUED, JobFact, Snapshot
 from twin.eventlog import batch_codec
 from twin.mirror.drift import LoggedState, compare
 from twin.moments import moment_utc
@@ -142,3 +142,29 @@ def test_every_job_and_node_is_counted(log):
     )
     assert (compared, found) == (5, [])
     assert np.asarray(compared).dtype.kind == "i"
+
+
+def test_attempts_on_a_node_that_the_cluster_no_longer_has_are_no_difference():
+    log = Log()
+    first, second = running("1", 0, node="cloud1"), running("2", 0, node="cloud1")
+    log.apply(polled(2, first, second))
+    requeued = job("1", restarts=1, attempts=(attempt(0, 5, node="cloud1", outcome=REQUEUED),), complete_history=True)
+    over = ended(second, 5, FAILED, complete_history=True)
+    seen = polled(9, requeued, over, nodes=NODES[:1])
+    log.apply(seen)
+    assert differences(log.events, seen, [over]) == []
+
+
+def test_a_placement_on_a_node_that_the_cluster_no_longer_has_names_it_and_is_told_once():
+    """The fact of the job is in the snapshot and in the accounting."""
+    log = Log()
+    held = running("1", 0, node="cloud1")
+    over = ended(held, 5, complete_history=True)
+    log.apply(polled(2, held))
+    log.apply(polled(9, over, nodes=NODES[:1]))
+    none = replace(over, attempts=())
+    logged = LoggedState().feed(*batch_codec.read(batch_codec.encode(log.events)))
+    compared, found = compare(logged, polled(9, none, nodes=NODES[:1]), [none], EPOCH, EPOCH)
+    text = f"2 workers on cloud1 from {moment_utc(at(0))} to {moment_utc(at(5))}"
+    assert [(one.subject, one.field, one.log, one.cluster) for one in found] == [("job 1", "placements", text, "")]
+    assert compared == 3, "a job and two nodes"
