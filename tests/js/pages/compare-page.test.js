@@ -124,6 +124,12 @@ test('a sweep states speeds of different origins beside its chart and its table'
   assert.deepEqual(speeds(), [SPEEDS, SPEEDS]);
 });
 
+test('what is no run number in the address is named above the list of runs', needsPage, async () => {
+  await visit('compare', '/compare/?runs=abc', {});
+  await until(() => $$('#choose-list tbody tr').length >= 5, 'runs are listed');
+  assert.match(text('#address-notes'), /must be run numbers separated by commas.*got “abc”\. Left out: abc\./);
+});
+
 test('without two runs the compare page lets one choose', needsPage, async () => {
   const { window } = await visit('compare', '/compare/', {});
   await until(() => $$('#choose-list tbody tr').length >= 5, 'runs are listed');
