@@ -10,6 +10,7 @@ from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import difference_counts
 from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
 from dashboard.readmodels.comparison.ranked_cells import Reasons, reasons_of
+from dashboard.readmodels.comparison.time_origin import common_start
 from scheduling.reporting.metric_table import BY_KEY, Metric, value_of
 from twin.analysis.changed_jobs import Changes, changes
 from twin.analysis.comparability import Basis, basis_of, rankable
@@ -45,6 +46,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "most": {"runs": MAX_RUNS, "in_full": MAX_IN_FULL},
         "in_full": [side.run_id for side in found.sides],
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,
+        "began_at": common_start(runs),
         "shared": {
             "jobs": len(found.rows[0]),
             "of": [len(side.jobs) for side in found.sides],

@@ -62,6 +62,16 @@ test('a comparison with a run that goes on is read again while news of it keeps 
   await until(() => (news(), looks() > before), 'it is read again although news keep coming');
 });
 
+test('a cluster and its cut are compared by the clock of the cluster', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  Object.assign(answer, { began_at: '2020-01-01T02:00:00Z', at_ms: 3_600_000 });
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
+  assert.match(text('#subtitle'), /up to 01-01 03:00:00 UTC$/);
+  await until(() => /UTC$/.test(text('#moment')), 'the time of the schedules');
+});
+
 test('an open comparison asks again and again that its runs are kept', needsPage, async () => {
   const pair = `${RUNS.slotted},${RUNS.other}`;
   const [real, repeated] = [globalThis.setInterval, []];
