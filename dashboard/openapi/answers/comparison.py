@@ -114,6 +114,7 @@ RUN = {
     "status": STRING,
     "sim_ms": INTEGER,
     "begun": BOOLEAN,
+    "from_ms": noted(INTEGER, "Time of the log at which a cut of a live cluster begins; 0 of other runs"),
     "message": STRING,
     "edits": noted([STRING], "The edits, as sentences"),
 }

@@ -42,7 +42,7 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     changed = _changes(runs, found, bases)
     measured = [Measured(run) for run in runs]
     return {
-        "runs": [_run(run) for run in runs],
+        "runs": [_run(run) | {"from_ms": basis.from_ms} for run, basis in zip(runs, bases, strict=True)],
         "most": {"runs": MAX_RUNS, "in_full": MAX_IN_FULL},
         "in_full": [side.run_id for side in found.sides],
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,

@@ -72,6 +72,21 @@ test('a cluster and its cut are compared by the clock of the cluster', needsPage
   await until(() => /UTC$/.test(text('#moment')), 'the time of the schedules');
 });
 
+test('a comparison with a cut that begins later says so where it would show differences', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  answer.at_ms = 60_000;
+  answer.runs[1].from_ms = 90_000;
+  const none = { ...answer.differences[0], at_ms: 60_000, count: 0, page: 1, rows: [], span_ms: [0, 60_000] };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [
+    [`/api/compare/jobs/`, none],
+    [`/api/compare/?runs=${pair}`, answer],
+  ]);
+  await until(() => $('#differences .empty'), 'no differences');
+  for (const selector of ['#differences .empty', '#divergence'])
+    assert.match(text(selector), /begins at 00:01:30\. The runs are compared up to 00:01:00, so/);
+});
+
 test('an open comparison asks again and again that its runs are kept', needsPage, async () => {
   const pair = `${RUNS.slotted},${RUNS.other}`;
   const [real, repeated] = [globalThis.setInterval, []];
