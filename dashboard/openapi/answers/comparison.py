@@ -114,6 +114,7 @@ RUN = {
     "status": STRING,
     "sim_ms": INTEGER,
     "begun": BOOLEAN,
+    "from_ms": noted(INTEGER, "Time of the log at which a cut of a live cluster begins; 0 of other runs"),
     "message": STRING,
     "edits": noted([STRING], "The edits, as sentences"),
 }
@@ -133,6 +134,10 @@ SHAPES: dict[str, Shape] = {
         "most": {"runs": INTEGER, "in_full": INTEGER},
         "in_full": noted([INTEGER], "Runs that are compared in full"),
         "at_ms": noted(nullable(INTEGER), "Time up to which the runs are compared; null: to the end"),
+        "began_at": noted(
+            nullable(MOMENT),
+            "When the logs of all runs begin, as those of a live cluster and its cuts; null where they differ",
+        ),
         "shared": {
             "jobs": INTEGER,
             "of": [INTEGER],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from dashboard.readmodels.comparison import time_origin
 from scheduling.model.values import ModelError
 from scheduling.reporting.quantities import counted, value_text
 from twin.analysis.changed_jobs import Changes, edits_of_jobs
@@ -41,6 +42,8 @@ def notes_of(
             "job has different durations, so the metrics of "
             f"{'these runs' if len(unlike) > 1 else f'run {unlike[0][0].pk}'} are not ranked."
         )
+    if time_origin.differing_starts(runs):
+        yield time_origin.NOTE
     yield from _notes_of_cuts([run for run, basis in pairs if basis.from_ms])
     unrelated = [run for run, basis in pairs if not kin(basis, bases[0])]
     if unrelated:
@@ -66,7 +69,7 @@ def notes_of(
     if begun:
         yield (
             f"{_named(begun)} not finished: the comparison covers the time up to "
-            f"{first.moment(found.until_ms)}, which all runs have reached."
+            f"{time_origin.common_moment(runs, found.until_ms)}, which all runs have reached."
         )
     idle = [run for run in going if not run.last_seq]
     if idle:

@@ -10,6 +10,7 @@ from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import difference_counts
 from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
 from dashboard.readmodels.comparison.ranked_cells import Reasons, reasons_of
+from dashboard.readmodels.comparison.time_origin import common_start
 from scheduling.reporting.metric_table import BY_KEY, Metric, value_of
 from twin.analysis.changed_jobs import Changes, changes
 from twin.analysis.comparability import Basis, basis_of, rankable
@@ -41,10 +42,11 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     changed = _changes(runs, found, bases)
     measured = [Measured(run) for run in runs]
     return {
-        "runs": [_run(run) for run in runs],
+        "runs": [_run(run) | {"from_ms": basis.from_ms} for run, basis in zip(runs, bases, strict=True)],
         "most": {"runs": MAX_RUNS, "in_full": MAX_IN_FULL},
         "in_full": [side.run_id for side in found.sides],
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,
+        "began_at": common_start(runs),
         "shared": {
             "jobs": len(found.rows[0]),
             "of": [len(side.jobs) for side in found.sides],

@@ -5,7 +5,7 @@ import { logTicks, shareAt, wide } from './parts/quantile-curve.js';
 import { valueText } from '../core/metric-table.js';
 import { colors, onTheme } from '../util/colors.js';
 import { h } from '../ui/dom.js';
-import { duration, number, percent, significant, timeTicks } from '../util/format.js';
+import { duration, lengthTicks, number, percent, significant } from '../util/format.js';
 import { applyTheme } from './parts/time-chart.js';
 
 const MAX_TICKS = 6; // of the axis of values
@@ -78,7 +78,7 @@ export class Spread {
     x.afterBuildTicks = (axis) => {
       const found = log
         ? logTicks(axis.min, axis.max, this.unit)
-        : this.unit === 'ms' && timeTicks(axis.min, axis.max, MAX_TICKS - 1).ticks;
+        : this.unit === 'ms' && lengthTicks(axis.min, axis.max, MAX_TICKS - 1).ticks;
       if (found) axis.ticks = found.map((value) => ({ value }));
     };
     const c = colors();

@@ -121,19 +121,36 @@ export function accountText({ at_ms: atMs, accounts }, base, other) {
 }
 
 /**
+ * Sentence on a cut that begins after the time up to which the runs are compared; '' without one.
+ *
+ * @param {{id: number, from_ms: number}[]} runs that are compared
+ * @param {number | null} atMs that time; null = the end
+ */
+export function lateText(runs, atMs) {
+  const late = atMs === null ? undefined : runs.find(({ from_ms: fromMs }) => fromMs > atMs);
+  if (!late) return '';
+  return (
+    `Run ${late.id} begins at ${clock(late.from_ms)}. The runs are compared up to ${clock(atMs)}, so there is ` +
+    'nothing to compare yet.'
+  );
+}
+
+/**
  * Title and sentence where no job differs: the runs may have no job in common, or only some of their jobs.
  *
  * @param {Record<string, number>} accounts
+ * @param {{late: string, sameTrace: boolean}} about late: of lateText
  * @returns {[string, string]}
  */
-export function nothingText({ equal, only_base: mine, only_other: theirs }) {
+export function nothingText({ equal, only_base: mine, only_other: theirs }, { late, sameTrace }) {
+  if (late) return ['Not begun', late];
   if (!mine && !theirs) return ['No differences', `All arrived jobs are treated alike in both runs. ${COMPARED}`];
   return equal
     ? ['No differences', 'The jobs that have arrived in both runs are treated alike.']
     : [
         'No common jobs',
-        'No job has arrived in both runs, so none is compared. Jobs of different traces are different jobs, even ' +
-          'if their ids are the same.',
+        'No job has arrived in both runs, so none is compared.' +
+          (sameTrace ? '' : ' Jobs of different traces are different jobs, even if their ids are the same.'),
       ];
 }
 

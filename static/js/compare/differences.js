@@ -11,6 +11,7 @@ import {
   deltaText,
   kindText,
   kindWord,
+  lateText,
   nothingText,
   place,
 } from './comparison.js';
@@ -182,7 +183,9 @@ export class Differences {
     $('#differences-count').textContent =
       `${filtered ? `${number(answered.count, 0)} of ` : ''}${plural(all, 'job')} ` +
       `${all === 1 ? 'differs' : 'differ'} between run ${this.answer.runs[0].id} and run ${this.other}`;
-    const [title, why] = nothingText(answered.accounts);
+    const pair = this.answer.runs.filter(({ id }, i) => !i || id === this.other);
+    const late = lateText(pair, answered.at_ms);
+    const [title, why] = nothingText(answered.accounts, { late, sameTrace: this.answer.shared.same_trace });
     const none = filtered
       ? empty('No matching jobs', 'The search and the filter leave out all jobs.', [
           'Show all differences',

@@ -2,6 +2,7 @@
 
 import { fill, h } from '../ui/dom.js';
 import { capital, clock, number, plural } from '../util/format.js';
+import { lateText } from './comparison.js';
 import { rulesOf } from '../util/run-modes.js';
 
 /**
@@ -13,6 +14,8 @@ export function paintDivergence(body, actions, answer, position, divergence, onS
   const [base, other] = [answer.runs[0], answer.runs[position]];
   if (!base.begun || !other.begun)
     return fill(body, h('p', { class: 'muted' }, `Run ${base.begun ? other.id : base.id} has not started.`));
+  const late = lateText([base, other], answer.at_ms);
+  if (late) return fill(body, h('p', { class: 'muted' }, late));
   if (divergence.at_ms === null) return fill(body, h('p', { class: 'muted' }, noneText(divergence, answer.at_ms)));
   fill(actions, h('button', { type: 'button', id: 'show-divergence', onclick: onShow }, 'Show in the schedules'));
   const before = divergence.same_before

@@ -190,7 +190,7 @@ export class Gantts {
     const ends = this.list.map(({ store }) => store.simMs);
     const last = this.list[ends.indexOf(Math.max(...ends))];
     if (new Set(ends).size < 2) return '';
-    return `One time axis for all schedules, as long as that of ${runLabel(last.run)} (${clock(last.store.simMs)}).`;
+    return `One time axis for all schedules, up to the end of ${runLabel(last.run)} (${clock(last.store.simMs)}).`;
   }
 
   /** {text, scale}: the note of the schedules; if the notes differ, each note after the labels of its runs. */

@@ -9,7 +9,7 @@ import { runLabel } from '../core/run-info.js';
 import { runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { clock, plural } from '../util/format.js';
+import { clock, countFrom, plural } from '../util/format.js';
 import { isPassing } from '../util/poll.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Later } from '../util/throttle.js';
@@ -147,6 +147,7 @@ async function load() {
   if (answer && found.runs.length < answer.runs.length)
     throw new Refusal(`${found.notes[0]} This page shows the data that it had already loaded.`);
   answer = found;
+  countFrom(answer.began_at);
   metrics = table;
   if (failing) $('#notice').hidden = true;
   failing = false;

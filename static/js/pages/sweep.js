@@ -31,10 +31,12 @@ const panels = [
 ];
 let answer = null;
 let metrics = null; // the table of metrics
+let wired = false;
+let offered = ''; // the metrics to choose from
 
 async function load() {
   [answer, metrics] = await Promise.all([get(`/api/sweeps/${id}/points/`), metricTable()]);
-  if (!$('#metric').options.length) wire();
+  if (!wired) wire();
   paint();
   const { finished, total } = answer;
   poll.outcome = finished === total ? 'complete' : `ended, ${number(finished, 0)} of ${plural(total, 'run')} finished`;
@@ -47,18 +49,28 @@ function chosenMetric() {
   return url.choice('figure', answer.figures, first, `The table shows ${metrics.get(first).title}.`);
 }
 
+/** Offers the metrics of the answer: runs get some of theirs at their end. */
+function offer(/** @type {string} */ chosen) {
+  const select = $('#metric');
+  if (offered !== answer.figures.join())
+    fill(
+      select,
+      answer.figures.map((name) => h('option', { value: name }, metrics.get(name).title)),
+    );
+  offered = answer.figures.join();
+  select.value = chosen;
+}
+
 function paint() {
-  const shown = shownOf(answer, metrics.get(chosenMetric()));
+  const chosen = chosenMetric();
+  offer(chosen);
+  const shown = shownOf(answer, metrics.get(chosen));
   for (const panel of panels) panel(shown);
 }
 
 function wire() {
+  wired = true;
   const select = $('#metric');
-  fill(
-    select,
-    answer.figures.map((name) => h('option', { value: name }, metrics.get(name).title)),
-  );
-  select.value = chosenMetric();
   select.addEventListener('change', () => {
     url.set({ figure: select.value });
     paint();

@@ -307,17 +307,35 @@ export function wallClock(ms) {
 }
 
 /**
- * Round tick positions in [from, to], about `wanted` of them: {step, ticks}. All in ms.
+ * Round tick positions in [from, to] of the time of the run of this page, about `wanted` of them: {step, ticks}. All in
+ * ms; round by the clock if the run counts from a moment of the real world.
  *
  * @param {number} from
  * @param {number} to
  * @param {number} wanted
  */
-export function timeTicks(from, to, wanted) {
+export const timeTicks = (from, to, wanted) => roundTicks(from, to, wanted, epochMs ?? 0);
+
+/**
+ * The same of lengths of time, which count from 0.
+ *
+ * @param {number} from
+ * @param {number} to
+ * @param {number} wanted
+ */
+export const lengthTicks = (from, to, wanted) => roundTicks(from, to, wanted, 0);
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} wanted
+ * @param {number} originMs ms of 0 by the clock
+ */
+function roundTicks(from, to, wanted, originMs) {
   const rough = (to - from) / Math.max(1, wanted);
   const step = timeStep(rough);
   const ticks = [];
-  const ahead = (epochMs ?? 0) % step; // ticks at round times of the clock
+  const ahead = originMs % step;
   for (let t = Math.ceil((from + ahead) / step) * step - ahead; t <= to && ticks.length < 200; t += step) ticks.push(t);
   return { step, ticks };
 }

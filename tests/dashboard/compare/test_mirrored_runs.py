@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from dashboard.readmodels.comparison import cached
+from dashboard.readmodels.comparison.time_origin import NOTE
 from tests.dashboard.builders import downloaded
 from tests.twin.builders import played_out
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
+from twin.analysis.comparison.compared import STEP_MS
 from twin.infra.columns import unpack
+from twin.models import Connection
 from twin.moments import moment_utc
 from twin.runs import commands
 
@@ -34,8 +39,11 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     slot = moment_utc(run.epoch_ms + (at(run, 660) - 1) // MINUTE * MINUTE)
     assert f"that of running jobs from the start of the slot before it ({slot}); in run {run.pk} both are" in notes
     assert f"covers the time up to {moment_utc(run.epoch_ms + run.sim_ms)}, which" in notes
+    assert datetime.fromisoformat(answer["began_at"]) == run.began_at
+    assert NOTE not in notes
     assert "different traces" not in notes
     assert "different clusters" not in notes
+    assert [row["from_ms"] for row in answer["runs"]] == [0, at(run, 660)]
     assert answer["shared"] == {"jobs": 4, "of": [4, 4], "same_trace": True}
     rows = {row["key"]: [value["value"] for value in row["values"]] for row in answer["metrics"]}
     unknown = ("total_utility", "certificate_ratio", "admitted", "suspensions", "preemptions", "decision_p95_ms")
@@ -51,6 +59,17 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     assert at(run, 660) <= divergence["at_ms"] <= at(run, 660) + 2 * MINUTE
     assert divergence["other"]["immediate"] is True
     assert (divergence["base"]["immediate"], divergence["base"]["standing"]["state"]) == (False, "queued")
+
+
+def test_a_followed_cluster_is_compared_up_to_its_newest_poll_also_without_events(operator, pair):
+    run, fork = pair
+    idle_ms = run.sim_ms // STEP_MS * STEP_MS + 5 * MINUTE
+    health = {"seen_ms": run.epoch_ms + idle_ms + STEP_MS - 1}
+    Connection.objects.filter(run=run).update(health=health)
+    answer = operator.get(f"/api/compare/?runs={run.pk},{fork.pk}").json()
+    assert answer["at_ms"] == idle_ms
+    Connection.objects.filter(run=run).update(health={"seen_ms": run.epoch_ms + run.sim_ms + 1})
+    assert operator.get(f"/api/compare/?runs={run.pk},{fork.pk}").json()["at_ms"] == run.sim_ms
 
 
 def test_pages_files_and_both_orders(operator, pair):
@@ -88,6 +107,7 @@ def test_two_clusters_are_compared_by_their_metrics_alone(operator):
     one, other = mirrored_run("one"), mirrored_run("other")
     answer = operator.get(f"/api/compare/?runs={one.pk},{other.pk}").json()
     assert "different traces" in " ".join(answer["notes"])
+    assert datetime.fromisoformat(answer["began_at"]) == one.began_at, "both logs begin at one moment"
     assert answer["divergences"][0]["at_ms"] is None
     assert "different jobs" in answer["divergences"][0]["why"]
     mean = next(row for row in answer["metrics"] if row["key"] == "mean_wait_ms")
@@ -102,4 +122,7 @@ def test_a_mirrored_run_and_one_without_any_of_its_jobs(operator, finished_run):
         answer = operator.get(f"/api/compare/?runs={runs}")
         assert answer.status_code == 200, answer.content
         assert answer.json()["shared"]["jobs"] == 0
+        assert answer.json()["began_at"] is None
+        assert NOTE in answer.json()["notes"]
+        assert not any("UTC" in note for note in answer.json()["notes"]), "one kind of times on the page"
         assert operator.get(f"/api/compare/jobs/?runs={runs}").json()["rows"] == []

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   accountText,
+  lateText,
   nothingText,
   address,
   addressOf,
@@ -100,10 +101,34 @@ test('every job of the two runs is accounted for', () => {
     accountText({ at_ms: null, accounts: more }, 4, 7),
     /^241 jobs arrived: .*, 1 missing in at least one other run/,
   );
+  const same = { late: '', sameTrace: true };
   const none = { equal: 0, differ: 0, only_base: 0, only_other: 0 };
-  assert.match(nothingText({ ...none, equal: 3 })[1], /^All arrived jobs are treated alike/);
-  assert.match(nothingText({ ...none, equal: 3, only_base: 1 })[1], /^The jobs that have arrived in both runs/);
-  assert.deepEqual(nothingText({ ...none, only_base: 3, only_other: 10 })[0], 'No common jobs');
+  assert.match(nothingText({ ...none, equal: 3 }, same)[1], /^All arrived jobs are treated alike/);
+  assert.match(nothingText({ ...none, equal: 3, only_base: 1 }, same)[1], /^The jobs that have arrived in both runs/);
+  const apart = { ...none, only_base: 3, only_other: 10 };
+  assert.deepEqual(nothingText(apart, same), [
+    'No common jobs',
+    'No job has arrived in both runs, so none is compared.',
+  ]);
+  assert.match(nothingText(apart, { ...same, sameTrace: false })[1], /Jobs of different traces are different jobs/);
+});
+
+test('a cut that begins after the time compared is named, and not taken for one without common jobs', () => {
+  const runs = [
+    { id: 4, from_ms: 0 },
+    { id: 7, from_ms: 7_241_000 },
+  ];
+  const late = lateText(runs, 7_190_000);
+  assert.equal(
+    late,
+    'Run 7 begins at 02:00:41. The runs are compared up to 01:59:50, so there is nothing to compare yet.',
+  );
+  assert.deepEqual(nothingText({ equal: 0, only_base: 3, only_other: 0 }, { late, sameTrace: true }), [
+    'Not begun',
+    late,
+  ]);
+  assert.equal(lateText(runs, 7_241_000), '');
+  assert.equal(lateText(runs, null), '');
 });
 
 test('an admission against a rejection colours a job before a shift does', () => {

@@ -62,6 +62,31 @@ test('a comparison with a run that goes on is read again while news of it keeps 
   await until(() => (news(), looks() > before), 'it is read again although news keep coming');
 });
 
+test('a cluster and its cut are compared by the clock of the cluster', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  Object.assign(answer, { began_at: '2020-01-01T02:00:00Z', at_ms: 3_600_000 });
+  await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
+  assert.match(text('#subtitle'), /up to 01-01 03:00:00 UTC$/);
+  await until(() => /UTC$/.test(text('#moment')), 'the time of the schedules');
+});
+
+test('a comparison with a cut that begins later says so where it would show differences', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  answer.at_ms = 60_000;
+  answer.runs[1].from_ms = 90_000;
+  const none = { ...answer.differences[0], at_ms: 60_000, count: 0, page: 1, rows: [], span_ms: [0, 60_000] };
+  await visit('compare', `/compare/?runs=${pair}`, {}, [
+    [`/api/compare/jobs/`, none],
+    [`/api/compare/?runs=${pair}`, answer],
+  ]);
+  await until(() => $('#differences .empty'), 'no differences');
+  for (const selector of ['#differences .empty', '#divergence'])
+    assert.match(text(selector), /begins at 00:01:30\. The runs are compared up to 00:01:00, so/);
+});
+
 test('an open comparison asks again and again that its runs are kept', needsPage, async () => {
   const pair = `${RUNS.slotted},${RUNS.other}`;
   const [real, repeated] = [globalThis.setInterval, []];
@@ -122,6 +147,12 @@ test('a sweep states speeds of different origins beside its chart and its table'
   await visit('sweep', `/sweeps/${RUNS.sweep}/`, names, [[path, answer]]);
   await until(() => $$('#points tbody tr').length === 4, 'its points are listed');
   assert.deepEqual(speeds(), [SPEEDS, SPEEDS]);
+});
+
+test('what is no run number in the address is named above the list of runs', needsPage, async () => {
+  await visit('compare', '/compare/?runs=abc', {});
+  await until(() => $$('#choose-list tbody tr').length >= 5, 'runs are listed');
+  assert.match(text('#address-notes'), /must be run numbers separated by commas.*got “abc”\. Left out: abc\./);
 });
 
 test('without two runs the compare page lets one choose', needsPage, async () => {

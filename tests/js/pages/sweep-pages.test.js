@@ -130,6 +130,35 @@ test('sweeps: a second click starts no second sweep', needsPage, async () => {
   assert.equal($('#start').disabled, false);
 });
 
+test('the metrics of a sweep follow its runs, and the chosen one stays', needsPage, async () => {
+  const path = `/api/sweeps/${RUNS.sweep}/points/`;
+  const names = { 'sweep.pk': String(RUNS.sweep), sweep: String(RUNS.sweep) };
+  const whole = await recorded(path).json();
+  assert.ok(whole.figures.length > 2);
+  const [first, second, third] = whole.figures;
+  const of = (figures) => ({
+    ...whole,
+    figures,
+    active: 1,
+    points: whole.points.map((point) => ({
+      ...point,
+      figures: Object.fromEntries(figures.slice(1).map((name) => [name, 1])),
+    })),
+  });
+  let figures = [first, second];
+  const { window } = await visit('sweep', `/sweeps/${RUNS.sweep}/`, names, [[path, () => Response.json(of(figures))]]);
+  const offered = () => [...$('#metric').options].map(({ value }) => value);
+  await until(() => offered().join() === figures.join(), 'the metrics so far');
+  assert.equal($('#metric').value, second, 'the first one with values');
+  figures = [second, third];
+  await until(() => offered().join() === figures.join(), 'the metrics of ended runs');
+  assert.equal($('#metric').value, third, 'what is shown is what is chosen');
+  change(window, '#metric', second);
+  figures = whole.figures;
+  await until(() => offered().join() === figures.join(), 'all metrics');
+  assert.equal($('#metric').value, second);
+});
+
 test('a finished sweep that somebody else deletes says so, and offers nothing any more', needsPage, async () => {
   const path = `/api/sweeps/${RUNS.sweep}/points/`;
   const names = { 'sweep.pk': String(RUNS.sweep), sweep: String(RUNS.sweep) };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
 
-import { clock, countFrom, elapsed, exactClock, timeTicks } from '../../../static/js/util/format.js';
+import { clock, countFrom, elapsed, exactClock, lengthTicks, timeTicks } from '../../../static/js/util/format.js';
 import { parsePoint, pointExample, timeText } from '../../../static/js/util/time-text.js';
 
 const HOUR = 3_600_000;
@@ -39,6 +39,7 @@ test('the ticks of an axis are at round times of the clock', () => {
     ticks.map((ms) => clock(ms, step, NOW)),
     ['06:00', '12:00', '18:00', '12-01 00:00'],
   );
+  assert.deepEqual(lengthTicks(0, DAY, 5).ticks, [0, 6 * HOUR, 12 * HOUR, 18 * HOUR, DAY], 'lengths count from 0');
 });
 
 test('a typed time is one of the clock, at the latest at the end of the run', () => {
