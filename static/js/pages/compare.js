@@ -6,9 +6,10 @@ import { get, getColumns } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { metricTable } from '../core/metric-table.js';
 import { runLabel } from '../core/run-info.js';
-import { runsOf, unreadable } from '../compare/comparison.js';
+import { lateText, runsOf, unreadable } from '../compare/comparison.js';
 import { paintSpeeds } from '../compare/speed-notes.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { ACTIVE } from '../core/active-runs.js';
 import { clock, countFrom, plural } from '../util/format.js';
 import { isPassing } from '../util/poll.js';
 import { followOverview } from '../ui/connection-badge.js';
@@ -128,6 +129,7 @@ async function compare() {
   setInterval(keepRuns, KEEP_MS);
   const again = new Later(AGAIN_MS, update);
   follow = new Later(FOLLOW_MS, update);
+  awaitBegin();
   followOverview(
     (message) => {
       if (!ids.includes((message.run ?? message).id)) return;
@@ -198,6 +200,13 @@ function paint() {
   $('#compared').toggleAttribute('data-unbegun', !begun);
   $('#metrics-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
   for (const paintPanel of panels) paintPanel();
+  awaitBegin();
+}
+
+/** Updates the comparison until a cut has begun at the time compared: an idle cluster has no event that tells of it. */
+function awaitBegin() {
+  const going = answer.runs.some(({ status }) => ACTIVE.includes(status));
+  if (going && lateText(answer.runs, answer.at_ms)) follow?.ask();
 }
 
 function paintMetrics() {

@@ -87,6 +87,21 @@ test('a comparison with a cut that begins later says so where it would show diff
     assert.match(text(selector), /begins at 00:01:30\. The runs are compared up to 00:01:00, so/);
 });
 
+test('a comparison is updated until its cut has begun', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  answer.runs[0].status = 'running';
+  answer.runs[1].from_ms = 90_000;
+  let atMs = 60_000;
+  const { asked } = await visit('compare', `/compare/?runs=${pair}`, {}, [
+    [`/api/compare/?runs=${pair}`, () => Response.json({ ...answer, at_ms: atMs })],
+  ]);
+  const looks = () => asked.filter(([, path]) => path.startsWith('/api/compare/?runs=')).length;
+  await until(() => looks() === 1 && /up to 00:01:00/.test(text('#subtitle')), 'it is shown');
+  atMs = 120_000;
+  await until(() => /up to 00:02:00/.test(text('#subtitle')), 'it is updated without an event');
+});
+
 test('an open comparison asks again and again that its runs are kept', needsPage, async () => {
   const pair = `${RUNS.slotted},${RUNS.other}`;
   const [real, repeated] = [globalThis.setInterval, []];

@@ -23,9 +23,11 @@ from twin.analysis.comparison.metrics import metrics_of, slowdown, unknown
 from twin.analysis.comparison.outcomes import FOREVER, Outcomes, believed, outcomes_of
 from twin.eventlog.fold import BAR_FIELDS, RunState
 from twin.files.stored_jobs import field_of
+from twin.mirror.reached import reached_ms
 from twin.models import Run
 from twin.scenarios import store
 
+STEP_MS = 10_000  # between two times that a followed cluster has reached: one comparison serves all requests of it
 MAX_RUNS = 24  # in the table of metrics
 MAX_IN_FULL = 6  # compared in full: the first ones
 SLOWDOWN = "lanes.mean_slowdown"
@@ -62,8 +64,11 @@ def _complete_ms(run: Run) -> int:
     """Newest time up to which the log of a run has all events: a run can stop within an instant.
 
     For a run that was cancelled or has failed, the next event is no longer known, so its last instant is not counted.
+    The log of a cluster that is followed has all events up to the newest poll, also while there are none.
     """
-    within = run.mode_rules.simulated and run.next_event_ms in (None, run.sim_ms)
+    if not run.mode_rules.simulated:
+        return max(run.sim_ms, reached_ms(run) // STEP_MS * STEP_MS)
+    within = run.next_event_ms in (None, run.sim_ms)
     return run.sim_ms - 1 if within else run.sim_ms
 
 
