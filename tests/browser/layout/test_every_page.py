@@ -71,7 +71,6 @@ def complete(made: Made) -> dict[str, str | None]:
         made.live: "#jobs tr[data-job]",
         f"{made.finished}?job=3&t=36000000": "#drawer .step",
         f"{made.finished}servers/0/": "main:not([data-waits]) #jobs :is(table, .empty)",
-        f"/live/{made.cluster}/?job=1": ".follow-facts",
     }
 
 
@@ -127,7 +126,7 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], made: Made, width: 
 def test_pages_with_more_columns_on_large_screens_keep_their_places(open_page: Callable[..., Page], made: Made) -> None:
     page = open_page("/login/", viewport={"width": LARGE, "height": 900})
     pages = complete(made)
-    by_page = {path: visited(page, path, pages[path]) for path in ("/", made.finished, f"/live/{made.cluster}/?job=1")}
+    by_page = {path: visited(page, path, pages[path]) for path in ("/", made.finished)}
     assert {path: found for path, found in by_page.items() if found} == {}
 
 
@@ -162,6 +161,14 @@ def test_the_form_and_the_result_of_a_test_connection_have_no_fault(
     assert faults(page) == []
     page.set_viewport_size({"width": NARROW, "height": 800})
     assert too_wide(page) == []
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_drawer_of_a_live_cluster_has_no_fault(open_page: Callable[..., Page], followed: str, width: int) -> None:
+    page = open_page(f"/live/{followed}/?job=1", viewport={"width": width, "height": 800})
+    expect(page.locator("#data-age")).to_be_visible()
+    expect(page.locator("#drawer h2").first).to_be_visible()
+    assert faults(page) + too_wide(page) == []
 
 
 def test_the_page_to_log_in_has_no_fault(contexts: Contexts) -> None:
