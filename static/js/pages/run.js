@@ -137,7 +137,9 @@ async function main() {
   const chosen = () => gantt?.chosen ?? [];
   const readout = panel('#readout', () => new Readout({ store, info, view, playhead, prices, chosen }));
   const tiles = panel('#tiles', () => new Tiles($('#tiles'), store, info, metrics));
-  const jobs = panel('#panel-jobs', () => new JobsTable(runId, pick, { info, then: () => transport.then }));
+  // reasons in a run that goes on change, and the column of reasons would come and go with them
+  const ended = !ACTIVE.includes(info.run.status);
+  const jobs = panel('#panel-jobs', () => new JobsTable(runId, pick, { info, then: () => transport.then, ended }));
   const drawer = new Drawer($('#drawer'), runId, info, {
     onShow: (ms) => transport.show(ms),
     onPick: pick,

@@ -32,13 +32,14 @@ const FORMATS = {
   duration: (value) => duration(value),
   utility: (value, { state }) => (state === 'completed' ? utilityText(value) : '–'),
 };
-const REASON = {
+/** once: whether a reason that all rows share is stated below the table, instead of in each row. */
+const reasonColumn = (once) => ({
   name: 'reason',
   title: 'Reason',
   wide: true, // a live cluster gives a sentence
-  once: true,
+  once,
   cell: (row) => reasonOf(row),
-};
+});
 
 /** Reason why the job is in its state; its whole text is also a hint, where the column is narrow. */
 function reasonOf(row) {
@@ -57,7 +58,7 @@ const served = (info) =>
 
 export class JobsTable {
   /** onPick(job); info: the run's static description; then(): the time shown, null for the newest. */
-  constructor(runId, onPick, { info, then }) {
+  constructor(runId, onPick, { info, then, ended = false }) {
     this.runId = runId;
     this.info = info;
     this.then = then;
@@ -71,7 +72,7 @@ export class JobsTable {
       ...who(info),
       ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns),
       ...served(info),
-      REASON,
+      (this.reason = reasonColumn(ended)),
     ].map((column) => ({ ...column, spare: hasSideColumn() && !IN_SIDE.has(column.key ?? column.name) }));
     const keys = columns.flatMap(({ key }) => (key ? [key, `-${key}`] : []));
     this.table = new DataTable($('#jobs'), {
@@ -128,7 +129,7 @@ export class JobsTable {
     } catch (error) {
       if (error.status === 400 && this.table.page > 1) return this.#first(error);
       logError(error);
-      setText($('#jobs-count'), ''); // it was that of another answer
+      for (const place of ['#jobs-count', '#jobs-shared']) setText($(place), ''); // those of another answer
       fill($('#jobs-pager'));
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
       repeatAfter(error, () => this.refresh());
@@ -171,9 +172,10 @@ export class JobsTable {
     const filtered = this.query || this.state;
     const arrived = filtered ? `${number(count, 0)} of ${plural(total, 'arrived job')}` : plural(count, 'arrived job');
     const when = then === null ? 'latest state' : `state at ${clock(then)}`;
-    const reason = sharedText(REASON, rows);
-    const shared = reason === null ? '' : `; reason of all ${plural(rows.length, 'row')}: ${reason}`;
-    $('#jobs-count').textContent = `${arrived}, ${when}${shared}`;
+    const reason = this.reason.once ? sharedText(this.reason, rows) : null;
+    $('#jobs-count').textContent = `${arrived}, ${when}`;
+    // below the table: in the heading it would take a line of its own, and move the table
+    setText($('#jobs-shared'), reason === null ? '' : `Reason of all ${plural(rows.length, 'row')}: ${reason}`);
     const none =
       filtered && total > 0
         ? empty('No job matches', 'The search and the state leave out all jobs.', ['Show all jobs', () => this.#all()])
