@@ -200,12 +200,17 @@ def killed(cluster, stack, victim):
 
 
 def repaired(cluster):
-    """Gives drained nodes back, releases held jobs, and has nodes register where jobs seem to run for too long."""
+    """Gives drained nodes back and releases jobs that are held or must wait until a time.
+
+    Where a job seems to run for too long, nodes register again.
+    """
     cluster.resume()
     rows = [row.split("|") for row in answer(cluster, "squeue", "-h", "-o", "%i|%t|%r|%M").splitlines()]
     for key, _, reason, _ in rows:
         if "held" in reason:
             answer(cluster, "scontrol", "release", key)
+        if reason == "BeginTime":  # slurmctld lost it while it started, and lets it wait for two minutes
+            answer(cluster, "scontrol", "update", f"jobid={key}", "starttime=now")
     if any(state == "R" and seconds(used) > MAX_RUN_S for _, state, _, used in rows):
         answer(cluster, "scontrol", "reconfigure")
 
@@ -276,6 +281,6 @@ def test_the_mirror_is_what_the_accounting_says_though_processes_are_killed(clus
     assert not wrong
     assert len(lost) + len(forgotten) <= max(2, JOBS // 50)
     assert stack.manage(LOG).strip() == "True"
-    compared = 2 * JOBS if JOBS < 100 else JOBS // 10  # the queue and the newest run may not have all
+    compared = len(truth) if JOBS < 100 else JOBS // 10  # the newest run may not have all
     # The accounting is compared after some seconds.
     assert drift.settled(stack, compared, MAX_WAIT_S) == ("", [])
