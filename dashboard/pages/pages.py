@@ -22,6 +22,7 @@ from dashboard.readmodels.left_out import left_out
 from dashboard.readmodels.studies import gallery
 from scheduling.reporting.quantities import counted
 from twin.acting import gates
+from twin.analysis.changed_jobs import job_count
 from twin.connectors.facts import DRAINING
 from twin.eventlog.large_runs import is_large
 from twin.mirror import borders
@@ -33,6 +34,7 @@ from twin.scenarios import listed
 from twin.scenarios import store as scenarios_of
 from twin.traces.importers import formats
 
+JOB_ROWS = 25  # on a page of the job table, as in static/js/run/jobs-table.js
 
 def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Decorator of pages: GET and HEAD only, with the CSRF token for its scripts."""
@@ -154,8 +156,16 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
     kept, files = arrangement_of(request.user), downloads.titles_of(downloads.model_files(run))
     return _page(
         request, "run.html", run=run, model_files=files, connection=connection, history=history,
-        arrangement=json.dumps(kept), missing=missing, condition_message=_message_of(connection), **fork,
+        arrangement=json.dumps(kept), missing=missing, condition_message=_message_of(connection),
+        job_rows=_job_rows(run), **fork,
     )  # fmt: skip
+
+
+def _job_rows(run: Run) -> int:
+    """Number of rows on the first page of the job table: it has its height before the jobs are there."""
+    if run.scenario.trace.job_count >= JOB_ROWS:  # the jobs of edits need not be counted
+        return JOB_ROWS
+    return min(JOB_ROWS, job_count(run))
 
 
 def _message_of(connection: Connection | None) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import Job, ModelError
 from twin.files.stored_jobs import any_utility, field_of
-from twin.models import Run
+from twin.models import MirrorRecord, Run
 from twin.scenarios import store
 from twin.scenarios.edits import parse
 
@@ -72,7 +72,9 @@ def edits_of_jobs(run: Run) -> list[str]:
 
 
 def job_count(run: Run) -> int:
-    """Number of jobs of a simulated run: of its trace, as edits leave them."""
+    """Number of jobs of a run: of its trace, as edits leave them, or of the log of a live cluster."""
+    if run.mode_rules.inputs_in_log:
+        return MirrorRecord.objects.filter(run=run, kind=MirrorRecord.JOB).count()
     try:
         if any(edit.of_jobs for edit in parse(run.edits)):
             return len(store.of_run(run)[1])

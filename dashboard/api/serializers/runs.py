@@ -15,7 +15,7 @@ from dashboard.http.number_field import NumberField
 from dashboard.openapi.answer_fields import DecisionTimesField, MetricsField, ModeField
 from dashboard.openapi.answers import answer
 from twin.analysis.changed_jobs import job_count
-from twin.models import MirrorRecord, Run
+from twin.models import Run
 from twin.models.run_modes import modes_where
 from twin.processes import vitals
 from twin.runs import scheduler_history
@@ -73,9 +73,7 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
 
     def get_job_count(self, run: Run) -> int:
         """Number of jobs: of the trace after the edits, or of the log if the run mirrors a real cluster."""
-        if not run.mode_rules.inputs_in_log:
-            return job_count(run)
-        return MirrorRecord.objects.filter(run=run, kind=MirrorRecord.JOB).count()
+        return job_count(run)
 
     def get_scheduler(self, run: Run) -> str:
         """Scheduler at the time that the run has reached."""

@@ -28,6 +28,11 @@ CHANGED = "() => document.getAnimations().every((one) => !(one instanceof CSSTra
 SHIFT = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries()
   .filter((entry) => !entry.hadRecentInput).reduce((sum, entry) => sum + entry.value, 0)))
   .observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => resolve(0), 500))"""
+MOVED = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries()
+  .filter((entry) => !entry.hadRecentInput && entry.value > 0.005).flatMap(({ value, sources }) => sources.map(
+    ({ node, previousRect: was, currentRect: is }) => `${value.toFixed(3)} ${node?.id || node?.className}: ` +
+      `${was.x},${was.y} ${was.width}x${was.height} -> ${is.x},${is.y} ${is.width}x${is.height}`))))
+  .observe({ type: 'layout-shift', buffered: true }))"""
 RECEIVED = "() => window.twin?.store.lastSeq > 0"
 
 
@@ -71,6 +76,7 @@ def complete(made: Made) -> dict[str, str | None]:
         made.live: "#jobs tr[data-job]",
         f"{made.finished}?job=3&t=36000000": "#drawer .step",
         f"{made.finished}servers/0/": "main:not([data-waits]) #jobs :is(table, .empty)",
+        f"/live/{made.cluster}/": ".follow-facts",
     }
 
 
@@ -85,7 +91,7 @@ def visited(page: Page, path: str, there: str | None) -> list[str]:
         if path.startswith("/runs/"):
             page.wait_for_function(RECEIVED)
     shift = page.evaluate(SHIFT)
-    return ([f"layout shift {shift:.3f}"] if shift > MAX_SHIFT else []) + too_wide(page)
+    return ([f"layout shift {shift:.3f}: {page.evaluate(MOVED)}"] if shift > MAX_SHIFT else []) + too_wide(page)
 
 
 def too_wide(page: Page) -> list[str]:
@@ -126,7 +132,7 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], made: Made, width: 
 def test_pages_with_more_columns_on_large_screens_keep_their_places(open_page: Callable[..., Page], made: Made) -> None:
     page = open_page("/login/", viewport={"width": LARGE, "height": 900})
     pages = complete(made)
-    by_page = {path: visited(page, path, pages[path]) for path in ("/", made.finished)}
+    by_page = {path: visited(page, path, pages[path]) for path in ("/", made.finished, f"/live/{made.cluster}/")}
     assert {path: found for path, found in by_page.items() if found} == {}
 
 

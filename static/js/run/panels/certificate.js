@@ -9,6 +9,7 @@ import { colors } from '../../util/colors.js';
 import { fill, h, setText } from '../../ui/dom.js';
 import { PagePart } from '../../ui/failures/page-part.js';
 import { capital, clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
+import { rulesOf } from '../../util/run-modes.js';
 import { searchSentence } from './oracle-gap.js';
 import { registerPanel } from './registry.js';
 
@@ -166,6 +167,8 @@ registerPanel({
 class CertificatePanel {
   constructor({ runId, store, info, view, playhead }, { element, canvas, legend, note }) {
     this.panel = element;
+    this.certified = rulesOf(info.run).simulated; // of the record of a real cluster nothing is proved
+    element.hidden = !this.certified;
     this.runId = runId;
     this.store = store;
     this.note = note;
@@ -231,6 +234,7 @@ class CertificatePanel {
    * computed; queued: whether it waits for its turn.
    */
   status(newest) {
+    if (!this.certified) return;
     this.newest = newest;
     const { certificate, certifying: computing = false, certificate_queued: queued = false } = newest;
     const said = sentence(certificate);

@@ -25,7 +25,8 @@ registerPanel({
   id: 'prices',
   title: 'Prices',
   make({ runId, store, info, view, playhead, transport, pick }, { element, legend, actions, canvas, note }) {
-    element.hidden = !info.phases.some(({ quotes }) => quotes); // no space is reserved for a run without prices
+    const quoted = info.phases.some(({ quotes }) => quotes);
+    element.hidden = !quoted; // no space is reserved for a run without prices
     const log = url.choice('log', ['0', '1'], '1', 'The axis is logarithmic.') === '1';
     const past = new PastPrices(runId, transport, store, () => chart.update());
     const server = new ServerPrices(
@@ -49,7 +50,7 @@ registerPanel({
     };
     canvas.addEventListener('keydown', ({ key }) => key === 'Enter' && explain(chart.time, focused()));
     const refresh = () => {
-      element.hidden = store.lastSeq > 0 && !hasPrices(store);
+      element.hidden = store.lastSeq > 0 ? !hasPrices(store) : !quoted;
       why.disabled = !chart.curves.length;
       say(note, noteOf(server.prices, transport.then, info, chart));
     };
