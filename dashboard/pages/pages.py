@@ -36,6 +36,7 @@ from twin.traces.importers import formats
 
 JOB_ROWS = 25  # on a page of the job table, as in static/js/run/jobs-table.js
 
+
 def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Decorator of pages: GET and HEAD only, with the CSRF token for its scripts."""
     return ensure_csrf_cookie(require_safe(view))
