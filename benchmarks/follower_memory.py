@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 from django.conf import settings
@@ -103,9 +104,10 @@ def follow() -> None:
             poll += 1
             yield connector.snapshot(nodes=poll % NODES_EACH == 0)
 
-    memory.EVERY_S = 0.0  # a minute passes with each poll
-    slurm.Commands = Answered  # type: ignore[assignment, misc]  # in this process only
-    slurm._now_ms = lambda: now_ms
-    slurm.SlurmConnector.changes = changes  # type: ignore[assignment, method-assign]  # in this process only
     Connection.objects.create(name="bench", connector="slurm", parameters={})
-    call_command("follower")
+    with (
+        patch.object(memory, "EVERY_S", 0.0),  # a minute passes with each poll
+        patch.multiple(slurm, Commands=Answered, _now_ms=lambda: now_ms),
+        patch.object(slurm.SlurmConnector, "changes", changes),
+    ):
+        call_command("follower")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import cases
 
-pytest_plugins = ["tests.exercised"]
+pytest_plugins = ["tests.exercised", "tests.twin.runtime.fixtures", "tests.twin.samplers.fixtures"]
 
 BROWSER = Path(__file__).resolve().parent / "browser"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"

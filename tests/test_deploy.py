@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.twin.runtime.conftest import valkey  # noqa: F401 (fixtures)
 from tests.twin.runtime.stack import ROOT, Stack, wait_until
 
 DEPLOY = ROOT / "deploy"
@@ -91,7 +90,7 @@ def test_the_dashboard_shows_metrics_that_exist(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_processes_of_bin_serve_are_a_whole_twin(tmp_path, valkey):  # noqa: F811 (a fixture)
+def test_the_processes_of_bin_serve_are_a_whole_twin(tmp_path, valkey):
     broker = valkey.replace("unix://", "redis+socket://")
     stack = Stack(tmp_path, fresh=True, BROKER_URL=broker, LAYER_URL=valkey, HOST="127.0.0.1", WORKERS="1")
     stack.env["PORT"] = str(stack.port)

@@ -126,7 +126,7 @@ class ScenarioEditsView(APIView):
         scenario = one(Scenario.objects.all(), request.user, pk=pk)
         edits = given["edits"]
         base = store.base(scenario)
-        rows, state = preview(base, edits, scenario.edits)
+        rows, state = preview(base, edits, scenario.edits, scenario.epoch_ms)
         possible = [parse_one(n, edits[n - 1]) for n, row in enumerate(rows, 1) if not (row["error"] or row["off"])]
         for edit, why in forks.too_early(scenario, possible):
             rows[edit.number - 1]["error"] = why

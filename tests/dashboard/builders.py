@@ -10,7 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from scheduling.workloads import generate
 from tests.dashboard.peer import Peer
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.config.asgi import application
 from twin.infra import pubsub
 from twin.infra.columns import unpack

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from dashboard.auth import tokens
 from tests.twin.mirror.whatif.builders_forty import mirrored_run
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import certificate_task
 from twin.models import (
     ActingRule,

@@ -12,21 +12,13 @@ from scheduling import algorithms
 from scheduling.kernel import registry
 from tests import exercised
 from tests.dashboard import described_answers
-from tests.twin.runtime.conftest import (  # noqa: F401 (fixtures)
-    fresh,
-    heartbeats,
-    layer,
-    make_run,
-    make_scenario,
-    valkey,
-    work,
-)
+from tests.twin.runtime.queues import work
 from twin.eventlog import state_cache
 from twin.models import Run
 
 
 @pytest.fixture(autouse=True)
-def settings_of_tests(settings, tmp_path, layer):  # noqa: F811 (a fixture)
+def settings_of_tests(settings, tmp_path, layer, fresh):
     """Plain static files, a folder for uploads, passwords that cost no time, no limits on how often one may ask."""
     # hashing took nine tenths of the time
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -113,7 +105,7 @@ def nobody(db) -> Client:
 
 
 @pytest.fixture
-def finished_run(make_run) -> Run:  # noqa: F811 (a fixture)
+def finished_run(make_run) -> Run:
     """Twelve jobs under OASiS, to the end."""
     from twin.runs import runner
 

@@ -68,7 +68,7 @@ def changes(first: Sequence[Job], other: Sequence[Job], slots_ms: tuple[int, int
 
 def edits_of_jobs(run: Run) -> list[str]:
     """Sentences of the run's edits that change jobs."""
-    return [edit.sentence() for edit in parse(run.edits) if edit.of_jobs]
+    return [edit.sentence() for edit in parse(run.edits, run.epoch_ms) if edit.of_jobs]
 
 
 def job_count(run: Run) -> int:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from twin.models.teams import Owned
+from twin.moments import run_moment, unix_ms
 
 
 class Trace(Owned):
@@ -113,3 +114,12 @@ class Scenario(Owned):
         if Scenario.trace.is_cached(self):
             return self.trace.began_at
         return Trace.objects.values_list("began_at", flat=True).get(pk=self.trace_id)
+
+    @property
+    def epoch_ms(self) -> int | None:
+        """The same moment in Unix ms."""
+        return None if self.began_at is None else unix_ms(self.began_at)
+
+    def moment(self, ms: int) -> str:
+        """Time of the scenario as text."""
+        return run_moment(ms, self.epoch_ms)

@@ -17,7 +17,6 @@ from scheduling.model.values import Event
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
 from twin.models import Checkpoint, EventBatch, Run, Scenario
-from twin.moments import moment
 from twin.scenarios import beliefs, store
 from twin.scenarios.edits import parse, plain
 from twin.scenarios.edits.base import Edit
@@ -104,7 +103,9 @@ def check_edits(scenario: Scenario, edits: Sequence[Any]) -> None:
     for edit, why in too_early(scenario, parse(edits)):
         raise Refused(f"{edit.subject}: {why}")
     if past_edits(edits, scenario.fork_ms) != past_edits(scenario.edits, scenario.fork_ms):
-        raise Refused(f"edits before the fork at {moment(scenario.fork_ms)} cannot be changed; remove only later ones")
+        raise Refused(
+            f"edits before the fork at {scenario.moment(scenario.fork_ms)} cannot be changed; remove only later ones"
+        )
 
 
 def too_early(scenario: Scenario, edits: Sequence[Edit]) -> list[tuple[Edit, str]]:
@@ -112,10 +113,10 @@ def too_early(scenario: Scenario, edits: Sequence[Edit]) -> list[tuple[Edit, str
     if scenario.fork_ms is None:
         return []
     kept = past_edits(scenario.edits, scenario.fork_ms)
-    fork = moment(scenario.fork_ms)
+    fork = scenario.moment(scenario.fork_ms)
     why = "takes effect at {}, before the fork at {}; choose the time of the fork or a later one"
     early = [edit for edit in edits if edit.at_ms < scenario.fork_ms]
-    return [(edit, why.format(moment(edit.at_ms), fork)) for edit in early if plain(edit) not in kept]
+    return [(edit, why.format(scenario.moment(edit.at_ms), fork)) for edit in early if plain(edit) not in kept]
 
 
 def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
@@ -182,7 +183,7 @@ def family(run: Run, among: QuerySet[Run] | None = None) -> list[dict[str, Any]]
 
 def _sentences(run: Run) -> list[str]:
     since = run.fork_ms
-    return [edit.sentence() for edit in parse(run.edits) if since is None or edit.at_ms >= since]
+    return [edit.sentence() for edit in parse(run.edits, run.epoch_ms) if since is None or edit.at_ms >= since]
 
 
 def _before(events: Iterable[Event], fork_ms: int) -> list[Event]:

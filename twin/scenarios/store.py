@@ -125,7 +125,7 @@ def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
     it uses them, are one per server.
     """
     stages = stages_of(scenario, edits)
-    for edit in parse(edits):
+    for edit in parse(edits, scenario.epoch_ms):
         edit.check([stage.state for stage in stages if stage.at_ms <= edit.at_ms][-1])
     for stage in stages:
         scheduler, jobs, cluster = scheduler_of(stage.state), stage.state.jobs, stage.state.cluster
@@ -150,7 +150,7 @@ def _check_uploads(table: JobTable, servers: int) -> None:
 def check_effects(scenario: Scenario, edits: Sequence[Any], kept: Sequence[Any] = ()) -> None:
     """ModelError names an edit that changes nothing, unless it is among those kept before; else edits are right."""
     state = base(scenario)
-    for edit in sorted(parse(edits), key=lambda edit: edit.at_ms):
+    for edit in sorted(parse(edits, scenario.epoch_ms), key=lambda edit: edit.at_ms):
         state = edit.checked(state) if edits[edit.number - 1] in kept else edit.effective(state)
 
 
@@ -159,7 +159,11 @@ def stages_of(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
     key, frozen = _key(scenario), _frozen(edits)
     if frozen == NO_EDITS:
         return phases(_base(key), ())
-    return KEPT.get(("phases", key, frozen), lambda: phases(_base(key), parse(orjson.loads(frozen)), check=False))
+
+    def staged() -> list[Stage]:
+        return phases(_base(key), parse(orjson.loads(frozen), scenario.epoch_ms), check=False)
+
+    return KEPT.get(("phases", key, frozen), staged)
 
 
 def same(run: Run, other: Run) -> bool:

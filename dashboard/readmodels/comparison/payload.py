@@ -112,7 +112,7 @@ def _run(run: Run) -> dict[str, Any]:
         "seed": scenario.seed, "trace": scenario.trace.name, "trace_id": scenario.trace_id,
         "cluster": scenario.cluster.name, "cluster_id": scenario.cluster_id, "mode": run.mode,
         "status": run.status, "sim_ms": run.sim_ms, "begun": run.last_seq > 0, "message": run.message,
-        "edits": [edit.sentence() for edit in parse(run.edits)],
+        "edits": [edit.sentence() for edit in parse(run.edits, run.epoch_ms)],
     }  # fmt: skip
 
 

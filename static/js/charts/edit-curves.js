@@ -33,7 +33,8 @@ export function paintCurves(element, curves, to, typed = false) {
   const { resource, capacity, arrivals } = curves;
   const unit = UNITS[resource] ?? resource;
   const most = Math.max(1e-9, ...[...capacity.before, ...capacity.after].map(([, amount]) => amount));
-  const peak = Math.max(1, ...arrivals.before, ...arrivals.after);
+  const before = Math.max(0, ...arrivals.before);
+  const peak = Math.max(1, before, ...arrivals.after);
   const every = curves.to_ms / arrivals.before.length;
   const step = (every / to) * WIDTH;
   const bars = (counts) =>
@@ -50,7 +51,7 @@ export function paintCurves(element, curves, to, typed = false) {
       s('path', { d: steps(capacity.before, most, to), class: edited ? 'before' : 'after' }),
       edited ? s('path', { d: steps(capacity.after, most, to), class: 'after' }) : null,
     ]),
-    chart('Arrivals', `bars: without the edits, 0 to ${number(peak, 0)} per ${duration(every)}`, moved, what, [
+    chart('Arrivals', `bars: without the edits, at most ${plural(before, 'job')} in ${duration(every)}`, moved, what, [
       s('path', { d: bars(arrivals.before), class: 'bars' }),
       moved ? s('path', { d: outline(arrivals.after, peak, step), class: 'after' }) : null,
     ]),

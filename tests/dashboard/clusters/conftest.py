@@ -11,17 +11,9 @@ from dashboard.http import throttles
 from tests.dashboard.clusters.builders_ingest import Sender
 from tests.twin.mirror.builders import polled, running
 from tests.twin.mirror.builders_stored import POLLS, following
-from tests.twin.samplers.fake_prometheus import FakePrometheus
 from twin.connectors import base
 from twin.connectors.facts_json import dumps
 from twin.models import Connection
-
-
-@pytest.fixture
-def prometheus():
-    server = FakePrometheus()
-    yield server
-    server.close()
 
 
 @pytest.fixture

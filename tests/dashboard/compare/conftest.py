@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.readmodels.comparison import cached
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import Run, Scenario
 from twin.runs import runner
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.dashboard.compare.builders import address
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import changed_jobs
 from twin.analysis.changed_jobs import NOT_OF_THE_JOB
 from twin.files.stored_jobs import StoredJobs

@@ -9,7 +9,7 @@ import pytest
 from scheduling.workloads import generate
 from tests.dashboard.builders import downloaded
 from tests.dashboard.compare.builders import address
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.infra.columns import unpack
 from twin.models import Run, Scenario
 from twin.runs import runner

@@ -6,7 +6,7 @@ from dashboard.readmodels.comparison.job_differences import NOT_COMPARED
 from scheduling.model.measured_speed import MeasuredSpeed, trained_at
 from scheduling.workloads import generate
 from tests.dashboard.compare.builders import address
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.infra.columns import unpack
 from twin.models import Run, Scenario
 from twin.runs import runner

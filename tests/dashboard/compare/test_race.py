@@ -6,7 +6,7 @@ from scheduling.kernel.registry import schedulers
 from scheduling.workloads import generate
 from tests.dashboard.builders import post
 from tests.dashboard.compare.builders import address
-from tests.twin.runtime.conftest import messages, work
+from tests.twin.runtime.queues import messages, work
 from twin.models import AuditEntry, Run, Scenario
 from twin.runs import runner
 from twin.scenarios import store

@@ -7,7 +7,7 @@ import pytest
 from dashboard.readmodels.comparison import cached
 from scheduling.workloads import generate
 from tests.dashboard.compare.builders import address
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import certificate_task
 from twin.models import Run, Scenario
 from twin.runs import runner

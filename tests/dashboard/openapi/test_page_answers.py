@@ -17,7 +17,7 @@ from django.utils import timezone
 from scheduling.workloads import generate
 from tests.dashboard.builders import post
 from tests.dashboard.builders_answers import OF_RUN, recorded
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import Alert, AlertRule, Run, Scenario
 from twin.runs import runner
 from twin.scenarios.store import store_generated

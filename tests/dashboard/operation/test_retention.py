@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from tests.dashboard.builders import post
-from tests.twin.runtime.conftest import messages
+from tests.twin.runtime.queues import messages
 from twin import tasks
 from twin.models import AuditEntry, EventBatch, Run, Scenario, Trace
 from twin.operation import cleanup_task, retention

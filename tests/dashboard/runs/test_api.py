@@ -14,7 +14,7 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.bars import END
 from scheduling.workloads import generate
 from tests.dashboard.builders import downloaded, post
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.eventlog import event_log, state_cache
 from twin.eventlog.fold import COMPLETED_AT, RunState
 from twin.infra.columns import unpack

@@ -12,7 +12,7 @@ import pytest
 
 from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from scheduling.model.values import RESOURCES
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import levels, state_task, stored_levels, thumbnail
 from twin.analysis.situation import load
 from twin.eventlog import stored_states

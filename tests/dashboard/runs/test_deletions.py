@@ -9,7 +9,7 @@ from django.db import transaction
 from tests.dashboard.builders import listening, receive, socket
 from tests.dashboard.peer import Peer
 from tests.twin.mirror.whatif.builders_forty import mirrored_run
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.acting import proposals
 from twin.config.asgi import application
 from twin.infra import pubsub

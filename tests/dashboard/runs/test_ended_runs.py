@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import Run
 from twin.runs import runner
 from twin.scenarios import store

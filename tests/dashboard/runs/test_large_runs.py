@@ -11,7 +11,7 @@ from scheduling.model.bars import END, START
 from scheduling.model.values import Event
 from tests.dashboard.builders import downloaded
 from tests.twin.eventlog.builders_golden import EVENTS as GOLDEN
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import levels, state_task, stored_levels, thumbnail
 from twin.eventlog import event_log, large_runs, stored_states
 from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER

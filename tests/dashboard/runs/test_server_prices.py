@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scheduling.model.values import RESOURCES
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.runs import runner
 from twin.scenarios import store
 

@@ -12,7 +12,7 @@ from scheduling.model.bars import COUNT, END, JOB, ROLE, SERVER, START
 from tests.dashboard.builders import played
 from tests.twin.mirror.builders import NODES, job, polled, running, suspended
 from tests.twin.mirror.builders_stored import following
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from tests.twin.studies.builders_shadows import poll
 from twin.analysis import situation
 from twin.analysis.situation import queue

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scheduling.model.bars import JOB
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.eventlog import event_log
 from twin.eventlog.fold import ARRIVED, DECIDED_AT, DIED, JOB_FIELDS
 from twin.eventlog.job_states import STATES, job_states

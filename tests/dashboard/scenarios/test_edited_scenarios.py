@@ -7,7 +7,7 @@ import json
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from tests.dashboard.builders import downloaded, post
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.eventlog import event_log
 from twin.models import Run, Scenario
 from twin.runs import runner

@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import Run
 from twin.runs import runner
 

@@ -8,7 +8,7 @@ import pytest
 from scheduling.model.values import RESOURCES
 from scheduling.slotted.counterfactuals import unit_of
 from tests.dashboard.builders import downloaded
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import Run, Scenario
 from twin.runs import runner
 from twin.scenarios import store

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.api.run_parts import certificates
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import certificate_task
 from twin.eventlog import frames
 from twin.infra.columns import unpack

@@ -1,6 +1,6 @@
 """Counterfactuals by API: sentences with the numbers, recomputed from the log."""
 
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.runs import runner
 
 

@@ -9,7 +9,7 @@ from dashboard.readmodels import job_table
 from scheduling.colocation.subtasks import COMP, of_group
 from scheduling.workloads import generate
 from tests.dashboard.builders import played
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import certificate_task
 from twin.eventlog import event_log
 from twin.models import Run, Scenario

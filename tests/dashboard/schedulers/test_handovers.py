@@ -11,7 +11,7 @@ from scheduling.model.bars import WORKER_SLOT
 from scheduling.model.values import RESOURCES, SITES
 from scheduling.slotted.counterfactuals import unit_of
 from tests.dashboard.schedulers.builders_handovers import EDIT_MS, PAIRS, H, change, handed
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis.situation import load
 from twin.eventlog import event_log, remaining_work
 from twin.eventlog.stored_states import at

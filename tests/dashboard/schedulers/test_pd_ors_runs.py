@@ -9,7 +9,7 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import RESOURCES
 from scheduling.workloads import generate
 from tests.dashboard.builders import downloaded
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.eventlog.fold import BORN, DIED, NEVER
 from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import Trace
 from twin.traces import import_task
 

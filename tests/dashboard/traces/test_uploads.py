@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.dashboard.builders import post
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.models import AuditEntry, Trace
 from twin.traces import import_task
 

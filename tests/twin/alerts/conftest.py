@@ -2,21 +2,12 @@
 
 import pytest
 
-from tests.twin.runtime.conftest import (  # noqa: F401 (fixtures)
-    fresh,
-    heartbeats,
-    layer,
-    make_run,
-    make_scenario,
-    valkey,
-    work,
-)
 from twin.alerts import evaluation
 
 
 @pytest.fixture(autouse=True)
-def bus(layer):  # noqa: F811 (a fixture)
-    """Rules ask for signs of life there."""
+def bus(layer, fresh):
+    """Rules ask for signs of life there; nothing is kept of an earlier test."""
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from tests.twin.alerts.builders import computed, live_run
 from tests.twin.mirror.builders import NODES, S, polled, running
 from tests.twin.mirror.builders_stored import following
-from tests.twin.runtime.conftest import messages, work
+from tests.twin.runtime.queues import messages, work
 from twin.alerts import evaluation, evaluation_task, stored_rules
 from twin.alerts.base import Finding, build, names
 from twin.alerts.evaluation import MAX_FINDINGS, settle

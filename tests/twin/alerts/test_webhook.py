@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from tests.twin.alerts.http_receiver import ACCEPT, CLOSE, DRIP, HANG, Receiving
-from tests.twin.runtime.conftest import messages
+from tests.twin.runtime.queues import messages
 from twin.alerts import stored_rules
 from twin.alerts.base import Finding
 from twin.alerts.evaluation import settle

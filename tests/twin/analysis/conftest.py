@@ -1,13 +1,17 @@
-"""A bus of its own, stored runs, and runs that are compared."""
+"""Logs of runs that are compared, and what every test of analysis starts with."""
 
 import pytest
 
 from tests.twin.analysis.builders_compared import BASE, JOBS, OTHER
 from tests.twin.analysis.builders_comparing import CLUSTER
-from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey  # noqa: F401 (fixtures)
 from twin.eventlog import event_log, state_cache
 from twin.models import Run, Scenario
 from twin.scenarios import store as scenarios
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(fresh):
+    """Nothing that an earlier test enqueued or kept."""
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from scheduling.kernel.registry import build
 from scheduling.workloads import generate
 from tests.twin.builders import run as command
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis import certificate_task
 from twin.models import Run, Scenario
 from twin.runs import runner

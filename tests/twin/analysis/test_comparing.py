@@ -6,7 +6,7 @@ from scheduling.kernel.registry import schedulers
 from scheduling.model.values import ModelError
 from tests.twin.analysis.builders_compared import BASE, OTHER, PRICED, START, compared, decision
 from tests.twin.analysis.builders_comparing import bar, decided, events_of, job, planned
-from tests.twin.runtime.conftest import work
+from tests.twin.runtime.queues import work
 from twin.analysis.comparison import Compared, common_instant, differences, side_of
 from twin.analysis.comparison.metrics import COMPARED
 from twin.analysis.comparison.outcomes import CLOUD, EDGE, FOREVER, STATES

@@ -19,7 +19,8 @@ from twin.eventlog.state_codec import decode, encode
 
 PINNED = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "job_states.json").read_text())
 CLUSTER = PINNED["cluster"]  # a real one: job 0 is requeued, job 1 is suspended and job 2 is suspended without its CPUs
-# another one: job 0, which has no bars, and job 1 end while they wait again; of job 2, an earlier run is told late
+# A real one, too: jobs 0 (without bars) and 1 are requeued and end while they wait; the first execution of job 2 is
+# reported after its second.
 REQUEUED = PINNED["requeued"]
 MOMENTS = [(moment["at_ms"], moment["states"]) for moment in PINNED["moments"]]
 

@@ -1,10 +1,8 @@
-"""A bus of its own and stored runs."""
+"""What every test of operation starts with."""
 
-from tests.twin.runtime.conftest import (  # noqa: F401 (fixtures)
-    fresh,
-    heartbeats,
-    layer,
-    make_run,
-    make_scenario,
-    valkey,
-)
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(fresh):
+    """Nothing that an earlier test enqueued or kept."""

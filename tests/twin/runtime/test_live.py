@@ -8,14 +8,13 @@ from django.utils import timezone
 
 from scheduling.workloads import generate
 from tests.twin.runtime.builders import undisturbed
+from tests.twin.runtime.queues import messages, work
 from twin import ticker
 from twin.analysis.situation import situation
 from twin.eventlog import event_log
 from twin.models import AuditEntry, Run, Scenario
 from twin.runs import commands, engine, runner
 from twin.scenarios import store
-
-from .conftest import messages, work
 
 
 @pytest.fixture

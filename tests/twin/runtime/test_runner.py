@@ -13,14 +13,13 @@ from scheduling.kernel.simulation import simulate
 from scheduling.reporting.metrics import summarize
 from scheduling.slotted.execution import SLOTTED
 from tests.twin.runtime.builders import undisturbed
+from tests.twin.runtime.queues import messages, work
 from twin.eventlog import event_log
 from twin.models import AuditEntry, Checkpoint, Run
 from twin.processes import shutdown
 from twin.runs import engine, runner
 from twin.scenarios import store
 from twin.ticker import Ticker
-
-from .conftest import messages, work
 
 
 @pytest.fixture

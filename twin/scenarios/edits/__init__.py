@@ -23,11 +23,14 @@ MENU: Menu[type[Edit]] = Menu("verb", __name__, lambda module: [(cls.name, cls) 
 verbs = MENU.available  # {name: class of edits}
 
 
-def parse(given: Sequence[Any]) -> list[Edit]:
-    """Plain edits `{verb, at_ms, off, ...}` in their order, without those switched off; ModelError names one."""
+def parse(given: Sequence[Any], epoch_ms: int | None = None) -> list[Edit]:
+    """Plain edits `{verb, at_ms, off, ...}` in their order, without those switched off; ModelError names one.
+
+    epoch_ms: Scenario.epoch_ms, with which their sentences and messages state times of the real world.
+    """
     if len(given) > MAX_EDITS:
         raise ModelError(f"a scenario has at most {MAX_EDITS:,} edits, got {len(given):,}")
-    found = [(parse_one(number, plain), plain) for number, plain in enumerate(given, start=1)]
+    found = [(parse_one(number, plain, epoch_ms), plain) for number, plain in enumerate(given, start=1)]
     return [edit for edit, plain in found if not plain.get("off")]
 
 
@@ -61,7 +64,7 @@ def phases(base: ScenarioState, edits: Sequence[Edit], *, check: bool = True) ->
     return found
 
 
-def parse_one(number: int, given: Any) -> Edit:
+def parse_one(number: int, given: Any, epoch_ms: int | None = None) -> Edit:
     """The edit at that position, also if it is switched off."""
     if not isinstance(given, Mapping) or not isinstance(given.get("verb"), str):
         raise ModelError(f"edit {number}: must be an object with a verb, got {str(given)[:80]!r}; {EXAMPLE}")
@@ -75,7 +78,7 @@ def parse_one(number: int, given: Any) -> Edit:
     if not isinstance(given.get("off", False), bool):
         raise ModelError(f"edit {number}: off must be true or false, got {shorten(repr(given['off']))}")
     values = {key: value for key, value in given.items() if key not in ("verb", "at_ms", "off")}
-    edit = cls(at_ms, None, number)
+    edit = cls(at_ms, None, number, epoch_ms)
     try:
         parameters = parse_declared(edit.subject, cls.Parameters, values)
     except ModelError as error:

@@ -14,7 +14,7 @@ from scheduling.kernel.registry import build
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import Cluster, Job, ModelError, Server, shorten
 from scheduling.reporting.quantities import counted
-from twin.moments import moment
+from twin.moments import run_moment
 
 MAX_SHOWN = 5  # names that a message lists
 
@@ -58,6 +58,7 @@ class Edit(ABC):
     at_ms: int
     parameters: Any
     number: int = 1
+    epoch_ms: int | None = None  # Unix ms from which its times count, if they do: Scenario.epoch_ms
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -83,6 +84,10 @@ class Edit(ABC):
         """Name of the edit in messages."""
         return f"edit {self.number} ({self.title.lower()})"
 
+    def time(self, ms: int) -> str:
+        """A time of the scenario, for messages and sentences."""
+        return run_moment(ms, self.epoch_ms)
+
     @property
     def whole(self) -> bool:
         """True if it takes effect before anything has happened."""
@@ -98,8 +103,8 @@ class Edit(ABC):
         ends_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
         if ends_ms is not None and self.at_ms >= ends_ms:
             raise ModelError(
-                f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}; "
-                "choose an earlier time"
+                f"{self.subject}: takes effect at {self.time(self.at_ms)}, and the scenario ends at "
+                f"{self.time(ends_ms)}; choose an earlier time"
             )
         with self._named():
             return self.apply(state)
@@ -125,10 +130,46 @@ class Edit(ABC):
             )
         return after
 
+    def chosen_servers(self, cluster: Cluster, text: str) -> list[int]:
+        """Indices of the selected servers; ModelError if a word matches none that exists at the time of the edit."""
+        there = {server.name: i for i, server in enumerate(cluster.servers) if not _gone(server, self.at_ms)}
+        found: set[int] = set()
+        for word in _words_of(text, "servers"):
+            some = [i for name, i in there.items() if fnmatchcase(name, word)]
+            if not some:
+                raise ModelError(
+                    f"no server matches {shorten(word)!r} at {self.time(self.at_ms)}; servers: {a_few(list(there))}"
+                )
+            found.update(some)
+        return sorted(found)
+
+    def chosen_jobs(self, state: ScenarioState, text: str) -> list[int]:
+        """Indices of the selected jobs that arrive after the edit; ModelError if there is none."""
+        words = _words_of(text, "jobs")
+        models = {word.removeprefix("model:") for word in words if word.startswith("model:")}
+        exact = {word for word in words if not any(sign in word for sign in "*?[")}
+        wild = [word for word in words if word not in exact]
+        named = [
+            i for i, job in enumerate(state.jobs)
+            if job.id in exact or job.model in models or any(fnmatchcase(job.id, word) for word in wild)
+        ]  # fmt: skip
+        if not named:
+            raise ModelError(
+                f"no job matches {shorten(text)!r}; jobs: "
+                f"{a_few([job.id for job in state.jobs[: MAX_SHOWN + 1]], len(state.jobs))}"
+            )
+        later = [i for i in named if to_come(state.jobs[i], self.at_ms)]
+        if not later:
+            raise ModelError(
+                f"no job that matches {shorten(text)!r} arrives after {self.time(self.at_ms)} "
+                f"({counted(len(named), 'job')} before); select future jobs"
+            )
+        return later
+
     def sentence(self) -> str:
         """Description of the edit in one sentence."""
         words = self._words()
-        return words if self.whole else f"From {moment(self.at_ms)}: {words[0].lower()}{words[1:]}"
+        return words if self.whole else f"From {self.time(self.at_ms)}: {words[0].lower()}{words[1:]}"
 
     @abstractmethod
     def _words(self) -> str: ...
@@ -152,42 +193,6 @@ def servers_field() -> Any:
 def jobs_field() -> Any:
     """Declaration of the parameter that selects jobs."""
     return parameter("*", "Job ids, separated by spaces; wildcards * and ?; model:NAME selects all jobs of a model")
-
-
-def chosen_servers(cluster: Cluster, text: str, at_ms: int) -> list[int]:
-    """Indices of the selected servers; ModelError if a word matches no server that exists at that time."""
-    there = {server.name: i for i, server in enumerate(cluster.servers) if not _gone(server, at_ms)}
-    found: set[int] = set()
-    for word in _words_of(text, "servers"):
-        some = [i for name, i in there.items() if fnmatchcase(name, word)]
-        if not some:
-            raise ModelError(f"no server matches {shorten(word)!r} at {moment(at_ms)}; servers: {a_few(list(there))}")
-        found.update(some)
-    return sorted(found)
-
-
-def chosen_jobs(state: ScenarioState, text: str, at_ms: int) -> list[int]:
-    """Indices of the selected jobs that arrive after that time; ModelError if there is none."""
-    words = _words_of(text, "jobs")
-    models = {word.removeprefix("model:") for word in words if word.startswith("model:")}
-    exact = {word for word in words if not any(sign in word for sign in "*?[")}
-    wild = [word for word in words if word not in exact]
-    named = [
-        i for i, job in enumerate(state.jobs)
-        if job.id in exact or job.model in models or any(fnmatchcase(job.id, word) for word in wild)
-    ]  # fmt: skip
-    if not named:
-        raise ModelError(
-            f"no job matches {shorten(text)!r}; jobs: "
-            f"{a_few([job.id for job in state.jobs[: MAX_SHOWN + 1]], len(state.jobs))}"
-        )
-    later = [i for i in named if to_come(state.jobs[i], at_ms)]
-    if not later:
-        raise ModelError(
-            f"no job that matches {shorten(text)!r} arrives after {moment(at_ms)} ({counted(len(named), 'job')} before)"
-            "; select future jobs"
-        )
-    return later
 
 
 def to_come(job: Job, at_ms: int) -> bool:

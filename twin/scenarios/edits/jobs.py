@@ -10,7 +10,6 @@ from scheduling.model.speed import restated
 from scheduling.model.values import Job, ModelError, shorten
 from scheduling.reporting import job_fields
 from scheduling.reporting.quantities import duration
-from twin.moments import moment
 from twin.scenarios.edits.base import (
     MAX_SHOWN,
     Edit,
@@ -18,7 +17,6 @@ from twin.scenarios.edits.base import (
     a_few,
     arriving,
     change_jobs,
-    chosen_jobs,
     earliest,
     jobs_field,
     listed,
@@ -66,7 +64,7 @@ class AddJobs(Edit):
         first_ms = self._first_ms
         if first_ms < self.at_ms:
             raise ModelError(
-                f"a job cannot arrive at {moment(first_ms)}, before the edit takes effect; choose a later arrival"
+                f"a job cannot arrive at {self.time(first_ms)}, before the edit takes effect; choose a later arrival"
             )
         if first_ms + p.every_ms * (p.count - 1) > MAX_INT:
             raise ModelError(
@@ -89,7 +87,7 @@ class AddJobs(Edit):
         p = self.parameters
         what = f"a job like {p.like}" if p.count == 1 else f"{p.count:,} jobs like {p.like}"
         every = f", one every {duration(p.every_ms)}" if p.count > 1 and p.every_ms else ""
-        return f"Add {what}, arriving at {moment(earliest(self._first_ms, self.at_ms))}{every}"
+        return f"Add {what}, arriving at {self.time(earliest(self._first_ms, self.at_ms))}{every}"
 
     @property
     def _first_ms(self) -> int:
@@ -109,7 +107,7 @@ class DropJobs(Edit):
     Parameters, of_jobs = _Which, True
 
     def apply(self, state: ScenarioState) -> ScenarioState:
-        chosen = chosen_jobs(state, self.parameters.jobs, self.at_ms)
+        chosen = self.chosen_jobs(state, self.parameters.jobs)
         if len(chosen) == len(state.jobs):
             raise ModelError(
                 f"at least one job must remain, and {shorten(self.parameters.jobs)!r} selects all "
@@ -140,7 +138,7 @@ class ChangeJobs(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
-        named = chosen_jobs(state, p.jobs, self.at_ms)
+        named = self.chosen_jobs(state, p.jobs)
         chosen = [i for i in named if getattr(state.jobs[i], p.field) is not None]
         if not chosen:
             there = [name for name in CHANGEABLE if any(getattr(state.jobs[i], name) is not None for i in named)]
@@ -176,7 +174,7 @@ class DelayJobs(Edit):
         by_ms = self.parameters.by_ms
         return change_jobs(
             state,
-            chosen_jobs(state, self.parameters.jobs, self.at_ms),
+            self.chosen_jobs(state, self.parameters.jobs),
             lambda job: replace(job, arrival_ms=job.arrival_ms + by_ms),
         )
 
@@ -231,7 +229,7 @@ class ChangeUtility(Edit):
     begins = {"priority": 2.0}
 
     def apply(self, state: ScenarioState) -> ScenarioState:
-        chosen = [i for i in chosen_jobs(state, self.parameters.jobs, self.at_ms) if state.jobs[i].utility is not None]
+        chosen = [i for i in self.chosen_jobs(state, self.parameters.jobs) if state.jobs[i].utility is not None]
         if not chosen:
             raise ModelError(f"none of the jobs {self.parameters.jobs!r} has a utility; select other jobs")
         return change_jobs(state, chosen, self._changed)

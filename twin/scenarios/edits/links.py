@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.limits import MAX_INT
 from scheduling.model.values import BANDWIDTH, Job, ModelError
-from twin.scenarios.edits.base import Edit, ScenarioState, chosen_servers, listed, servers_field, to_come
+from twin.scenarios.edits.base import Edit, ScenarioState, listed, servers_field, to_come
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ChangeBandwidth(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         factor = self.parameters.factor
         servers = list(state.cluster.servers)
-        for i in chosen_servers(state.cluster, self.parameters.servers, self.at_ms):
+        for i in self.chosen_servers(state.cluster, self.parameters.servers):
             capacity = servers[i].capacity
             nic = servers[i].nic_gbps
             servers[i] = replace(

@@ -13,12 +13,13 @@ from twin.scenarios.edits.effect import effect
 
 
 def preview(
-    base: ScenarioState, given: Sequence[Any], kept: Sequence[Any] = ()
+    base: ScenarioState, given: Sequence[Any], kept: Sequence[Any] = (), epoch_ms: int | None = None
 ) -> tuple[list[dict[str, Any]], ScenarioState]:
     """Rows {sentence, effect, error, off} in the given order, and the resulting scenario state.
 
     Effects are relative to the edits before in time. An edit with an error is skipped, like one that is switched off.
     An edit without effect is an error unless it is one of those kept before.
+    epoch_ms: Scenario.epoch_ms.
     """
     if len(given) > MAX_EDITS:
         raise ModelError(f"a scenario has at most {MAX_EDITS:,} edits, got {len(given):,}")
@@ -27,7 +28,7 @@ def preview(
     for number, plain in enumerate(given, start=1):
         row = rows[number - 1]
         try:
-            edit = parse_one(number, plain)
+            edit = parse_one(number, plain, epoch_ms)
         except (ModelError, UnknownName) as error:
             row["error"] = _without_subject(str(error))
             continue

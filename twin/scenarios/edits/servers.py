@@ -18,8 +18,7 @@ from scheduling.model.values import (
     shorten,
 )
 from scheduling.reporting.quantities import duration
-from twin.moments import moment
-from twin.scenarios.edits.base import Edit, ScenarioState, a_few, away_from, chosen_servers, listed, servers_field
+from twin.scenarios.edits.base import Edit, ScenarioState, a_few, away_from, listed, servers_field
 
 RESOURCE_WORDS = {name: name for name in RESOURCES} | {"gpu": "GPU", "cpu": "vCPU"}  # within a sentence
 
@@ -46,7 +45,7 @@ class AddServers(Edit):
         if not p.like.strip():
             known = a_few([server.name for server in state.cluster.servers])
             raise ModelError(f"{_LIKE} is empty; name the server to copy; servers: {known}")
-        chosen = chosen_servers(state.cluster, p.like, self.at_ms)
+        chosen = self.chosen_servers(state.cluster, p.like)
         if len(chosen) > 1:
             raise ModelError(f"{_LIKE} must select one server, got {len(chosen):,} with {shorten(p.like)!r}; name one")
         if len(state.cluster.servers) + p.count > MAX_SERVERS:
@@ -83,7 +82,7 @@ class RemoveServers(Edit):
     Parameters = _Which
 
     def apply(self, state: ScenarioState) -> ScenarioState:
-        chosen = set(chosen_servers(state.cluster, self.parameters.servers, self.at_ms))
+        chosen = set(self.chosen_servers(state.cluster, self.parameters.servers))
         there = [i for i, server in enumerate(state.cluster.servers) if not server.is_away(MAX_INT - 1)]
         if chosen >= set(there) and not state.cluster.unlimited_cloud:
             raise ModelError(
@@ -129,7 +128,7 @@ class ResizeServers(Edit):
             raise ModelError(f"amount must have at most three decimals, got {p.amount!r}")
         r = RESOURCES.index(p.resource)
         servers = list(state.cluster.servers)
-        for i in chosen_servers(state.cluster, p.servers, self.at_ms):
+        for i in self.chosen_servers(state.cluster, p.servers):
             servers[i] = replace(servers[i], capacity=_put(servers[i].capacity, r, thousandths))
         return state.with_servers(servers)
 
@@ -160,7 +159,7 @@ class FailServers(Edit):
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         servers = list(state.cluster.servers)
-        for i in chosen_servers(state.cluster, self.parameters.servers, self.at_ms):
+        for i in self.chosen_servers(state.cluster, self.parameters.servers):
             servers[i] = away_from(servers[i], self.at_ms, min(self.at_ms + self.parameters.for_ms, MAX_INT))
         return state.with_servers(servers)
 
@@ -201,19 +200,20 @@ class DrainServers(Edit):
         begin_ms = self._begin_ms
         if begin_ms < self.at_ms:
             raise ModelError(
-                f"a drain from {moment(begin_ms)} cannot be announced at {moment(self.at_ms)}; choose a later start"
+                f"a drain from {self.time(begin_ms)} cannot be announced at {self.time(self.at_ms)}; "
+                "choose a later start"
             )
         if end_ms <= begin_ms:
-            raise ModelError(f"a drain must end after its start, got {moment(begin_ms)} to {moment(end_ms)}")
+            raise ModelError(f"a drain must end after its start, got {self.time(begin_ms)} to {self.time(end_ms)}")
         servers = list(state.cluster.servers)
-        for i in chosen_servers(state.cluster, p.servers, self.at_ms):
+        for i in self.chosen_servers(state.cluster, p.servers):
             servers[i] = away_from(servers[i], begin_ms, end_ms)
         return state.with_servers(servers)
 
     def _words(self) -> str:
         p = self.parameters
-        until = "permanently" if p.to_ms is None else f"until {moment(p.to_ms)}"
-        return f"Drain {listed(p.servers)} from {moment(self._begin_ms)} {until}"
+        until = "permanently" if p.to_ms is None else f"until {self.time(p.to_ms)}"
+        return f"Drain {listed(p.servers)} from {self.time(self._begin_ms)} {until}"
 
     @property
     def _begin_ms(self) -> int:

@@ -8,17 +8,10 @@ import pytest
 
 from tests.twin.builders import run as command
 from tests.twin.mirror.builders import job, polled, running
-from tests.twin.samplers.fake_prometheus import FakePrometheus, answer
+from tests.twin.samplers.fake_prometheus import answer
 from twin.connectors.facts_json import dumps
 from twin.files.samples_csv import SamplesCsv
 from twin.models import Connection
-
-
-@pytest.fixture
-def prometheus():
-    server = FakePrometheus()
-    yield server
-    server.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from tests.twin.mirror.builders import EPOCH, S, Scripted, polled, running
 from tests.twin.mirror.builders_stored import following as stored_following
-from tests.twin.samplers.fake_prometheus import FakePrometheus, answer
+from tests.twin.samplers.fake_prometheus import answer
 from twin.connectors.facts import NodeFact
 from twin.eventlog import stored_states
 from twin.eventlog.samples import SAMPLE_FIELDS
@@ -18,13 +18,6 @@ from twin.models import Connection
 from twin.samplers import base
 
 NODES = tuple(NodeFact(name, gpus=4, cpus=8, memory_mb=16_000, queues=("edge",)) for name in ("edge1", "cpu1"))
-
-
-@pytest.fixture
-def prometheus():
-    server = FakePrometheus()
-    yield server
-    server.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from scheduling.model.values import Event
 from tests.twin.eventlog.builders_golden import EVENTS as GOLDEN
-from tests.twin.runtime.conftest import messages, work
+from tests.twin.runtime.queues import messages, work
 from twin import ticker
 from twin.analysis import state_task
 from twin.eventlog import event_log, fold, state_codec, stored_states

@@ -10,7 +10,7 @@ from django.utils import timezone
 from scheduling.model.values import Event
 from scheduling.slotted.certificate import trivial
 from scheduling.slotted.certificate_problem import problem
-from tests.twin.runtime.conftest import drop_messages, messages, work
+from tests.twin.runtime.queues import drop_messages, messages, work
 from twin.analysis import certificate_task
 from twin.eventlog.fold import RunState
 from twin.infra.columns import unpack

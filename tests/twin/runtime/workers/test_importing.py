@@ -9,7 +9,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
-from tests.twin.runtime.conftest import messages, work
+from tests.twin.runtime.queues import messages, work
 from twin.infra import pubsub
 from twin.infra.errors import Refused
 from twin.models import ClusterSpec, Trace

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from tests.twin.runtime.builders import undisturbed
-from tests.twin.runtime.conftest import messages
+from tests.twin.runtime.queues import messages
 from twin.eventlog import event_log
 from twin.management.commands import up
 from twin.models import Run
