@@ -26,7 +26,8 @@ from twin.mirror.whatif.inputs import FORMAT
 from twin.models import ClusterSpec, Connection, Run, Scenario, Trace
 from twin.moments import moment_utc
 from twin.runs import commands
-from twin.scenarios import store
+from twin.scenarios import forks, store
+from twin.scenarios.edits.preview import preview
 
 UTC = r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -137,6 +138,12 @@ def test_another_scheduler_edits_and_options(mirrored):
     scenario, run = commands.fork_and_start(mirrored.pk, eleven, "mine", edits, True, options=options)
     assert (scenario.name, scenario.scheduler, run.edits[0]["verb"]) == ("mine", "srtf", "fail_servers")
     assert arrivals(run)["4"] == at(mirrored, 1_800)
+    fails = moment_utc(mirrored.epoch_ms + eleven + MINUTE)
+    (row,) = (row for row in forks.family(mirrored) if row["id"] == run.pk)
+    assert row["edits"] == [f"From {fails}: fail edge1 for 1m"], "in UTC, as every time of the cut"
+    too_late = [{**edits[0], "servers": "edge9"}]
+    rows, _ = preview(store.base(scenario), too_late, epoch_ms=scenario.epoch_ms)
+    assert rows[0]["error"].startswith(f"no server matches 'edge9' at {fails}; servers: ")
     played_out(run)
     assert {event.kind for batch in event_log.after(run.pk, 0) for event in batch} >= {"edited", "server_changed"}
 
