@@ -5,8 +5,9 @@ import numpy as np
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.slotted.workload_pd_ors import pd_ors
+from scheduling.verification.verify import verify
 from scheduling.workloads import generate
-from tests.scheduling.builders import ROLES, output_of
+from tests.scheduling.builders import ROLES, output_of_run
 
 # changes of a job that then can never run on servers with 2 GPUs, and the reason of its rejection
 REFUSED = [
@@ -57,16 +58,25 @@ def completed(events):
     return {e.data["job"]: e.at_ms for e in events if e.kind == "job_completed"}
 
 
-def rows_of(cluster, jobs, scheduler, seed=0, **parameters):
-    """The rows that the verifier reads."""
-    rows = output_of(cluster, jobs, scheduler, seed, parameters)
-    names = [server.name for server in cluster.servers]
+def verified(cluster, jobs, scheduler, seed=0, **parameters):
+    """The events of a run in which the verifier finds no problem."""
+    simulation = Simulation(cluster, jobs, build(scheduler, parameters), seed)
+    events = list(simulation.events())
+    problems = verify(**rows_of(simulation, events))
+    assert problems == [], problems
+    return events
+
+
+def rows_of(simulation, events):
+    """The rows that the verifier reads, of a run that has ended."""
+    rows, jobs = output_of_run(simulation, events), simulation.records
+    names = [server.name for server in simulation.cluster.servers]
     rows["schedule"] = [
         {
             "job": jobs[bar.job].id, "chunk": "", "role": ROLES[bar.role], "server": names[bar.server], "lane": "",
             "group": "", "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
         }
-        for bars in bars_of(events_of(cluster, jobs, scheduler, seed, **parameters)).values() for bar in bars
+        for bars in bars_of(events).values() for bar in bars
     ]  # fmt: skip
     return rows
 

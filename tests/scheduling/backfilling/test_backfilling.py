@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from scheduling.model.values import Server
-from scheduling.verification.verify import verify
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.rivals import completed, cuts_of, events_of, in_pieces, rows_of, workload
+from tests.scheduling.rivals import completed, cuts_of, events_of, in_pieces, verified, workload
 
 BOTH = pytest.mark.parametrize("name", ["easy", "conservative"])
 
@@ -20,7 +19,7 @@ def test_a_run_verifies_and_goes_on_the_same_after_a_restart(name, training, ord
     events = events_of(machines, jobs, name, **parameters)
     assert completed(events)
     assert in_pieces(machines, jobs, name, cuts_of(events, 5), **parameters) == events
-    assert verify(**rows_of(machines, jobs, name, **parameters)) == []
+    verified(machines, jobs, name, **parameters)
 
 
 def test_a_run_with_an_interval_of_backfilling_goes_on_the_same_after_a_restart():
@@ -28,7 +27,7 @@ def test_a_run_with_an_interval_of_backfilling_goes_on_the_same_after_a_restart(
     events = events_of(machines, jobs, "easy", backfill_ms=5_000)
     assert any(event.kind == "decided" and event.data["code"] == "easy.backfilled" for event in events)
     assert in_pieces(machines, jobs, "easy", cuts_of(events, 9), backfill_ms=5_000) == events
-    assert verify(**rows_of(machines, jobs, "easy", backfill_ms=5_000)) == []
+    verified(machines, jobs, "easy", backfill_ms=5_000)
 
 
 @BOTH

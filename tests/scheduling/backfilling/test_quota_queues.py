@@ -15,7 +15,6 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import ModelError, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.slotted.quotas.book import cohorts_of, quotas_of
-from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.backfilling.reference_quota_queues import Queues, as_jobs, instance
 from tests.scheduling.builders import random_away
@@ -26,7 +25,7 @@ from tests.scheduling.rivals import (
     decided,
     events_of,
     in_pieces,
-    rows_of,
+    verified,
     workers,
     workload,
 )
@@ -218,8 +217,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
     for with_away in (False, True):
         if with_away:
             machines = random_away(machines, rng, 40)
-        assert verify(**rows_of(machines, jobs, NAME, seed, **own)) == []
-        events = events_of(machines, jobs, NAME, seed, **own)
+        events = verified(machines, jobs, NAME, seed, **own)
         assert completed(events)
         assert in_pieces(machines, jobs, NAME, cuts_of(events, seed), seed, **own) == events
 

@@ -4,12 +4,11 @@ import pytest
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
-from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.backfilling.builders_slurm import ALWAYS, machines, node, places, request
 from tests.scheduling.backfilling.reference_backfill import INSTANCES
 from tests.scheduling.backfilling.reference_slurm import PARAMETERS, as_jobs, instance, slurm_starts
-from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workload
+from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, verified, workload
 
 
 def test_a_blocked_job_ends_the_main_pass_for_its_queue_and_its_servers():
@@ -85,4 +84,4 @@ def test_a_run_verifies_and_goes_on_the_same_after_a_restart(training, order):
     events = events_of(*workload(training, seed=5), "slurm", **parameters)
     assert completed(events)
     assert in_pieces(*workload(training, seed=5), "slurm", cuts_of(events, 5), **parameters) == events
-    assert verify(**rows_of(*workload(training, seed=5), "slurm", **parameters)) == []
+    verified(*workload(training, seed=5), "slurm", **parameters)

@@ -8,7 +8,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.bars import Placement
 from scheduling.verification.verify import verify
-from tests.scheduling.builders import output_of
+from tests.scheduling.builders import output_of_run
 from twin.files.groups_csv import GroupHistory
 from twin.infra.columns import pack_state, unpack_state
 
@@ -19,10 +19,24 @@ def events_of(cluster, jobs, scheduler, parameters=None, seed=0):
     return list(Simulation(cluster, jobs, build(scheduler, parameters or {}), seed).events())
 
 
+def verified(cluster, jobs, scheduler, parameters=None, seed=0):
+    """The events of a run in which the verifier finds no problem."""
+    rows, events = _played(cluster, jobs, scheduler, parameters, seed)
+    problems = verify(**rows)
+    assert problems == [], problems
+    return events
+
+
 def rows_of(cluster, jobs, scheduler, parameters=None, seed=0):
     """The rows that the verifier reads, groups.csv among them."""
-    rows = output_of(cluster, jobs, scheduler, seed, parameters or {})
-    events = events_of(cluster, jobs, scheduler, parameters, seed)
+    return _played(cluster, jobs, scheduler, parameters, seed)[0]
+
+
+def _played(cluster, jobs, scheduler, parameters, seed):
+    """Rows of the verifier and events of a run."""
+    simulation = Simulation(cluster, jobs, build(scheduler, parameters or {}), seed)
+    events = list(simulation.events())
+    rows = output_of_run(simulation, events)
     futures, history = Futures(), GroupHistory()
     for event in events:
         futures.feed(event)
@@ -35,11 +49,7 @@ def rows_of(cluster, jobs, scheduler, parameters=None, seed=0):
         for bar in map(Placement._make, futures.matrix().tolist())
     ]  # fmt: skip
     rows["groups"] = list(csv.DictReader("".join(history.lines(cluster, jobs)).splitlines()))
-    return rows
-
-
-def problems_of(cluster, jobs, scheduler, parameters=None, seed=0):
-    return verify(**rows_of(cluster, jobs, scheduler, parameters, seed))
+    return rows, events
 
 
 def in_pieces(cluster, jobs, scheduler, cuts, parameters=None, seed=0):

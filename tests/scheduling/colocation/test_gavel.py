@@ -19,7 +19,7 @@ from scheduling.workloads import generate
 from tests.cases import cases
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_colocation import job, machines, small
-from tests.scheduling.colocation.grouped import encoded, events_of, groups_at, in_pieces, problems_of
+from tests.scheduling.colocation.grouped import encoded, events_of, groups_at, in_pieces, verified
 from tests.scheduling.rivals import completed, cuts_of, decided
 
 NAME = "gavel"
@@ -192,7 +192,7 @@ def test_the_worked_example():
         "group": 0, "machines": 2, "pace_ms": 4_000.0, "away_ms": 0, "like": "m2", "share": 0.8,
         "received": 0.0,
     }  # fmt: skip
-    assert problems_of(cluster, jobs, NAME, MINUTE) == []
+    verified(cluster, jobs, NAME, MINUTE)
 
 
 def test_arrivals_and_completions_wait_for_the_next_round():
@@ -220,7 +220,7 @@ def test_moving_takes_time():
         e.data["values"]["away_ms"] for e in events if e.kind == "decided" and e.data["kind"] in ("resumed", "moved")
     }
     assert away == {16_667}
-    assert problems_of(two_types(), jobs, NAME, MINUTE) == []
+    verified(two_types(), jobs, NAME, MINUTE)
 
 
 def test_a_machine_that_leaves_stops_its_job_until_the_next_round():
@@ -233,7 +233,7 @@ def test_a_machine_that_leaves_stops_its_job_until_the_next_round():
     ]  # fmt: skip
     # the fast machine that is left is faster than both slow ones
     assert where(events, jobs, 2) == {"a": 1}
-    assert problems_of(cluster, jobs, NAME, MINUTE) == []
+    verified(cluster, jobs, NAME, MINUTE)
 
 
 def test_types_of_machines_and_the_throughput_of_a_job_on_them():
@@ -318,8 +318,7 @@ def test_runs_are_verified_with_and_without_absences_and_continue_after_a_save(p
         if with_away:
             cluster = random_away(cluster, rng, 300)
         own = {"policy": policy, "round_min": 20}
-        assert problems_of(cluster, jobs, NAME, own, seed) == []
-        events = events_of(cluster, jobs, NAME, own, seed)
+        events = verified(cluster, jobs, NAME, own, seed)
         assert completed(events)
         cuts = cuts_of(events, seed)
         assert encoded(in_pieces(cluster, jobs, NAME, cuts, own, seed)) == encoded(events)
@@ -331,4 +330,4 @@ def test_the_jobs_of_other_papers_run(profile):
     own = {"round_min": 60}
     events = events_of(cluster, jobs, NAME, own)
     assert completed(events)
-    assert problems_of(cluster, jobs, NAME, own) == []
+    verified(cluster, jobs, NAME, own)

@@ -11,7 +11,7 @@ from scheduling.reporting.metrics import summarize
 from scheduling.reporting.reasons import sentence
 from scheduling.workloads import generate
 from tests.scheduling.builders_colocation import A, B, job, machines
-from tests.scheduling.colocation.grouped import SCHEDULERS, events_of, groups_at, problems_of
+from tests.scheduling.colocation.grouped import SCHEDULERS, events_of, groups_at, verified
 from tests.scheduling.rivals import completed, decided
 
 
@@ -45,7 +45,7 @@ def test_of_the_cloud_no_more_machines_are_used_than_its_pool_has(name):
         used = {s for e in events if e.kind == "grouped" for s in e.data["servers"]}
         assert len(completed(events)) == 2
         assert used == set(range(1, 1 + min(most, 6)))
-        assert problems_of(cluster, jobs, name, parameters) == []
+        verified(cluster, jobs, name, parameters)
     own = {"gavel": "gavel.no_type", "naive_colocation": "naive_colocation.partition_too_small"}
     code = own.get(name, "memory_too_small")
     assert {d[3] for d in decided(events_of(cluster, jobs, name, {"cloud_pool": 0}))} == {code}
@@ -78,7 +78,7 @@ def test_ratios_climb_an_epoch_at_a_time_and_nothing_else_is_said():
     assert next_ratio == pytest.approx(ratio - 0.1)
     best = min(pace for _, _, pace in logged)
     assert logged[-1][2] == pytest.approx(best, rel=0.006)
-    assert problems_of(machines(2), jobs, "harmony") == []
+    verified(machines(2), jobs, "harmony")
 
 
 def test_memory_that_runs_out_costs_the_epoch_of_the_whole_group():
@@ -93,7 +93,7 @@ def test_memory_that_runs_out_costs_the_epoch_of_the_whole_group():
     assert [(at, index, values["iterations"]) for at, index, values in lost] == [(155_000, 0, 10.0)]
     assert lost[0][2]["lost"] == pytest.approx(5.5)
     assert set(completed(events)) == {0, 1}
-    assert problems_of(machines(2), jobs, "harmony", {"memory": "fixed", "disk_ratio": 0.0}) == []
+    verified(machines(2), jobs, "harmony", {"memory": "fixed", "disk_ratio": 0.0})
 
 
 def test_a_server_that_leaves_takes_nothing_but_its_part():

@@ -188,9 +188,9 @@ def test_the_reversal_happens_in_a_new_simulation(world):
                     if "estimate_from" in parameters
                     else Simulation(cluster, changed, build(name, parameters), 0).events()
                 )
-                verdicts = {e.data["job"]: e.data["kind"] for e in again if e.kind == "decided"}
-                assert verdicts[index] == expected, (what, tried)
-                reversed_ += verdicts[index] != event.data["kind"]
+                verdict = next(e.data["kind"] for e in again if e.kind == "decided" and e.data["job"] == index)
+                assert verdict == expected, (what, tried)
+                reversed_ += verdict != event.data["kind"]
     assert reversed_
 
 
@@ -209,7 +209,7 @@ def run_with_history(cluster, jobs, history, name, parameters):
             return found
 
     events = Simulation(cluster, jobs, Recorder(build(name, parameters).parameters), 0).events()
-    return [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]
+    return (e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished")
 
 
 def test_the_least_priority_of_a_job_that_the_prices_are_estimated_from():

@@ -9,9 +9,8 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.training_models import as_oasis, oasis_ps, oasis_worker_slots, pd_ors_sample_ms
 from scheduling.model.values import Cluster, Job, Server, Utility
-from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away
-from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, events_of, in_pieces, rows_of, workload
+from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, events_of, in_pieces, verified, workload
 
 SHARED = Cluster("shared", 1_000, tuple(Server(f"h{i}", "edge", (0, 4_000, 0, 0, 0)) for i in range(2)), 10)
 JOB = Job(
@@ -62,8 +61,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(seed):
         random_away(machines, np.random.default_rng(seed), 40),
         replace(machines, horizon_slots=None),
     ):
-        assert verify(**rows_of(machine, jobs, "oasis", seed, **IN_PD_ORS)) == []
-        events = events_of(machine, jobs, "oasis", seed, **IN_PD_ORS)
+        events = verified(machine, jobs, "oasis", seed, **IN_PD_ORS)
         assert completed(events)
         assert in_pieces(machine, jobs, "oasis", cuts_of(events, seed), seed, **IN_PD_ORS) == events
 

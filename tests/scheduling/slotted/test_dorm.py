@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scheduling.reporting.reasons import sentence
 from scheduling.slotted.solvers import program as solver
 from scheduling.slotted.solvers.dorm_program import Demands, Pool, dominant_shares, fair_shares, share_out
-from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
@@ -22,7 +21,7 @@ from tests.scheduling.rivals import (
     decided,
     events_of,
     in_pieces,
-    rows_of,
+    verified,
     workers,
     workload,
 )
@@ -240,8 +239,7 @@ def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, num_jobs=12, num_servers=10, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):
-        assert verify(**rows_of(machine, jobs, "dorm", seed)) == []
-        events = events_of(machine, jobs, "dorm", seed)
+        events = verified(machine, jobs, "dorm", seed)
         assert any(event.kind == "plan_changed" for event in events)
         assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed) == events
 

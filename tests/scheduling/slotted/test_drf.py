@@ -11,7 +11,6 @@ from scheduling.algorithms.drf import Drf
 from scheduling.model.bars import Placement
 from scheduling.model.values import Job, Server, Utility
 from scheduling.reporting.reasons import sentence
-from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
@@ -23,7 +22,7 @@ from tests.scheduling.rivals import (
     decided,
     events_of,
     in_pieces,
-    rows_of,
+    verified,
     workers,
     workload,
 )
@@ -169,8 +168,7 @@ def test_a_worker_that_needs_nothing_takes_no_end_of_workers():
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):
-        assert verify(**rows_of(machine, jobs, "drf", seed)) == []
-        events = events_of(machine, jobs, "drf", seed)
+        events = verified(machine, jobs, "drf", seed)
         assert completed(events)
         assert in_pieces(machine, jobs, "drf", cuts_of(events, seed), seed) == events
 

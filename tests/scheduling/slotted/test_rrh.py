@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from scheduling.model.values import Utility
 from scheduling.reporting.reasons import sentence
-from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import ONE_SAMPLE, ONE_VCPU, cluster, job, ps_server, worker_server
-from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
+from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, verified, workers, workload
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
 
@@ -131,8 +130,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         random_away(machines, np.random.default_rng(seed), 40),
         replace(machines, horizon_slots=None),
     ):
-        assert verify(**rows_of(machine, jobs, "rrh", seed)) == []
-        events = events_of(machine, jobs, "rrh", seed)
+        events = verified(machine, jobs, "rrh", seed)
         assert completed(events)
         assert in_pieces(machine, jobs, "rrh", cuts_of(events, seed), seed) == events
 

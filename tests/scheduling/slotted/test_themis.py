@@ -18,7 +18,6 @@ from scheduling.slotted.auction.partial_allocation import Auction, Bidder
 from scheduling.slotted.auction.places import Places
 from scheduling.slotted.gangs.packing import Packing, Servers
 from scheduling.slotted.gangs.rates import JobRates
-from scheduling.verification.verify import verify
 from tests.cases import cases
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
@@ -31,7 +30,7 @@ from tests.scheduling.rivals import (
     cuts_of,
     events_of,
     in_pieces,
-    rows_of,
+    verified,
     workers,
     workload,
 )
@@ -148,7 +147,7 @@ def test_the_worked_example():
         "workers": 3, "ps": 2, "bidders": 2, "part": pytest.approx(4 / 6), "won": 2, "rho": 0.5, "jobs": 2.0
     }  # fmt: skip
     assert started[2]["part"] == pytest.approx((5.75 * 5.25) / (1 + 19 / 3) / (1 + 17 / 3))
-    assert verify(**rows_of(EIGHT, jobs, NAME, **ALL)) == []
+    verified(EIGHT, jobs, NAME, **ALL)
 
 
 def test_most_jobs_wait_while_the_one_that_is_treated_worst_takes_what_it_asks_for():
@@ -191,7 +190,7 @@ def test_gangs_are_placed_on_one_server_where_that_is_faster():
     events = events_of(machines, jobs, NAME, fairness=0.0)
     assert [{bar.server for bar in bars_of(events)[index]} for index in range(2)] == [{0}, {1}]
     assert completed(events) == {0: 2_000, 1: 2_000}
-    assert verify(**rows_of(machines, jobs, NAME, fairness=0.0)) == []
+    verified(machines, jobs, NAME, fairness=0.0)
 
 
 def test_a_worker_that_would_slow_the_gang_down_is_not_taken():
@@ -234,8 +233,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, own):
     for with_away in (False, True):
         if with_away:
             machines = random_away(machines, rng, 40)
-        assert verify(**rows_of(machines, jobs, NAME, 1, **own)) == []
-        events = events_of(machines, jobs, NAME, 1, **own)
+        events = verified(machines, jobs, NAME, 1, **own)
         assert completed(events)
         assert in_pieces(machines, jobs, NAME, cuts_of(events, 1), 1, **own) == events
 
