@@ -75,11 +75,12 @@ def _utilization(known: Known, clusters: Sequence[tuple[int, Cluster]], packed: 
 
     A resource is counted in the phases in which it is packed.
     """
-    bars = known.bars[(known.bars[:, SERVER] >= 0) & (known.bars[:, ROLE] != Role.TRANSFER)]
+    jobs_run = known.bars[known.bars[:, ROLE] != Role.TRANSFER]
+    bars = jobs_run[jobs_run[:, SERVER] >= 0]
     found: dict[str, float | None] = dict.fromkeys(RESOURCES)
     if not len(bars):
         return found
-    last_ms = int(bars[:, END].max())
+    last_ms = int(jobs_run[:, END].max())  # bars of groups and of the unlimited cloud, which are on no server, too
     alike: dict[tuple[Span, ...], list[str]] = {}
     for name in RESOURCES:
         alike.setdefault(_spans(packed, name, known.first_ms, last_ms), []).append(name)

@@ -95,7 +95,9 @@ class TypedWorkers(ExecutionModel):
         prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         """edge_only: {kind, bound, ratio} of schedules without workers in the cloud, where this is one of them."""
-        gangs = not (outcome.bars[:, CHUNK] >= 0).any()
+        workers = outcome.bars[outcome.bars[:, ROLE] == Role.WORKER]
+        # one gang is enough: it may finish before the time that its chunks, undivided, take alone
+        gangs = not len(workers) or bool((workers[:, CHUNK] < 0).any())
         found = certificate.certify(cluster, jobs, outcome.completions, outcome.bars, gangs=gangs)
         left_out = len(outcome.arrived) - len(outcome.completions)
         plain = _plain(found) | {

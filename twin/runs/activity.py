@@ -39,8 +39,8 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
     paced = run.mode_rules.paced and run.status == run.wanted == Run.RUNNING
     if paced and run.next_event_ms is not None:
         clock = Clock(run.clock_sim_ms, run.clock_wall or now, run.clock_speed)
-        # since its next event was due
-        seconds = (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)
+        # since its next event was due; a promoted fork catches up with events that were due before it was made
+        seconds = min(seconds, (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9))
     if seconds < WAITING_S:
         return None
     if vitals.disk_full:  # the hold could not be written either

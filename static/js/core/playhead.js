@@ -105,3 +105,15 @@ export function clockAt(clock, wallMs) {
   if (!clock || clock.wall_ms === null || clock.wall_ms === undefined) return null;
   return clock.sim_ms + Math.max(0, wallMs - clock.wall_ms) * clock.speed;
 }
+
+/**
+ * Time that a run has reached: of a live run that of its clock, at most that of its next event. Before that is known, as
+ * of a promoted fork that has not begun to catch up with its clock, that of its newest event.
+ *
+ * @param {number} simMs of its newest event
+ * @param {number | null} clockMs null: it has no clock, or is over
+ * @param {number | null} nextMs
+ */
+export function reachedMs(simMs, clockMs, nextMs) {
+  return clockMs === null || nextMs === null ? simMs : Math.max(simMs, Math.min(clockMs, nextMs));
+}

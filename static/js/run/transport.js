@@ -7,7 +7,7 @@ import { clock, duration, exactClock } from '../util/format.js';
 import { datedClock, wallOf, wallText } from '../util/wall-clock.js';
 import { readTimes } from '../ui/address/times.js';
 import { url } from '../ui/address/query.js';
-import { clockAt } from '../core/playhead.js';
+import { clockAt, reachedMs } from '../core/playhead.js';
 import { ENDED } from '../core/sockets/run-end.js';
 import { rulesOf } from '../util/run-modes.js';
 import { PLAYBACK_SPEEDS, speedText } from '../util/speeds.js';
@@ -42,9 +42,7 @@ export class Transport {
   /** Updates the time that the run has reached, also between two events of a live run, and the extent of the axis. */
   reach() {
     const { store, status } = this;
-    let ms = store.simMs;
-    const now = this.#clock();
-    if (now !== null) ms = Math.max(ms, status.next_event_ms ? Math.min(now, Math.max(status.next_event_ms, ms)) : now);
+    let ms = reachedMs(store.simMs, this.#clock(), status.next_event_ms ?? null);
     ms = Math.max(ms, this.present() ?? this.seen() ?? 0);
     this.playhead.setLive(ms);
     this.view.setExtent(Math.max(store.horizonMs, ms, this.ahead(ms)));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Playhead, clockAt } from '../../../static/js/core/playhead.js';
+import { Playhead, clockAt, reachedMs } from '../../../static/js/core/playhead.js';
 
 test('it follows the newest moment until it is scrubbed', () => {
   const playhead = new Playhead();
@@ -49,4 +49,16 @@ test('a live clock passes speed ms a ms from when it was set, and stands when it
   assert.equal(clockAt({ sim_ms: 1000, wall_ms: 50, speed: 100 }, 60), 2000);
   assert.equal(clockAt({ sim_ms: 1000, wall_ms: 50, speed: 0 }, 60), 1000);
   assert.equal(clockAt({ sim_ms: 0, wall_ms: null, speed: 1 }, 60), null);
+});
+
+test('a live run has reached the time of its clock, but not more than its next event', () => {
+  assert.equal(reachedMs(1000, 1500, 2000), 1500);
+  assert.equal(reachedMs(1000, 2500, 2000), 2000);
+  assert.equal(reachedMs(1000, 900, 2000), 1000);
+  assert.equal(reachedMs(1000, 9000, 1000), 1000);
+  assert.equal(reachedMs(1000, null, 2000), 1000);
+});
+
+test('a promoted fork whose next event is not known has reached its newest event, not its clock', () => {
+  assert.equal(reachedMs(7_200_000, 72_000_000, null), 7_200_000);
 });

@@ -7,9 +7,11 @@ import random
 import pytest
 
 from scheduling.kernel.execution_model import Outcome
-from scheduling.model.bars import END
+from scheduling.kernel.registry import build
+from scheduling.model.bars import CHUNK, END, ROLE, Role
 from scheduling.model.values import ModelError
 from scheduling.reporting.metrics import summarize
+from scheduling.typed_workers.certificate import isolated
 from tests.cases import cases
 from tests.twin.scenarios.builders_phases import last_event_ms, scenario_state, some_edits, staged
 from twin.analysis.bounding_cluster import bounding
@@ -66,3 +68,32 @@ def test_what_no_single_cluster_can_stand_for_is_said():
     assert not isinstance(before, str)
     assert not isinstance(larger, str)
     assert (before[1].servers[0].capacity[0] < 99_000, larger[1].servers[0].capacity[0]) == (True, 99_000)
+
+
+@pytest.mark.parametrize(
+    ("names", "gangs"),
+    [
+        (("a_online_edge",), False),
+        (("srtf",), True),
+        (("a_online_edge", "srtf"), True),
+        (("tiresias_l", "a_online_edge"), True),
+    ],
+)
+def test_a_run_of_chunks_and_gangs_is_bounded_as_one_of_gangs(names, gangs):
+    """A gang may finish before the time that its chunks, undivided, take alone."""
+    base = scenario_state("a-online", names[0], 3)
+    half = last_event_ms(base) // 2
+    stages = staged(base, [{"verb": "change_scheduler", "scheduler": name, "at_ms": half} for name in names[1:]])
+    seen = Played()
+    for _ in seen.passing(played(stages, 5).events()):
+        pass
+    bars, jobs, cluster = seen.futures.matrix(), stages[-1].state.jobs, base.cluster
+    kinds = {bool(chunk >= 0) for role, chunk in bars[:, [ROLE, CHUNK]].tolist() if role == Role.WORKER}
+    assert kinds == ({True, False} if len(names) == 2 else {not gangs})
+    horizon = max(1, -(-int(bars[:, END].max()) // cluster.slot_ms))
+    outcome = Outcome(range(len(jobs)), seen.completions, 0.0, bars, horizon)
+    scheduler = build(names[-1])
+    made, plain = scheduler.model.certify(scheduler, cluster, jobs, outcome, None)
+    assert plain["gangs"] is gangs
+    assert made.bound >= isolated(cluster, jobs, sorted(seen.completions), gangs)
+    assert made.achieved >= made.bound

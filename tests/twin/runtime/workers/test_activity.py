@@ -144,10 +144,24 @@ def test_a_live_run_with_rare_events_is_not_stalled_while_its_next_event_is_proc
 def test_a_live_run_waits_only_for_what_is_due(make_run):
     run = make_run(mode=Run.LIVE)
     run.status, run.clock_wall, run.clock_speed = Run.RUNNING, timezone.now() - timedelta(seconds=100), 10.0
-    run.next_event_ms = 2_000_000
+    run.created_at, run.next_event_ms = run.clock_wall, 2_000_000
     assert activity(run, Vitals([])) is None, "its next event is 100 s ahead"
     run.next_event_ms = 600_000
     assert activity(run, Vitals(None))["text"] == "waiting for a worker for 40 s: the broker does not answer"
+
+
+def test_a_promoted_run_that_catches_up_waits_since_it_was_made_or_has_progressed(make_run):
+    """It has the clock of its parent, at 20 h; its next event was due 18 h before it was made."""
+    run = make_run(mode=Run.LIVE)
+    now = timezone.now()
+    run.status, run.clock_wall, run.clock_sim_ms, run.clock_speed = Run.RUNNING, now, 20 * 3_600_000, 1.0
+    run.next_event_ms = 2 * 3_600_000
+    assert activity(run, Vitals([])) is None
+    for what, seconds in (("created_at", 90), ("progressed_at", 40)):
+        setattr(run, what, now - timedelta(seconds=seconds))
+        run.clock_wall = now - timedelta(seconds=90)
+        text = f"waiting for a worker for {seconds} s: the broker does not answer"
+        assert activity(run, Vitals(None))["text"] == text
 
 
 @pytest.mark.parametrize(
