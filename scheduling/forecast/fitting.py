@@ -42,7 +42,7 @@ class Fitting:
         self.demand = np.array(demands, dtype=np.int64).reshape(len(demands), -1 if demands else resources)
         self.whole = np.array(whole, dtype=bool)
         self.allowed = np.array(allowed, dtype=bool).reshape(len(demands), len(nodes)).T.copy()
-        self.possible = self.allowed & (self.demand[None] <= self.capacity[:, None]).all(axis=2)
+        self.possible = self.allowed & fits(self.demand[None], self.capacity[:, None])
         self.table = self.possible.copy()
         self.counts = self.table.sum(axis=0)
 
@@ -50,19 +50,19 @@ class Fitting:
         """Subtraction of amounts [node, resource] from distinct nodes; negative amounts are given back."""
         self.free[nodes] -= amounts
         free = self.free[nodes]
-        fits = self.possible[nodes] & (self.demand[None] <= free[:, None]).all(axis=2)
+        fit = self.possible[nodes] & fits(self.demand[None], free[:, None])
         if self.whole.any():
             idle = (free == self.capacity[nodes]).all(axis=1)
-            fits &= ~self.whole[None] | idle[:, None]
-        self.counts += fits.sum(axis=0) - self.table[nodes].sum(axis=0)
-        self.table[nodes] = fits
+            fit &= ~self.whole[None] | idle[:, None]
+        self.counts += fit.sum(axis=0) - self.table[nodes].sum(axis=0)
+        self.table[nodes] = fit
 
     def lost(self, on: np.ndarray, spare: np.ndarray) -> np.ndarray:
         """[kind] number of nodes on which a part fits now, but not into what is spare there."""
         nodes = np.flatnonzero(on)
         needed = self.demand[None] if not self.whole.any() else self._needed(nodes)
-        fits = (needed <= spare[nodes][:, None]).all(axis=2)
-        return np.asarray((self.table[nodes] & ~fits).sum(axis=0))
+        fit = fits(needed, spare[nodes][:, None])
+        return np.asarray((self.table[nodes] & ~fit).sum(axis=0))
 
     def _needed(self, nodes: np.ndarray) -> np.ndarray:
         """[node, kind, resource]"""
@@ -71,6 +71,14 @@ class Fitting:
     def amounts(self, kind: int, nodes: np.ndarray) -> np.ndarray:
         """Amounts [node, resource] that a part of the kind takes on these nodes."""
         return self.capacity[nodes] if self.whole[kind] else np.tile(self.demand[kind], (len(nodes), 1))
+
+
+def fits(needed: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """True where amounts [..., resource] are free; of none that a part does not need.
+
+    Free amounts are below 0 on a node whose jobs hold more than the cluster states as its capacity.
+    """
+    return np.asarray(((needed <= free) | (needed == 0)).all(axis=-1))
 
 
 def _takes(node: Node, job: Waiting) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scheduling.forecast.fitting import Fitting
+from scheduling.forecast.fitting import Fitting, fits
 from scheduling.forecast.reservations import Reservation, Shares, Windows, reserve
 from scheduling.forecast.values import (
     DEPENDENCY,
@@ -153,16 +153,16 @@ class SimulatedCluster:
         for group, kind in zip(job.groups, self.fitting.kinds[number], strict=True):
             if self.fitting.counts[kind] < group.count:
                 return None
-            fits = self.fitting.table[:, kind]
+            fit = self.fitting.table[:, kind]
             if open_ is not None:
-                fits = fits & open_
+                fit = fit & open_
             needed = self.fitting.capacity if self.fitting.whole[kind] else self.fitting.demand[kind]
             for kept in beside:
-                fits = fits & (~kept.on | (needed <= kept.spare).all(axis=1))
+                fit = fit & (~kept.on | fits(needed, kept.spare))
             for _, taken in found:
-                fits = fits.copy()
-                fits[taken] = False
-            nodes = np.flatnonzero(fits)[: group.count]
+                fit = fit.copy()
+                fit[taken] = False
+            nodes = np.flatnonzero(fit)[: group.count]
             if len(nodes) < group.count:
                 return None
             found.append((kind, nodes))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduling.forecast.fitting import Fitting
+from scheduling.forecast.fitting import Fitting, fits
 from scheduling.forecast.values import NEVER, Closed, Node, Waiting
 
 
@@ -104,8 +104,8 @@ def reserve(
         if len(nodes):
             free = fitting.free[nodes] + freed
             needed = fitting.capacity[nodes] if fitting.whole[kind] else fitting.demand[kind]
-            fits = (free >= needed).all(axis=1) & fitting.possible[nodes, kind]
-            np.minimum.at(ready, nodes[fits], np.maximum(ends[fits], now_ms))
+            fit = fits(needed, free) & fitting.possible[nodes, kind]
+            np.minimum.at(ready, nodes[fit], np.maximum(ends[fit], now_ms))
         ready = windows.delay(job, ready)
         ready[~left] = NEVER
         order = np.argsort(ready, kind="stable")[: group.count]

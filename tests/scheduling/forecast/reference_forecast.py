@@ -19,11 +19,12 @@ def cluster_state(seed, rich=True):
         on = frozenset(rng.choice(queues, size=int(rng.integers(1, 3)), replace=False).tolist())
         nodes.append(Node(f"n{i}", (int(rng.integers(0, 5)), int(rng.integers(1, 9))), on, rng.random() > 0.1, closed))
     free = [list(node.capacity) for node in nodes]
+    over = 2 if rich and rng.random() < 0.2 else 0  # so much more than its capacity may be held of a node
     running = []
     for i in range(int(rng.integers(0, 6))):
         shares = []
         for n in rng.permutation(len(nodes))[: int(rng.integers(1, 3))].tolist():
-            amounts = tuple(int(rng.integers(0, f + 1)) for f in free[n])
+            amounts = tuple(int(rng.integers(0, max(f, 0) + over + 1)) for f in free[n])
             if any(amounts):
                 free[n] = [f - a for f, a in zip(free[n], amounts, strict=True)]
                 shares.append((n, amounts))
@@ -137,7 +138,8 @@ class _State:
         capacity = list(self.of.nodes[node].capacity)
         if job.exclusive and free != capacity:
             return False
-        return self.takes(job, self.of.nodes[node]) and all(a <= f for a, f in zip(group.amounts, free, strict=True))
+        enough = all(a <= f or not a for a, f in zip(group.amounts, free, strict=True))
+        return self.takes(job, self.of.nodes[node]) and enough
 
     def needs(self, job, group, node):
         return self.of.nodes[node].capacity if job.exclusive else group.amounts

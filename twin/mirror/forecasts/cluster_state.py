@@ -54,12 +54,8 @@ def cluster_state(
     open_ = [job for job in jobs if job.state != facts.ENDED]
     runs = [job for job in open_ if job.state in (facts.RUNNING, facts.SUSPENDED) and job.attempts]
     places = {node.name: place for place, node in enumerate(nodes)}
-    held = [_running(job, at_ms, places, predict, constraints) for job in runs]
-    used: dict[int, list[int]] = {}
-    for job in held:
-        for place, amounts in job.shares:
-            used[place] = [a + b for a, b in zip(used.get(place, (0, 0, 0)), amounts, strict=True)]
-    machines = tuple(_node(node, used.get(place, (0, 0, 0)), reservations) for place, node in enumerate(nodes))
+    held = tuple(_running(job, at_ms, places, predict, constraints) for job in runs)
+    machines = tuple(_node(node, reservations) for node in nodes)
     waits = [job for job in open_ if job.state in (facts.WAITING, facts.HELD)]
     waits.sort(key=lambda job: (-(job.priority or 0), job.submitted_ms, _natural(job.gang or job.key)))
     named = _named(open_)
@@ -67,7 +63,7 @@ def cluster_state(
     queue = []
     for members in _gangs(waits):
         queue.append(_waiting(members, at_ms, largest, named, predict, constraints, begins or {}))
-    return ClusterState(at_ms, machines, tuple(held), tuple(queue), constraints.licences, cycle_ms)
+    return ClusterState(at_ms, machines, held, tuple(queue), constraints.licences, cycle_ms)
 
 
 def gang_of(fact: JobFact) -> str:
@@ -75,9 +71,9 @@ def gang_of(fact: JobFact) -> str:
     return f"{fact.gang}@{fact.submitted_ms}" if fact.gang else identity(fact)
 
 
-def _node(node: NodeFact, used: Sequence[int], reservations: Sequence[ReservationFact]) -> Node:
-    """A node with the capacity that jobs can hold: at least what they hold now, even if the cluster states less."""
-    capacity = tuple(max(a, b) for a, b in zip((node.gpus, node.cpus, node.memory_mb), used, strict=True))
+def _node(node: NodeFact, reservations: Sequence[ReservationFact]) -> Node:
+    """A node with the capacity that the cluster states, even if jobs hold more."""
+    capacity = node.gpus, node.cpus, node.memory_mb
     closed = tuple(Closed(one.from_ms, one.until_ms, one.name) for one in reservations if node.name in one.nodes)
     return Node(node.name, capacity, frozenset(node.queues), node.state == facts.UP, closed)
 

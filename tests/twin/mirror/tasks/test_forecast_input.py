@@ -107,10 +107,21 @@ def test_a_job_of_which_nothing_is_known_takes_its_limit_or_an_hour():
     assert known(year, run_ms=None).waiting[0].limit_ms == values.NEVER, "UNLIMITED is no limit"
 
 
-def test_a_node_on_which_more_is_held_than_it_reports_holds_that_much():
-    both = (Attempt(at(0), None, (Share("edge1", 3, 9, 1),)),)
-    of = known(*(replace(running(key, 0), attempts=both) for key in ("1", "2")), nodes=NODES[:1])
-    assert of.nodes[0].capacity == (6, 18, 16_000)
+def test_a_node_on_which_more_is_held_than_it_states_takes_no_more_until_enough_is_free():
+    """4 GPUs, of which two jobs hold 3 each until 30 s and 50 s from now; what holds no GPU starts at once."""
+    held = [
+        replace(running(key, second), attempts=(Attempt(at(second), None, (Share("edge1", 3, 1, 1),)),))
+        for key, second in (("1", 570), ("2", 590))
+    ]
+    assert known(*held, nodes=NODES[:1]).nodes[0].capacity == (4, 8, 16_000)
+    waiting = (job("3", gpus=1), job("4", gpus=4), job("5", gpus=0))
+    assert starts(*held, *waiting, nodes=NODES[:1]) == {"3": 30_000, "4": 90_000, "5": 0}
+
+
+def test_a_node_that_has_lost_its_gpus_starts_nothing_on_those_that_jobs_still_hold():
+    lost = (replace(NODES[0], gpus=0),)
+    found = rows(running("1", 570, gpus=4), job("2", gpus=1), job("3", gpus=0), nodes=lost)
+    assert (found["2"].why, found["3"].why) == (values.TOO_LARGE, values.NOW)
 
 
 def test_a_cluster_without_memory_in_its_capacities_starts_nothing_that_asks_for_memory():
