@@ -101,8 +101,8 @@ def _connections(among: QuerySet[Connection]) -> Iterator[Metric]:
     ages: list[tuple[list[str], float]] = []
     lags: list[tuple[list[str], float]] = []
     failing: list[tuple[list[str], float]] = []
-    for one in among.filter(wanted=Connection.FOLLOWING).only("name", "health"):
-        if at := data_at(one.health):
+    for one in among.filter(wanted=Connection.FOLLOWING).only("name", "connector", "health"):
+        if at := data_at(one):
             ages.append(([one.name], max(0.0, now - at)))
         lag = one.health.get("lag") or {}
         lags += [([one.name, q], lag[key] / 1000) for q, key in (("0.5", "p50_ms"), ("0.99", "p99_ms")) if key in lag]

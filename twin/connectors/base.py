@@ -23,6 +23,7 @@ class Connector(ABC):
     name: ClassVar[str]  # as typed on the command line, and the name of its file
     title: ClassVar[str]  # as printed on screen
     summary: ClassVar[str]  # one sentence an operator understands
+    posts: ClassVar[bool] = False  # whether the cluster posts by itself; its data are as old as its newest post
     cold: ClassVar[bool] = True  # a second instance sees the same cluster at any time; False: a recording
     Parameters: ClassVar[type] = Parameters  # its settings, declared by scheduling.kernel.parameters.parameter
     numbers_jobs: ClassVar[bool] = False  # whether keys are numbers that grow with the time of submission

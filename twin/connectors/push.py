@@ -33,6 +33,7 @@ class PushConnector(Connector):
     name = "push"
     title = "Push"
     summary = "The cluster, or a script beside it, posts its events to this server with a token."
+    posts = True
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Base):

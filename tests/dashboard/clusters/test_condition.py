@@ -49,6 +49,24 @@ def test_a_cluster_that_posts_nothing_is_stale_though_the_follower_polls(viewer,
     assert condition.condition(lab, now).message.startswith("The follower has written nothing")
 
 
+def test_a_source_that_has_never_posted_has_no_data_though_the_follower_polls(viewer, lab):
+    lab.connector = "push"
+    lab.save()
+    created = lab.created_at.timestamp()
+    lab.health |= {"last_look_at": created + 59}
+    first = condition.condition(lab, created + 59)
+    assert (first.state, first.seen_at) == ("starting", None)
+    assert first.message == "Waiting for the first post of the source."
+    lab.health["last_look_at"] = created + 300
+    late = condition.condition(lab, created + 301)
+    assert (late.state, late.since, late.seen_at) == ("stale", created, None)
+    assert late.message == "The source has posted nothing yet; check its name, its token and its sender."
+    lab.save()
+    assert viewer.get("/api/connections/lab/").json()["condition"]["age_ms"] is None
+    lab.health["contact_at"] = created + 299
+    assert condition.condition(lab, created + 301).state == "following"
+
+
 def test_the_situation_of_a_mirrored_run_states_the_condition_of_its_cluster(viewer, lab):
     def shown() -> dict | None:
         return viewer.get(f"/api/runs/{lab.run_id}/situation/").json()["following"]

@@ -164,7 +164,7 @@ def test_data_are_old_by_their_age():
     assert said("data_old", {"seconds": 600}, data=data("failing", 61.0)) == []
     assert said("data_old", data=data("paused", None)) == []
     assert said("data_old", data=data("stale", 61.0, None)) == [
-        "The cluster has not been polled yet: squeue does not answer"
+        "There are no data of the cluster yet: squeue does not answer"
     ]
 
 

@@ -37,5 +37,5 @@ class DataOld(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         if code == "no_data":
-            return f"The cluster has not been polled yet{because(values['message'])}"
+            return f"There are no data of the cluster yet{because(values['message'])}"
         return newest("data are", values["seen_at"], values["message"])

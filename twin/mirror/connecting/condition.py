@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
@@ -16,7 +14,7 @@ ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this o
 STALE_POLLS = 3  # data that are older than this number of intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health
 SILENT_MS = 60_000  # a cluster that reports by itself and has not done so for longer is stale
-FIRST_S = 60.0  # a first poll that takes longer is late
+FIRST_S = 60.0  # a first poll or post that takes longer is late
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +42,15 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
 
     def found(state: str, since: float | None, message: str = "") -> Condition:
         stale_after_ms = late_ms if contact_at is None else max(late_ms, SILENT_MS)
-        return Condition(state, since, message, data_at(health), stale_after_ms, health.get("event_ms"))
+        return Condition(state, since, message, data_at(connection), stale_after_ms, health.get("event_ms"))
 
     if connection.wanted == Connection.PAUSED:
         return found(PAUSED, _paused_at(connection), "Following is paused; this time is recorded as a gap.")
     if failing_since is not None:
         return found(FAILING, failing_since, health.get("error", ""))
     resumed_at = health.get("resumed_at", 0.0)
+    begun_at = max(connection.created_at.timestamp(), resumed_at)
     if polled_at is None:
-        begun_at = max(connection.created_at.timestamp(), resumed_at)
         if now - begun_at <= FIRST_S:
             return found(STARTING, begun_at, "Waiting for the first poll by the follower.")
         message = "The follower has not polled yet; it may be down or overloaded."
@@ -62,6 +60,11 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     if (now - polled_at) * 1_000 > late_ms:
         message = "The follower has written nothing since then; it may be down or overloaded."
         return found(STALE, polled_at, message)
+    if contact_at is None and _posts(connection):
+        if now - begun_at <= FIRST_S:
+            return found(STARTING, begun_at, "Waiting for the first post of the source.")
+        message = "The source has posted nothing yet; check its name, its token and its sender."
+        return found(STALE, begun_at, message)
     if contact_at is not None and (now - contact_at) * 1_000 > SILENT_MS:
         message = "The cluster has posted nothing since then, not even a heartbeat; its sender may be down."
         return found(STALE, contact_at, message)
@@ -69,10 +72,23 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     return found(FOLLOWING, None, " ".join(filter(None, notes)))
 
 
-def data_at(health: Mapping[str, Any]) -> float | None:
-    """Time of the newest data, Unix s: the newest poll or, if that is older, the newest contact; None before a poll."""
-    polled_at, contact_at = health.get("last_look_at"), health.get("contact_at")
-    return polled_at if polled_at is None or contact_at is None else min(polled_at, contact_at)
+def data_at(connection: Connection) -> float | None:
+    """Time of the newest data, Unix s: the newest poll or, if that is older, the newest contact.
+
+    None before a poll, and of a cluster that posts before its first post.
+    """
+    polled_at, contact_at = connection.health.get("last_look_at"), connection.health.get("contact_at")
+    if contact_at is None:
+        return None if _posts(connection) else polled_at
+    return None if polled_at is None else min(polled_at, contact_at)
+
+
+def _posts(connection: Connection) -> bool:
+    """True if the cluster posts by itself."""
+    try:
+        return connector_class(connection.connector).posts
+    except UnknownName:  # of a version that had this connector
+        return False
 
 
 def condition_of(run: Run) -> Condition | None:
