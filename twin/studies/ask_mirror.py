@@ -44,7 +44,7 @@ def ask(run: Run, like: str, changes: Mapping[str, Any], scheduler: str = "") ->
     servers = [server.name for server in found.cluster.servers]
     answer = compare_futures(job, servers, future([*others, job]), future(others))
     title = build(name, given).title
-    believed = [f"Answered by {title}.", *inputs.sentences(found)]
+    believed = [f"Answered by {title}.", *inputs.sentences(found), inputs.slot_sentence(found.cluster.slot_ms)]
     told = {"sentence": _sentence(answer, title, job.arrival_ms)}
     return answer | told | {"at_ms": found.cut.at_ms, "counterfactuals": [], "notes": believed}
 

@@ -117,7 +117,7 @@ def test_a_fork_of_a_mirrored_run_by_the_api(operator):
         since = "log from " + f"{began:%Y-%m-%d %H:%M:%S} UTC"
         assert since in " ".join(operator.get(page).content.decode().split()), page
     trace = operator.get(f"/api/traces/{made['scenario']['trace']}/").json()
-    assert trace["report"]["notes"][-2] == "Durations: assumed for 2 jobs (2m)."
+    assert trace["report"]["notes"][-3] == "Durations: assumed for 2 jobs (2m)."
     for path in (f"/traces/{trace['id']}/", f"/scenarios/{made['scenario']['id']}/", f"/runs/{made['run']['id']}/"):
         assert operator.get(path).status_code == 200, path
     for wrong, words in (

@@ -47,7 +47,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         "skipped_counts": dict(found.cut.left_out),
         "provenance": _provenance(found),
         "outside_range": {},
-        "notes": sentences(found),
+        "notes": [*sentences(found), slot_sentence(found.cluster.slot_ms)],
         "slot_ms": found.cluster.slot_ms,
         "seed": 0,
         "cut": {"run": run.pk, "trace": run.scenario.trace_id, "at_ms": at_ms},
@@ -116,6 +116,14 @@ def sentences(found: Made) -> list[str]:
         kinds = [f"{of.left_out[why]:,} {words}" for why, words in LEFT_OUT.items() if of.left_out[why]]
         notes.append(f"Jobs not included: {'; '.join(kinds)}.")
     return notes
+
+
+def slot_sentence(slot_ms: int) -> str:
+    """Note on what slots do to jobs of a real cluster, whose times do not fall on their boundaries."""
+    return (
+        f"Slots are {duration(slot_ms)} long: a slotted scheduler starts jobs only when a slot begins, and a job holds "
+        "its resources to the end of a slot."
+    )
 
 
 def _provenance(found: Made) -> dict[str, dict[str, int]]:

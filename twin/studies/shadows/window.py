@@ -25,6 +25,7 @@ from twin.mirror.differ import Mirror
 from twin.mirror.history import idle_only
 from twin.mirror.jobs.known import KnownJob
 from twin.mirror.whatif.cut import MIN_WORK_MS, RUNNING, Choice, Cut, Part, as_long, end_ms, parts_of
+from twin.mirror.whatif.inputs import slot_sentence
 from twin.mirror.whatif.jobs import job_table
 from twin.mirror.whatif.moments import Made, Moment, moment_of, reached_ms
 from twin.models import Connection, Run
@@ -103,7 +104,7 @@ def window_of(
     cluster = Cluster(name=run.scenario.cluster.name, slot_ms=slot_ms, servers=tuple(servers))
     cut = Cut(from_ms, servers, parts, left_out)
     made = Made(found, cut, ARRIVALS, cluster, job_table(parts, slot_ms))
-    sentences.append(f"Slots are {duration(slot_ms)} long: a slotted scheduler starts jobs only when a slot begins.")
+    sentences.append(slot_sentence(slot_ms))
     nodes = found.mirror.nodes.values()
     resized = sum(any(from_ms < at_ms < until_ms for at_ms, _ in node.was) for node in nodes)
     if resized:

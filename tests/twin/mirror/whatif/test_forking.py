@@ -111,7 +111,7 @@ def test_a_node_that_is_draining_then_is_named_in_a_note():
 def test_a_held_job_is_left_out_while_it_is_held_and_said_to_be(mirrored):
     scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 780), "", [], False)
     assert scenario.trace.report["skipped_counts"] == {"held": 1, "arrives_later": 1}
-    assert scenario.trace.report["notes"][-1] == "Jobs not included: 1 arrived later; 1 held."
+    assert scenario.trace.report["notes"][-2] == "Jobs not included: 1 arrived later; 1 held."
     scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 960), "", [], False)
     assert scenario.trace.job_count == 3
 
@@ -127,6 +127,8 @@ def test_the_notes_say_what_is_believed(mirrored):
         "Durations: actual for 1 job, from the time limit for 3 jobs.",
         "Sampled, because the cluster does not state them: training epochs, global batch size, mini-batches per chunk, "
         "model, utility, workers per parameter server.",
+        "Slots are 1m long: a slotted scheduler starts jobs only when a slot begins, and a job holds its resources to "
+        "the end of a slot.",
     ]
     assert scenario.trace.report["provenance"]["minibatch_ms"] == {"actual": 1, "limit": 3}
 
