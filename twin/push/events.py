@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scheduling.reporting.quantities import duration
 from twin.push.vocabulary import MAX_NUMBER, MAX_TEXT, RANKS, EventError, checked, encoded
 
 MAX_AHEAD_MS = 600_000  # of a sender's clock before ours
@@ -51,10 +52,14 @@ def fact(
 ) -> PushedFact:
     """An event with the data as it came; EventError says what does not fit."""
     _check(subject, at_ms, now_ms)
-    data = checked(type, data)
+    of_job = type.startswith("job.")
+    try:
+        data = checked(type, data)
+    except EventError as error:
+        raise EventError(f"{'job' if of_job else 'node'} {subject}: {error}") from None
     ends = type in ENDING or (type == "job.stated" and orjson.loads(data)["state"] == "ended")
     payload = b'["%b","%b",%b]' % (type.encode(), sequence.encode(), data)
-    return PushedFact(digest, (JOB if type.startswith("job.") else NODE) + subject, ends, at_ms, payload)
+    return PushedFact(digest, (JOB if of_job else NODE) + subject, ends, at_ms, payload)
 
 
 def made(type: str, subject: str, at_ms: int, digest: bytes, data: Mapping[str, Any], now_ms: int) -> PushedFact:
@@ -77,6 +82,6 @@ def _check(subject: str, at_ms: int, now_ms: int) -> None:
         raise EventError("time must be 1970 or later")
     if at_ms > now_ms + MAX_AHEAD_MS:
         raise EventError(
-            f"time is {(at_ms - now_ms) // 60_000:,} min ahead of this server's clock; at most "
-            f"{MAX_AHEAD_MS // 60_000} are accepted, so set the sender's clock"
+            f"time is {duration(at_ms - now_ms)} ahead of this server's clock; at most "
+            f"{MAX_AHEAD_MS // 60_000} min are accepted, so set the sender's clock"
         )

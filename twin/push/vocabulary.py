@@ -6,6 +6,7 @@ holds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
@@ -16,12 +17,16 @@ from msgspec import UNSET, Meta, UnsetType
 from twin.connectors.facts import JOB_STATES, NODE_STATES, OUTCOMES, REQUEUED
 
 MAX_TEXT, MAX_NUMBER = 200, 2**53
+MAX_AMOUNT = 10**9  # GPUs, CPUs or MB of a job or node, as of the servers of a scenario
 MAX_SHARES, MAX_ATTEMPTS, MAX_GPUS, MAX_LABELS = 10_000, 1_000, 1_024, 200
+MAX_VALUE = 80  # characters of a value in a message
+STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 PRINTABLE = r"^[^\x00-\x1f\x7f]*$"  # also for what a page shows and PostgreSQL stores
 
 Text = Annotated[str, Meta(max_length=MAX_TEXT, pattern=PRINTABLE)]
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT, pattern=PRINTABLE)]
 Count = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+Amount = Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]
 Nodes = Annotated[int, Meta(ge=1, le=MAX_NUMBER)]
 Ms = Annotated[int, Meta(ge=0, le=MAX_NUMBER, description="Unix milliseconds")]
 Priority = Annotated[int, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
@@ -40,9 +45,9 @@ class ShareData(_Data, kw_only=True):
     """Part of a node that a job holds while it runs."""
 
     node: Name
-    gpus: Count = 0
-    cpus: Count = 0
-    memory_mb: Count = 0
+    gpus: Amount = 0
+    cpus: Amount = 0
+    memory_mb: Amount = 0
     gpu_ids: Annotated[list[Annotated[int, Meta(ge=0, lt=MAX_GPUS)]], Meta(max_length=MAX_GPUS)] = []
     from_ms: Ms | None = None
     until_ms: Ms | None = None
@@ -65,9 +70,9 @@ class JobData(_Data):
     reason: Text | UnsetType = UNSET
     message: Text | UnsetType = UNSET
     nodes: Nodes | UnsetType = UNSET
-    gpus: Count | UnsetType = UNSET
-    cpus: Count | UnsetType = UNSET
-    memory_mb: Count | UnsetType = UNSET
+    gpus: Amount | UnsetType = UNSET
+    cpus: Amount | UnsetType = UNSET
+    memory_mb: Amount | UnsetType = UNSET
     limit_ms: Count | None | UnsetType = UNSET
     queue: Text | UnsetType = UNSET
     user: Text | UnsetType = UNSET
@@ -112,9 +117,9 @@ class NodeData(_Data):
 
     state: NodeState | UnsetType = UNSET
     reason: Text | UnsetType = UNSET
-    gpus: Count | UnsetType = UNSET
-    cpus: Count | UnsetType = UNSET
-    memory_mb: Count | UnsetType = UNSET
+    gpus: Amount | UnsetType = UNSET
+    cpus: Amount | UnsetType = UNSET
+    memory_mb: Amount | UnsetType = UNSET
     queues: Annotated[list[Name], Meta(max_length=MAX_LABELS)] | UnsetType = UNSET
     labels: Annotated[dict[Name, Text], Meta(max_length=MAX_LABELS)] | UnsetType = UNSET
 
@@ -180,7 +185,7 @@ def checked(name: str, data: bytes) -> bytes:
     try:
         _decoders[name].decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise EventError(f"data of {name}: {sentence(error, EVENT_TYPES[name].data)}") from None
+        raise EventError(f"data of {name}: {sentence(error, EVENT_TYPES[name].data, data)}") from None
     return data
 
 
@@ -189,15 +194,36 @@ def encoded(name: str, data: Mapping[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(msgspec.convert(data, EVENT_TYPES[name].data))
     except msgspec.ValidationError as error:
-        raise EventError(f"data of {name}: {sentence(error, EVENT_TYPES[name].data)}") from None
+        raise EventError(f"data of {name}: {sentence(error, EVENT_TYPES[name].data, data)}") from None
 
 
-def sentence(error: Exception, kind: type[msgspec.Struct]) -> str:
-    """The message of a decoder, with the known fields where one is unknown."""
+def sentence(error: Exception, kind: type[msgspec.Struct], given: Any = None) -> str:
+    """The message of a decoder, with the known fields or words where one is unknown, or with the value.
+
+    given: what was decoded, JSON as bytes or plain data.
+    """
     text = str(error)
-    if "unknown field" in text and " - at " not in text:
-        text += f"; known: {', '.join(kind.__struct_fields__) or 'none'}"
-    return text
+    message, at, path = text.partition(" - at ")
+    if "unknown field" in message and not at:
+        return f"{text}; known: {', '.join(kind.__struct_fields__) or 'none'}"
+    field = path.strip("`").rpartition(".")[2]
+    if message.startswith("Invalid enum value"):
+        words = OUTCOMES if field == "outcome" else NODE_STATES if kind is NodeData else JOB_STATES
+        return f"{text}; known: {', '.join(words)}"
+    value = _value(given, path.strip("`")) if at and not path.endswith("]`") else ""
+    return f"{text}{': ' if ', got ' in message else ', got '}{value}" if value else text
+
+
+def _value(given: Any, path: str) -> str:
+    """The value at a path of a decoder, such as $.shares[0].gpus, as JSON of at most 80 characters; else empty."""
+    try:
+        value = msgspec.json.decode(given) if isinstance(given, bytes) else given
+    except (msgspec.DecodeError, RecursionError):  # it ends after the value, and not as JSON does
+        return ""
+    for key, place in STEP.findall(path):
+        value = value[int(place)] if place else value[key]
+    found = msgspec.json.encode(value).decode()
+    return found if len(found) <= MAX_VALUE else f"{found[: MAX_VALUE - 1]}…"
 
 
 def schemas(ref_template: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -26,6 +26,7 @@ DURATIONS = (ACTUAL, LIMIT)
 RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut
 MIN_WORK_MS = 60_000  # work left of a job that has used up its time limit and still runs
 HOUR_MS = 3_600_000
+MAX_WORK_MS = MAX_INT // 2  # GPUs, or CPUs, x time of a job, with room for what a slot adds
 NUMBER = re.compile(r"\d+", re.ASCII)
 LEFT_OUT = {  # reasons why jobs of a mirrored run are not in a cut; each follows a number of jobs
     "ended": "ended before",
@@ -33,6 +34,7 @@ LEFT_OUT = {  # reasons why jobs of a mirrored run are not in a cut; each follow
     "held": "held",
     "never_ran": "later ended without having run, so that their duration is unknown",
     "no_gpu": "without GPUs, while other jobs have GPUs",
+    "too_large": "with more GPUs or CPUs × time than can be simulated",
 }
 
 
@@ -182,6 +184,8 @@ def _part(
     run_ms, origin = _duration(known, mirror, at_ms, choice, held_then, running)
     if not run_ms:
         return "never_ran"
+    if (held_then.gpus or held_then.cpus) * run_ms > MAX_WORK_MS:
+        return "too_large"
     if later:
         return Part(known, ARRIVING, arrived_ms, arrived_ms, run_ms, origin, *held_then)
     if running is None:

@@ -17,6 +17,7 @@ from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.connectors.facts import DOWN, ENDED, HELD
 from twin.mirror.differ import Mirror
 from twin.mirror.whatif.cut import ACTUAL, ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, WAITING, Choice, cut
+from twin.mirror.whatif.jobs import job_table
 
 MINUTE = 60 * S
 
@@ -106,6 +107,19 @@ def test_a_suspended_job_holds_its_place_in_the_order_of_running_ones():
     log.apply(polled(0, job("first"), running("stopped", 0)))
     log.apply(polled(10, job("first"), suspended(running("stopped", 0))))
     assert [part.known.name for part in at(log.mirror, 20 * S).parts] == ["stopped", "first"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left_out"),
+    [({"gpus": 10**6}, {}), ({"gpus": 10**12}, {"too_large": 1}), ({"gpus": 0, "cpus": 10**12}, {"too_large": 1})],
+)
+def test_a_job_larger_than_can_be_simulated_is_counted_and_the_others_are_cut(wanted, left_out):
+    log = Log()
+    alike = {"gpus": 0} if "cpus" in wanted else {}
+    log.apply(polled(0, replace(job("huge", limit_ms=60 * MINUTE), **wanted), job("1", **alike)))
+    found = at(log.mirror, S)
+    assert found.left_out == left_out
+    assert [len(job_table(found.parts, slot_ms)) for slot_ms in (MINUTE, 60 * MINUTE)] == [2 - len(left_out)] * 2
 
 
 def test_jobs_without_gpus_are_left_out_where_others_have_some():
