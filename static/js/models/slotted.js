@@ -3,7 +3,7 @@
 import { allocated, allocationCurves, offered } from '../charts/use/allocation.js';
 import { SHARED_STATES } from '../core/job-state.js';
 import { heldBy } from '../core/columns/bars.js';
-import { capacitySteps, largest, perUnit } from '../util/capacity.js';
+import { SITES, capacitySteps, largest, perUnit, serverAt } from '../util/capacity.js';
 import { resourceMeasures } from '../core/held-shares.js';
 
 const TILES = { gpu: 0, cpu: 1 }; // resource of each tile
@@ -34,17 +34,26 @@ export const slotted = {
   barsOn: (own) => own,
 };
 
-/** Both sites together, of those that have the resource: what is held where a site states none has no share. */
+/** Both sites together, of those that have the resource: what is held where a site never stated any has no share. */
 function shares(store, info, p, from, width, bins) {
+  const { servers } = info.cluster;
   const use = allocated(store, info, p, from, width, bins);
-  const room = offered(info.cluster.servers, p, from, width, bins);
-  const share = (r) =>
-    Float64Array.from({ length: bins }, (_, i) => {
+  const room = offered(servers, p, from, width, bins);
+  const share = (r) => {
+    const stating = SITES.map((site) => servers.some((server) => server.site === site && states(server, p, r)));
+    const held = (i) => SITES.reduce((sum, _, at) => sum + (stating[at] ? use[at * COUNT + r][i] : 0), 0);
+    return Float64Array.from({ length: bins }, (_, i) => {
       const capacity = room[r][i] + room[COUNT + r][i];
-      const held = [r, COUNT + r].reduce((sum, place) => sum + (room[place][i] > 0 ? use[place][i] : 0), 0);
-      return capacity > 0 ? held / capacity : NaN;
+      return capacity > 0 ? held(i) / capacity : NaN;
     });
+  };
   return Object.fromEntries(Object.entries(TILES).map(([key, r]) => [key, share(r)]));
+}
+
+/** True if a server has, or has had, some of a resource, as known at p. */
+function states(server, p, r) {
+  const { capacity, was = [] } = serverAt(server, p);
+  return [capacity, ...was.map(([, amounts]) => amounts)].some((amounts) => amounts[r] > 0);
 }
 
 /** Each relevant resource, by job. */

@@ -60,6 +60,9 @@ test('a real cluster whose jobs state no CPUs has no share of allocated CPUs', (
   const cloud = { site: 'cloud', capacity: [4000, 64_000, 0, 0, 0] };
   const stateless = { ...info, cluster: { servers: [bare, cloud] } };
   assert.deepEqual([...modelOf('observed').shares(store, stateless, 50, 50, 1, 1).cpu], [0], 'the share of the cloud');
+  const lost = { ...bare, was: [[40, [4000, 16_000, 0, 0, 0]]] }; // its CPUs, though a job still holds them
+  const less = { ...info, cluster: { servers: [lost, cloud] } };
+  assert.deepEqual([...modelOf('observed').shares(store, less, 50, 50, 1, 1).cpu], [0.125], '8 held, of 64');
   Object.assign(info, { worker: [], used: [false, false] });
   const idle = modelOf('observed').shares({ bars: { length: 0 } }, info, 50, 50, 1, 1);
   assert.deepEqual([...idle.gpu, ...idle.cpu], [0, 0], 'no job holds anything');
