@@ -25,6 +25,7 @@ import { paintTrial, withCommands } from './trial-result.js';
 
 const AGAIN_MS = 2000;
 const PAINT_MS = 1000;
+const MAX_UNHEARD_MS = 10_000; // without an answer of the server, the present goes on for so long
 
 export class FollowLine extends EventTarget {
   /**
@@ -60,13 +61,16 @@ export class FollowLine extends EventTarget {
     return seen === null ? null : seen - epochMs;
   }
 
-  /** Current time of the cluster in ms of that log, in whole seconds; null while it is not followed. */
+  /**
+   * Current time of the cluster in ms of that log, in whole seconds; null while it is not followed. It stops where the
+   * server does not answer: what is shown would be older than the time beside it.
+   */
   presentMs(epochMs) {
     if (!this.connection || this.connection.wanted === 'paused') return null;
     const seen = this.seenMs(epochMs);
     const ago = this.connection.condition.polled_ago_ms;
     if (seen === null || ago === null) return null;
-    return Math.floor((seen + ago + Date.now() - this.receivedAt) / 1000) * 1000;
+    return Math.floor((seen + ago + Math.min(Date.now() - this.receivedAt, MAX_UNHEARD_MS)) / 1000) * 1000;
   }
 
   /** Reason why the cluster is not seen now; '' while it is seen. */

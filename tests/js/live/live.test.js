@@ -272,3 +272,16 @@ test('the state, a line of its own on a card, comes first and leaves no gap befo
     ['Cluster', 'State', 'Connector'],
   );
 });
+
+test('the present of a live cluster stops where the server does not answer', needsPage, async () => {
+  const { FollowLine } = await import('../../../static/js/live/follow-line.js');
+  const element = document.createElement('div');
+  element.dataset.connection = 'lab';
+  const line = new FollowLine(element, { runId: 1 });
+  assert.equal(line.presentMs(0), null);
+  line.connection = { wanted: 'following', condition: condition() };
+  line.receivedAt = Date.now() - 3_000;
+  assert.equal(line.presentMs(0), 1_004_000, '1.2 s old when it was received, 3 s ago');
+  line.receivedAt = Date.now() - 60_000;
+  assert.equal(line.presentMs(0), 1_011_000, '10 s later at most');
+});
