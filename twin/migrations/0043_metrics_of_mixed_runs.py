@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 def drop(apps, schema_editor):
-    """What earlier versions got wrong for runs that change between execution models or between chunks and gangs.
+    """Bounds and allocations of runs that change their execution model, or place both chunks and gangs.
 
     A bound took all chunks for undivided although gangs ran, too: the certificate is computed again. The allocation
     ended at the last bar on a server although groups ran later.

@@ -144,9 +144,16 @@ def _scenario_of(scenario: Scenario, entrant: Entrant) -> Scenario:
     if entrant.scheduler.name == scenario.scheduler:
         return scenario
     known = Scenario.objects.filter(**same).first()
-    in_charge = scheduler_history.words(scheduler_history.in_order(entrant.scheduler.name, scenario.edits))
     if known is None:
-        known = Scenario(**same, name=f"{scenario.trace.name}, {in_charge}"[:200], created_by=scenario.created_by)
+        # the name of a race stands in the names of all its runs; a name by default ends with the scheduler
+        base = scenario.name.removesuffix(f", {_in_charge(scenario.scheduler, scenario.edits)}")
+        name = f"{base}, {_in_charge(entrant.scheduler.name, scenario.edits)}"
+        known = Scenario(**same, name=name[:200], created_by=scenario.created_by)
         known.settle(scenario.team_id)
         known.save()
     return known
+
+
+def _in_charge(scheduler: str, edits: Sequence[Any]) -> str:
+    """The schedulers of a scenario with these edits, in words."""
+    return scheduler_history.words(scheduler_history.in_order(scheduler, edits))

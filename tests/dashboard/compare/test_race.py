@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from scheduling.kernel.registry import schedulers
 from scheduling.workloads import generate
 from tests.dashboard.builders import post
@@ -59,6 +61,14 @@ def test_a_race_uses_scenarios_again_and_keeps_to_one_model(operator, make_scena
     assert Scenario.objects.count() == 2
     assert Scenario.objects.get(scheduler="fifo").parameters == {"model": "oasis"}
     assert all(entrant.parameters.get("model") in (None, "oasis") for entrant in races.entrants(scenario))
+
+
+@pytest.mark.parametrize(("name", "expected"), [("spring race", "spring race, FIFO"), ("edge, OASiS", "edge, FIFO")])
+def test_the_runs_of_a_race_have_its_name(operator, make_scenario, layer, name, expected):
+    scenario = make_scenario(scheduler="oasis")
+    Scenario.objects.filter(pk=scenario.pk).update(name=name)
+    assert post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["oasis", "fifo"]}).status_code == 201
+    assert sorted(Scenario.objects.values_list("name", flat=True)) == sorted([name, expected])
 
 
 def test_a_race_names_what_is_wrong(operator, viewer, make_scenario, layer):

@@ -102,7 +102,8 @@ def sentences(found: Made) -> list[str]:
         notes.append(f"Draining at {at}: {named}. The cluster places no new job there; the cut does.")
     if of.count(RUNNING):
         notes.append(
-            f"Jobs that were running at {at} arrive first, with their remaining work, and are placed again on any node."
+            f"Jobs that were running at {at} arrive first, with their remaining work, and are placed again on any "
+            "node. A copy of such a job that an edit adds has that work, too."
         )
     origins = {origin: sum(part.origin == origin for part in of.parts) for origin in ORIGIN_TEXTS}
     shares = [f"{ORIGIN_TEXTS[origin]} for {counted(number, 'job')}" for origin, number in origins.items() if number]

@@ -123,7 +123,7 @@ def test_the_notes_say_what_is_believed(mirrored):
     assert scenario.trace.report["notes"] == [
         f"Cut from run {mirrored.pk} at {moment_}: 2 nodes; 2 running jobs, 1 waiting job, 1 job that arrived later.",
         f"Jobs that were running at {moment_} arrive first, with their remaining work, and are placed again on any "
-        "node.",
+        "node. A copy of such a job that an edit adds has that work, too.",
         "Durations: actual for 1 job, from the time limit for 3 jobs.",
         "Sampled, because the cluster does not state them: training epochs, global batch size, mini-batches per chunk, "
         "model, utility, workers per parameter server.",
