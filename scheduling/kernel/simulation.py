@@ -87,7 +87,7 @@ class Simulation:
         for earlier, later in pairwise(jobs):
             if later.arrival_ms < earlier.arrival_ms:
                 raise ModelError(
-                    f"job {later.id}: arrives at {later.arrival_ms} ms, "
+                    f"job {later.id} arrives at {later.arrival_ms} ms, "
                     f"before the previous job ({earlier.arrival_ms} ms)"
                 )
         self.outages = sorted(
