@@ -117,7 +117,7 @@ SHADOWS_EVERY_S = env.float("SHADOWS_EVERY_S", default=600.0)
 SHADOW_LIMIT_S = env.float("SHADOW_LIMIT_S", default=120.0)  # after which one shadow is given up
 MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a live cluster
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
-ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # begin times that a plan sets last so long unless renewed
+ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # time that a plan's begin times last unless renewed
 # notices of alerts are posted there (docs/alerts.md); the secret signs their bodies
 ALERT_WEBHOOK_URL = env.str("ALERT_WEBHOOK_URL", default="")
 ALERT_WEBHOOK_SECRET = env.str("ALERT_WEBHOOK_SECRET", default="")
@@ -126,7 +126,7 @@ EXPERIMENT_PROCESSES = env.int("EXPERIMENT_PROCESSES", default=1)  # parts of ex
 EXPERIMENT_LIMIT_S = env.float("EXPERIMENT_LIMIT_S", default=900.0)  # after which a part is given up
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 
-# Retention (docs/operation.md): 0 keeps for ever.
+# Retention (docs/operation.md): 0: no limit.
 KEEP_RUNS_DAYS = env.float("KEEP_RUNS_DAYS", default=0.0)  # after the end of a simulated run
 KEEP_HISTORY_DAYS = env.float("KEEP_HISTORY_DAYS", default=0.0)  # of live clusters, after the end of their run
 LARGE_RUN_EVENTS = env.int("LARGE_RUN_EVENTS", default=1_000_000)  # beyond: shown by level of detail (large_runs.py)
