@@ -217,7 +217,7 @@ class Simulation:
         if self.phase < len(self.phases):
             self.agenda.schedule(self.phases[self.phase].at_ms, Priority.PHASE, self.phase)
 
-    def owe_slot(self, at_ms: int) -> None:
+    def request_slot(self, at_ms: int) -> None:
         """Request for a call of `on_slot` at the next start of a slot, from at_ms on."""
         if self.on_slot:
             slot = -(-at_ms // self.slot_ms)

@@ -148,9 +148,9 @@ STORAGES = {
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))  # shared by all hosts when there are several
 UPLOAD_LIMIT_BYTES = env.int("UPLOAD_LIMIT_BYTES", default=512 * 1024 * 1024)
 UPLOAD_PATH = "/api/traces/"  # the one address that takes files
-INGEST_PATH, INGEST_LIMIT_BYTES = "/api/ingest/", 1024 * 1024  # of one request with events
+INGEST_PATH, MAX_INGEST_BYTES = "/api/ingest/", 1024 * 1024  # of one request with events
 # of every other request; a cluster.json of 20,000 servers fits
-BODY_LIMIT_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS, DATA_UPLOAD_MAX_NUMBER_FILES = 1_000, 100  # of one form; more files come in pieces
 
 FILE_UPLOAD_HANDLERS = ["dashboard.http.upload_files.StreamToUploadDir"]
@@ -186,7 +186,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
-        "dashboard.auth.roles.ViewersLookOperatorsAct",
+        "dashboard.auth.roles.RoleByMethod",
         "dashboard.http.known_query.KnownQuery",
     ],
     "DEFAULT_RENDERER_CLASSES": ["dashboard.http.renderers.OrjsonRenderer"],
@@ -209,7 +209,7 @@ SPECTACULAR_SETTINGS = {
         "dashboard.ingest.openapi.add_components",
         "dashboard.openapi.components.complete",
     ],
-    "SERVE_PERMISSIONS": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
+    "SERVE_PERMISSIONS": ["dashboard.auth.roles.RoleByMethod"],
 }
 
 AUTH_PASSWORD_VALIDATORS = [

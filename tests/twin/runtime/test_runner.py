@@ -28,7 +28,7 @@ def small(monkeypatch):
     monkeypatch.setattr(engine, "BATCH_EVENTS", 4)
     monkeypatch.setattr(engine, "STRIDE", 2)
     monkeypatch.setattr(engine, "CHECKPOINT_EVENTS", 10)
-    monkeypatch.setattr(runner, "SLICE_S", 0.0)
+    monkeypatch.setattr(runner, "MAX_SLICE_S", 0.0)
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "oasis"])
