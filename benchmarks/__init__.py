@@ -1,4 +1,4 @@
-"""The performance table: one row a file. A row defines TITLE and `run() -> list[Figure]`; the folder is the table.
+"""The performance table: one row per file. A row defines TITLE and `run() -> list[Figure]`; the folder is the table.
 
 Files whose name begins with _ are helpers. A row that cannot run here raises Skip with the reason; so does one whose
 file cannot be used, which disables no other row. A file is imported when its row is needed, and not before: what it

@@ -9,7 +9,7 @@ import random
 from collections import deque
 from dataclasses import dataclass
 
-MIN_JOB_AGE_S = 300  # an ended job is shown so long
+MIN_JOB_AGE_S = 300  # time for which an ended job is shown
 GPUS, CPUS, MEMORY_MB = 8, 64, 512_000  # of a node
 ROW = (
     "{id} {state} {reason} {submit} {start} {end} {limit} 0 1 {cpus} 1 {node} cpu={cpus},mem={memory}M,node=1 N/A "

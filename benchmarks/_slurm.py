@@ -170,7 +170,7 @@ def slurm(folder: Path, *, absent: int = 0, settings: str = "") -> Iterator[Slur
 
 
 def _free_ports(count: int) -> int:
-    """The first of n ports in a row that nothing listens at."""
+    """The first of n ports in a row on which nothing listens."""
     for first in range(21_000, 30_000, count):
         try:
             for port in range(first, first + count):

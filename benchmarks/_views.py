@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from benchmarks._demo import ask, edited, ended, swept
 
-BIG_JOBS = 20_000  # the most that a generated workload has
+MAX_GENERATED_JOBS = 20_000  # of a generated workload
 CLUSTER = "shown"  # name of the live cluster, which posts its events
 LOADS, LOAD_MS = 12, 10_000  # of its page, until it shows a job
 POSTED = [
@@ -144,8 +144,8 @@ def _until_a_job_is_shown(page: Any, path: str) -> None:
 
 
 def _big(page: Any) -> str:
-    made = ask(page, "/api/workloads/", {"profile": "oasis", "jobs": BIG_JOBS, "servers": 1000})
-    own = {"name": f"{BIG_JOBS:,} jobs", "scheduler": "fifo", "cluster": made["cluster"]["id"]}
+    made = ask(page, "/api/workloads/", {"profile": "oasis", "jobs": MAX_GENERATED_JOBS, "servers": 1000})
+    own = {"name": f"{MAX_GENERATED_JOBS:,} jobs", "scheduler": "fifo", "cluster": made["cluster"]["id"]}
     scenario = ask(page, "/api/scenarios/", own | {"trace": made["trace"]["id"]})
     run = ask(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"]
     ended(page, [run])

@@ -23,7 +23,7 @@ TITLE = "four schedulers at once on 24,134 Philly jobs, beside the live demo"
 JOBS_FILE = "philly_derived/philly_2017-10-01_2017-10-15.csv"
 CLUSTER_FILE = "philly_derived/philly_vc.csv"
 SCHEDULERS = ("fifo", "srtf", "oasis", "harmony")
-MAX_WATCHED_S = 60.0  # the runs are watched for at most so long
+MAX_WATCHED_S = 60.0  # time for which the runs are watched
 MAX_PAGE_S, MAX_CANCEL_S, MIN_PACE = 1.0, 2.0, 0.95
 BETWEEN_S = 0.06  # between two requests: an account may send 1,200 in a minute (docs/api.md)
 

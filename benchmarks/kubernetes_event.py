@@ -137,7 +137,7 @@ def _stamp() -> str:
 
 
 def _free_ports() -> int:
-    """The first of three ports in a row that nothing listens at."""
+    """The first of three ports in a row on which nothing listens."""
     for first in itertools.count(17_600, 3):
         try:
             for port in range(first, first + 3):

@@ -83,7 +83,7 @@ def _answer_s(address: str, cookie: str) -> float:
 
 
 def _drawn_s(url: str, run: int, cookie: str) -> float:
-    """Time from the address to the drawn schedule and the first jobs, in a browser that has never been here."""
+    """Time from the address to the drawn schedule and the first jobs, in a browser with an empty cache."""
     with chromium() as browser:
         page = browser.new_page(base_url=url, viewport={"width": 1280, "height": 900})
         page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])

@@ -1,6 +1,6 @@
 """PD-ORS, one decision: the wall time of one arrival, from the job to its schedule or its rejection.
 
-Only jobs that the algorithm has to think about count: not those that are too late on an empty cluster already.
+Only jobs that require a search count: not those that are too late on an empty cluster already.
 """
 
 from __future__ import annotations

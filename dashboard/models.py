@@ -1,4 +1,4 @@
-"""Models of the dashboard: login links, accounts at an OpenID provider, tokens for machines, arrangements of pages."""
+"""Models of the dashboard: login links, accounts at an OpenID provider, tokens for scripts, arrangements of pages."""
 
 from django.conf import settings
 from django.db import models
@@ -25,7 +25,7 @@ class Identity(models.Model):
 
 
 class ApiToken(models.Model):
-    """A token with which a machine acts for an account. Only its hash is stored (auth/tokens.py)."""
+    """A token with which a script acts for an account. Only its hash is stored (auth/tokens.py)."""
 
     name = models.CharField(max_length=200)
     digest = models.CharField(max_length=64, unique=True)

@@ -1,4 +1,4 @@
-"""The papers' experiments, one a file: the folder is the list.
+"""The papers' experiments, one per file: the folder is the list.
 
 A file's name says paper, figure and topic, and is the experiment's id.
 
@@ -87,7 +87,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     checks: tuple[Figure, ...]
-    # least and largest value over the seeds, of the cells of `rows`; empty: of none
+    # smallest and largest value over the seeds, of the cells of `rows`; empty: of none
     spread: tuple[tuple[Spread, ...], ...] = ()
 
     @property

@@ -99,13 +99,13 @@ def ratio(one: Sequence[Outcome], other: Sequence[Outcome], key: str) -> float:
 
 
 def ratio_range(one: Sequence[Outcome], other: Sequence[Outcome], key: str) -> tuple[float, float]:
-    """Least and largest such ratio of a workload."""
+    """Smallest and largest such ratio of a workload."""
     found = [getattr(a, key) / getattr(b, key) for a, b in zip(one, other, strict=True)]
     return min(found), max(found)
 
 
 def value_range(outcomes: Sequence[Outcome], key: str) -> tuple[float, float]:
-    """Least and largest value of a figure."""
+    """Smallest and largest value of a figure."""
     found = [getattr(outcome, key) for outcome in outcomes]
     return min(found), max(found)
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from experiments import Chart, Figure, Options, Steps, Table
 from experiments._single import NOTE, row, times_ms
 from scheduling.colocation.contention import paces_ms
-from scheduling.colocation.memory.usage import OUT_OF_MEMORY, Data, Ground, usage
+from scheduling.colocation.memory.usage import OUT_OF_MEMORY, Data, GroupMachines, usage
 
 TITLE = "CPU and network utilization of jobs alone and naively co-located on 16 machines"
 PAPER = "Harmony, Fig. 4"
 CLAIM = "Naive co-location of two jobs keeps CPU and network at around 50 % each; three jobs run out of memory"
-MACHINES, GROUND = 16, Ground(16, 32.0, 0.00015)
+MACHINES = GroupMachines(16, 32.0, 0.00015)
 JOBS = {"NMF": "nmf-netflix128x", "Lasso": "lasso-synth-l", "MLR": "mlr-synth-l"}
 TOGETHER = (("NMF",), ("Lasso",), ("MLR",), ("NMF", "Lasso"), ("NMF", "MLR"), ("NMF", "Lasso", "MLR"))
 SETTING = (
-    f"the larger data sets on {MACHINES} machines, as their sum has to exceed the memory; contention and memory as in "
-    f"naive co-location; {NOTE}"
+    f"the larger data sets on {MACHINES.count} machines, as their sum has to exceed the memory; contention and memory "
+    f"as in naive co-location; {NOTE}"
 )
 SEEDS = 1
 CHARTS = (Chart("share of the time in which CPU or network is busy", "", ("CPU", "network")),)
@@ -51,10 +51,10 @@ def together(names: Sequence[str]) -> tuple[float, float, float]:
     """(CPU, network, memory); nan for the shares where the memory is not enough."""
     rows = [row(name) for name in names]
     data = [Data(one.input_gb, one.model_gb, 1.0) for one in rows]
-    memory = usage(data, GROUND, [0.0] * len(rows), [0.0] * len(rows))
+    memory = usage(data, MACHINES, [0.0] * len(rows), [0.0] * len(rows))
     if memory > OUT_OF_MEMORY:
         return float("nan"), float("nan"), memory
-    comp, comm = zip(*(times_ms(one, MACHINES) for one in rows), strict=True)
+    comp, comm = zip(*(times_ms(one, MACHINES.count) for one in rows), strict=True)
     paces = paces_ms(comp, comm)
     return (
         sum(own / pace for own, pace in zip(comp, paces, strict=True)),

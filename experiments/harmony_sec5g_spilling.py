@@ -11,7 +11,7 @@ from experiments._grid import play
 from experiments._groups import spans, table1
 from scheduling.colocation.job_mapping import PER_EPOCH
 from scheduling.colocation.memory.hill_climbing import adapted
-from scheduling.colocation.memory.usage import Data, Ground, fixed
+from scheduling.colocation.memory.usage import Data, GroupMachines, fixed
 from scheduling.colocation.workload import COMBINATIONS
 
 TITLE = "iteration time of the 8 combinations on 32 machines by the share of input on disk; ratios in a whole run"
@@ -27,7 +27,7 @@ SETTING = (
 )
 SPARSE, HEAPS = ("nmf", "lda"), (3.0, 0.5)
 SLOW_DISK = 0.000125  # GB per ms
-GROUND = Ground(32, 32.0, 0.00015)
+MACHINES = GroupMachines(32, 32.0, 0.00015)
 ADAPTED = -1.0  # in place of a share: ratios by hill climbing
 WHOLE = 1.0  # share of the input that an iteration reads
 SHARES = [share / 20 for share in range(21)]
@@ -79,7 +79,7 @@ def run(options: Options) -> Steps:
 
 
 def times(
-    shares: Sequence[float], read: float, heaps: Sequence[float] | None = None, ground: Ground = GROUND
+    shares: Sequence[float], read: float, heaps: Sequence[float] | None = None, machines: GroupMachines = MACHINES
 ) -> dict[float, float]:
     """Seconds of an iteration by the share of input on disk, and adapted, if it reads this share of the input.
 
@@ -91,15 +91,15 @@ def times(
         for row, scale in zip(COMBINATIONS, scales, strict=True)
     ]
     comm = [row.comm_s * 1000 for row in COMBINATIONS]
-    comp = [row.comm_s * row.share / (1 - row.share) * 1000 * 16 / ground.machines for row in COMBINATIONS]
-    found = {share: fixed(comp, comm, data, ground, share).pace_ms / 1000 for share in shares}
-    return {**found, ADAPTED: adapted(comp, comm, data, ground).pace_ms / 1000}
+    comp = [row.comm_s * row.share / (1 - row.share) * 1000 * 16 / machines.count for row in COMBINATIONS]
+    found = {share: fixed(comp, comm, data, machines, share).pace_ms / 1000 for share in shares}
+    return {**found, ADAPTED: adapted(comp, comm, data, machines).pace_ms / 1000}
 
 
 def _times_by_application() -> list[tuple[float, float]]:
     heaps = [HEAPS[not row.name.startswith(SPARSE)] for row in COMBINATIONS]
-    ground = Ground(GROUND.machines, GROUND.memory_gb, SLOW_DISK)
-    return list(times(SHARES, WHOLE, heaps, ground).items())
+    machines = GroupMachines(MACHINES.count, MACHINES.memory_gb, SLOW_DISK)
+    return list(times(SHARES, WHOLE, heaps, machines).items())
 
 
 def _times(read: float) -> list[tuple[float, float]]:

@@ -42,7 +42,8 @@ def generate(
 
     What the schedulers of the other papers need of a job is derived from its speed.
 
-    horizon_slots: HORIZON when it is left out; a-online, whose schedulers plan without an end, has none then.
+    horizon_slots: HORIZON when it is left out; a-online and harmony, whose schedulers plan without an end, have none
+        then.
     options: of the profile alone; they are the keyword arguments of its function.
     """
     if profile not in PROFILES:

@@ -40,7 +40,7 @@ STATED = [
     ("architecture.md", f"`CERTIFICATE_LIMIT_S` ({settings.CERTIFICATE_LIMIT_S:g} s)"),
     ("architecture.md", f"Beyond {certificate.MAX_LP_JOBS:,} jobs the prices come from a sample"),
     ("architecture.md", f"The search takes at most {counterfactuals.SECONDS:g} s"),
-    ("architecture.md", f"at most {thumbnail.ROWS} groups of servers by {thumbnail.COLUMNS} intervals"),
+    ("architecture.md", f"at most {thumbnail.MAX_ROWS} groups of servers by {thumbnail.COLUMNS} intervals"),
     ("following.md", f"limits of {trial.MAX_S:g} s and {trial_process.MAX_MEMORY // 2**30} GiB"),
     ("following.md", f"of the newest {health.MAX_LAGS:,}"),
     ("following.md", f"`hours` (default {sets.DEFAULT_MS // HOUR_MS}, at most {sets.MAX_MS // HOUR_MS})"),

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dashboard.auth.roles import ViewersLookOperatorsAct
+from dashboard.auth.roles import RoleByMethod
 from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.models import ApiToken, Arrangement
@@ -41,7 +41,7 @@ class ArrangementSerializer(KnownFields):
         return given
 
 
-class InSession(ViewersLookOperatorsAct):
+class InSession(RoleByMethod):
     """The same in a session: a token has no page to arrange."""
 
     def has_permission(self, request: Request, view: Any) -> bool:

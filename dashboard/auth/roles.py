@@ -65,7 +65,7 @@ def in_templates(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-class ViewersLookOperatorsAct(BasePermission):
+class RoleByMethod(BasePermission):
     """Safe methods and those in a view's `read_only` for every role, the others for operators.
 
     A viewset may name a higher role for some of its actions: needs = {"approve": APPROVER}.

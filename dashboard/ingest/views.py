@@ -59,8 +59,8 @@ class IngestView(APIView):
             data = self.request.body
         except RequestDataTooBig:
             data = None
-        if data is None or len(data) > settings.INGEST_LIMIT_BYTES:
-            limit = settings.INGEST_LIMIT_BYTES // 2**20
+        if data is None or len(data) > settings.MAX_INGEST_BYTES:
+            limit = settings.MAX_INGEST_BYTES // 2**20
             raise TooLarge(f"The request is larger than the limit of {limit} MiB; send fewer events in one request.")
         return data
 

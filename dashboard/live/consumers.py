@@ -34,7 +34,7 @@ MAX_MESSAGE_BYTES = 4_096  # bytes from a client, whose requests are small
 REPAIR_BATCHES = 4  # that are read at a time
 MAX_EVENTS_BEHIND = 50_000  # events; beyond this a snapshot is cheaper
 RATE, BURST = 20.0, 40.0  # client messages a second, and at once
-RECHECK_S = 60.0  # an open socket continues for at most this long after a logout or a removed role
+MAX_UNCHECKED_S = 60.0  # an open socket continues for at most this long after a logout or a removed role
 EARLY = 0.5, 0.9  # shares of it after which a check begins, at random: sockets that connect at once are checked apart
 NOT_LOGGED_IN, UNKNOWN, TRY_AGAIN = 4401, 4404, 1013
 
@@ -83,8 +83,8 @@ class StreamConsumer(AsyncWebsocketConsumer):
         self.tasks = [asyncio.create_task(self._forward()), asyncio.create_task(self._watch())]
 
     async def welcome(self) -> bool:
-        """Result of the newest check, or of a new one if that is older than RECHECK_S."""
-        return time.monotonic() - self.checked < RECHECK_S or await self.check()
+        """Result of the newest check, or of a new one if that is older than MAX_UNCHECKED_S."""
+        return time.monotonic() - self.checked < MAX_UNCHECKED_S or await self.check()
 
     async def check(self) -> bool:
         """Check of the session and of its user's role; closes the socket if it fails."""
@@ -141,7 +141,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         """Checks in advance, so that no message waits for one."""
         good = True
         while good:
-            await asyncio.sleep(RECHECK_S * uniform(*EARLY))
+            await asyncio.sleep(MAX_UNCHECKED_S * uniform(*EARLY))
             try:
                 good = await self.check()
             except DatabaseError:

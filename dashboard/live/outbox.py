@@ -40,7 +40,7 @@ class Outbox:
 
     def flush(self) -> None:
         """Delivery of all messages that wait."""
-        began = time.monotonic()  # the time of the loop stands still within one of its turns
+        began = time.monotonic()  # the loop's clock does not advance within one iteration
         held, self.held, self.size = self.held, [], 0
         for message in _together(held):
             for box in self.listeners:

@@ -45,7 +45,7 @@ PARAMETERS = {  # name -> (type, description)
 }
 ENUMS = {  # component -> description of its values
     "DirectionEnum": "Which of two values is better",
-    "MoveKindEnum": "What goes to another team",
+    "MoveKindEnum": "Object that is moved to another team",
     "ProfileEnum": "Paper whose job types and sizes are sampled",
     "ProposeKindEnum": "What the plan sets: nice values for the order of waiting jobs, or begin times and nodes",
     "RoleEnum": "Role of the account; each may do all that the ones before it may",

@@ -30,7 +30,7 @@ MARKS = (
     Mark("Starting", ("starting",)),
     Mark("Paused", ("paused", "suspended")),
     Mark("Done", ("completed", "finished", "applied", "ready")),
-    Mark("Ended, in a way not stated", ("ended", "discarded", "undone")),
+    Mark("Ended, outcome not stated", ("ended", "discarded", "undone")),
     Mark("Not completed when the run ended", ("unfinished",)),
     Mark("Cancelled", ("cancelled",)),
     Mark("Failed", ("failed", "failing", "off", "node_fail", "out_of_memory")),

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from twin.alerts import evaluation, targets
 from twin.alerts.base import BATCH, SERIOUS, Finding, names, rule_class, sentence
-from twin.alerts.seeing import Sight
+from twin.alerts.seeing import TargetFacts
 from twin.models import Alert, AlertRule, Run
 
 CLUSTER = "connection "  # before the name of a live cluster in the target of an alert
@@ -46,7 +46,7 @@ def attention(run: Run) -> list[dict[str, Any]]:
     """
     target = targets.of_run(run)
     alerts = list(Alert.objects.filter(target=target.name, ended_at=None).order_by("id"))
-    present = evaluation.found_now(Sight(target), target, alerts) if alerts else {}
+    present = evaluation.found_now(TargetFacts(target), target, alerts) if alerts else {}
     rows = []
     for alert in alerts:
         last = Finding(alert.code, alert.values)
@@ -56,7 +56,7 @@ def attention(run: Run) -> list[dict[str, Any]]:
         named = {(alert.rule, alert.subject) for alert in alerts}  # of a run that has just ended they are still open
         rows += [
             _point(rule.rule, target.name, rule.level, run.pk, finding, None)
-            for rule, finding in evaluation.findings_now(Sight(target), target)
+            for rule, finding in evaluation.findings_now(TargetFacts(target), target)
             if not _is_stored(rule) and (rule.rule, finding.subject) not in named
         ]
     return sorted(rows, key=lambda row: row["level"] != SERIOUS)

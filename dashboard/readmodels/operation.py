@@ -122,7 +122,7 @@ def _stores() -> Iterator[Metric]:
 
 
 def database_bytes() -> int | None:
-    """Size of the database with its write-ahead log; None where the server does not tell."""
+    """Size of the database with its write-ahead log; None where the server does not report it."""
     if connection.vendor == "sqlite":
         name = str(settings.DATABASES["default"]["NAME"])
         files = (Path(name + ending) for ending in ("", "-wal"))

@@ -92,7 +92,7 @@ def _unranked(groups: Sequence[dict[str, Any]]) -> str:
 
 
 def _rows(shadows: Sequence[Shadow], of: ShadowSet) -> list[dict[str, Any]]:
-    """One row a shadow; `cells` has value and delta against the real cluster, and the best of its kind.
+    """One row per shadow; `cells` has value and delta against the real cluster, and the best of its kind.
 
     A verdict is given only where the real cluster and the shadow can be ranked; otherwise the delta is a fact. The best
     is chosen among schedulers whose jobs train by the same model (analysis/comparability.py), and for times among those

@@ -158,7 +158,7 @@ class NaiveColocation(GroupedScheduler):
 
     def _usage(self, pool: Pool, servers: list[int], jobs: list[int]) -> float:
         nothing = [0.0] * len(jobs)
-        return usage([self.facts(job).data for job in jobs], pool.ground(servers), nothing, nothing)
+        return usage([self.facts(job).data for job in jobs], pool.group_machines(servers), nothing, nothing)
 
     def _out_of_memory(self, pool: Pool, change: Change, id_: int, servers: list[int]) -> None:
         """Return of all jobs to their last epoch; the latest jobs wait again until the rest fits."""
@@ -174,4 +174,4 @@ class NaiveColocation(GroupedScheduler):
 
 def _usable_gb(pool: Pool, servers: Sequence[int]) -> float:
     """Memory that groups can use on these machines: their number x that of the smallest."""
-    return len(servers) * pool.ground(servers).memory_gb * USABLE
+    return len(servers) * pool.group_machines(servers).memory_gb * USABLE

@@ -74,7 +74,7 @@ class Replanning(Oasis):
 
     name = "replanning"
     title = "Re-planning"
-    paper = "Ours, on the prices of Bao, Peng, Wu, Li: OASiS, INFOCOM 2018"
+    paper = "Our scheduler, with the prices of OASiS (Bao, Peng, Wu, Li, INFOCOM 2018)"
     summary = (
         "Prices resources as OASiS does, lets jobs wait until their utility exceeds their cost, and plans unfinished "
         "jobs again as others arrive."

@@ -354,7 +354,7 @@ class GroupedScheduler(BaseScheduler, ABC):
             "ready_ms": [pool.of[job].ready_ms for job in group.jobs],
             "bound": _bound(group) if group.coordinated else None,
             "profiling": [int(self._profiles(job)) for job in group.jobs], "memory_gb": held,
-            "memory_used": usage(data, pool.ground(group.servers), group.disk, group.model),
+            "memory_used": usage(data, pool.group_machines(group.servers), group.disk, group.model),
         }  # fmt: skip
 
 

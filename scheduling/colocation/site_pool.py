@@ -18,7 +18,7 @@ import numpy as np
 
 from scheduling.colocation.job_mapping import REFERENCE_DISK, REFERENCE_NIC, Facts, workers_on
 from scheduling.colocation.memory.hill_climbing import Climb
-from scheduling.colocation.memory.usage import Ground
+from scheduling.colocation.memory.usage import GroupMachines
 from scheduling.colocation.selection.grouping import Work
 from scheduling.model.bars import NONE
 from scheduling.model.values import BANDWIDTH, MEMORY, Cluster, Server
@@ -201,9 +201,9 @@ class Pool:
             used += workers * speed
         return used if left < EARLY_MS else total
 
-    def ground(self, servers: Sequence[int]) -> Ground:
+    def group_machines(self, servers: Sequence[int]) -> GroupMachines:
         """Machines in the form of the memory model."""
-        return Ground(len(servers), min(self.memory[s] for s in servers), min(self.disk[s] for s in servers))
+        return GroupMachines(len(servers), min(self.memory[s] for s in servers), min(self.disk[s] for s in servers))
 
     def work(
         self,

@@ -39,8 +39,7 @@ class ColocationRules(Rules):
         for job, _, server, start_ms, end_ms, _, _, _, group in bars:
             if group < 0 or server != NOWHERE:
                 problems.append(
-                    f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms: is in "
-                    "no group, but co-located jobs must be"
+                    f"job {jobs[job]['id']} from {start_ms} to {end_ms} ms is in no group, but co-located jobs must be"
                 )
 
     def check_phases(

@@ -47,7 +47,7 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
         sim.emit(at_ms, kind, data)
     if decision.wake_ms is not None and sim.on_slot:
         _check_later(sim, at_ms, "a wake-up must be after the current time", decision.wake_ms > at_ms, decision.wake_ms)
-        sim.owe_slot(decision.wake_ms)
+        sim.request_slot(decision.wake_ms)
     if decision.alarm_ms is not None:
         _check_later(
             sim, at_ms, "an alarm must not be before the current time", decision.alarm_ms >= at_ms, decision.alarm_ms

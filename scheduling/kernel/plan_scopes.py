@@ -21,7 +21,7 @@ class PlanScope:
     """True if its keys are workers, [role, server, worker] each, and not jobs."""
 
     restates: bool = False
-    """True if it replaces also the past of what it names: it states what is known of it from the start on."""
+    """True if it also replaces the past of what it names: it states what is known of it from the start on."""
 
 
 OF_JOBS = PlanScope("job")

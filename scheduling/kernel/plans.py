@@ -83,7 +83,7 @@ class Plans:
         for job, end_ms in zip(owners.tolist(), ends.tolist(), strict=True):
             if finishes.get(job, end_ms) < max(at_ms, end_ms):
                 raise Overbooked(
-                    f"job {self.jobs[job].id}: must not hold resources after its work is done at {finishes[job]} ms; "
+                    f"job {self.jobs[job].id} must not hold resources after its work is done at {finishes[job]} ms; "
                     f"its plan ends at {end_ms} ms"
                 )
         self._change(at_ms, OF_WORKERS, plan.workers.tolist(), jobs, plan.bars)
@@ -106,7 +106,7 @@ class Plans:
             last_ms = max([bar.end_ms for bar in bars if bar.role == _WORKER], default=finish_ms)
             if finish_ms < at_ms or finish_ms != last_ms or max([bar.end_ms for bar in bars], default=0) > finish_ms:
                 raise Overbooked(
-                    f"job {self.jobs[job].id}: must finish when its last worker stops ({last_ms} ms), not before now "
+                    f"job {self.jobs[job].id} must finish when its last worker stops ({last_ms} ms), not before now "
                     f"({at_ms} ms), and not hold resources afterwards; its plan finishes at {finish_ms} ms"
                 )
         if self.knowledge is not None:

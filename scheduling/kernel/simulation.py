@@ -87,7 +87,7 @@ class Simulation:
         for earlier, later in pairwise(jobs):
             if later.arrival_ms < earlier.arrival_ms:
                 raise ModelError(
-                    f"job {later.id}: arrives at {later.arrival_ms} ms, "
+                    f"job {later.id} arrives at {later.arrival_ms} ms, "
                     f"before the previous job ({earlier.arrival_ms} ms)"
                 )
         self.outages = sorted(
@@ -217,7 +217,7 @@ class Simulation:
         if self.phase < len(self.phases):
             self.agenda.schedule(self.phases[self.phase].at_ms, Priority.PHASE, self.phase)
 
-    def owe_slot(self, at_ms: int) -> None:
+    def request_slot(self, at_ms: int) -> None:
         """Request for a call of `on_slot` at the next start of a slot, from at_ms on."""
         if self.on_slot:
             slot = -(-at_ms // self.slot_ms)

@@ -34,7 +34,7 @@ def complete(sim: Simulation, at_ms: int, job: int) -> None:
         return
     sim.open.discard(job)
     sim.plans.forget(job)
-    sim.owe_slot(at_ms)
+    sim.request_slot(at_ms)
     row = sim.jobs[job]
     worth = utility_at(row.utility, duration_slots(at_ms, row.arrival_ms, sim.slot_ms))
     sim.emit(at_ms, "job_completed", {"job": job, "utility": worth})
@@ -45,7 +45,7 @@ def complete(sim: Simulation, at_ms: int, job: int) -> None:
 def change_server(sim: Simulation, at_ms: int, server: int) -> None:
     """Start or end of a server's outage."""
     sim.expect_outage((at_ms, server))
-    sim.owe_slot(at_ms)
+    sim.request_slot(at_ms)
     sim.emit(at_ms, "server_changed", {"server": server, "away": sim.cluster.servers[server].is_away(at_ms)})
     if sim.on_cluster_change:
         ask(sim, sim.on_cluster_change, at_ms, server)
@@ -56,7 +56,7 @@ def arrive(sim: Simulation, at_ms: int, job: int) -> None:
     sim.arrived += 1
     sim.expect_arrival()
     sim.open.add(job)
-    sim.owe_slot(at_ms)
+    sim.request_slot(at_ms)
     if sim.knowledge is None:
         sim.emit(at_ms, "job_arrived", {"job": job})
     else:

@@ -98,7 +98,7 @@ def trained_at(job: Job, measured: MeasuredSpeed) -> Job:
     """
     speed = speed_of(job)
     if speed is None or speed.external_gbps is None:
-        raise ModelError(f"job {job.id}: has no known speed, so no measured one can replace it")
+        raise ModelError(f"job {job.id} has no known speed, so no measured one can replace it")
     gradient_mb = measured.gradient_mb
     other = speed._replace(
         source=CHUNKS, compute_ms=measured.sample_ms * measured.batch, gradient_mb=gradient_mb,

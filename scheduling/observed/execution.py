@@ -22,7 +22,7 @@ class Observed(ExecutionModel):
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
         raise ModelError(
-            f"scheduler {scheduler.name}: records a real cluster and cannot be simulated; choose another one"
+            f"scheduler {scheduler.name} records a real cluster and cannot be simulated; choose another one"
         )
 
     def packs(self, scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:

@@ -16,4 +16,4 @@ class ObservedScheduler(BaseScheduler):
     uses = ("requested_workers", "worker")
 
     def check(self, cluster: Cluster) -> None:
-        raise ModelError(f"scheduler {self.name}: records a real cluster and cannot be simulated; choose another one")
+        raise ModelError(f"scheduler {self.name} records a real cluster and cannot be simulated; choose another one")

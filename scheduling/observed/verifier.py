@@ -34,7 +34,7 @@ class ObservedRules(Rules):
                     holds.setdefault((bar.server, int(bar.worker_slot)), []).append((bar.start_ms, bar.end_ms, id_))
             if id_ in given.done and given.done[id_] < max(bar.end_ms for bar in own):
                 problems.append(
-                    f"job {id_}: completes at {given.done[id_]} ms, before its last bar ends at "
+                    f"job {id_} completes at {given.done[id_]} ms, before its last bar ends at "
                     f"{max(b.end_ms for b in own)} ms"
                 )
         _check_gpus(holds, problems)

@@ -23,7 +23,7 @@ TITLES = {
     "worker_type": "Worker type",
     "ps_type": "Parameter server type",
     "upload_ms": "Upload times",
-    "cloud_upload_ms": "Upload time to the cloud",
+    "cloud_upload_ms": "Upload time to the unlimited cloud",
     "chunk_mb": "Chunk size",
     "requested_workers": "Requested workers",
     "comp_machine_ms": "Computation per iteration on one machine",

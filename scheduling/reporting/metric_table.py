@@ -37,7 +37,7 @@ _SLOWDOWN = (
     "over the completed jobs of (completion − arrival) / least completion time of the job alone on the empty cluster, "
     "as it was when the job arrived; alone, its chunks may use all workers of its type, so the slowdown of a job "
     "with a fixed number of workers can exceed 1 without any waiting, and edits after its arrival can make it less "
-    "than 1; runs in which a job has other times alone are not ranked by it."
+    "than 1; runs in which a job would take a different time alone are not ranked by it."
 )
 
 _OF_GROUPS = (

@@ -138,11 +138,11 @@ class SlottedRules(Rules):
         self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
     ) -> None:
         for job, _, server, start_ms, end_ms, _, worker_slot, _, group in bars:
-            at = f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms"
+            at = f"job {jobs[job]['id']} from {start_ms} to {end_ms} ms"
             if server < 0:
-                problems.append(f"{at}: is on no server, which the slotted model does not allow")
+                problems.append(f"{at} is on no server, which the slotted model does not allow")
             elif worker_slot >= 0 or group >= 0:
-                problems.append(f"{at}: names a worker or a group, which the slotted model does not have")
+                problems.append(f"{at} names a worker or a group, which the slotted model does not have")
 
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
         training = TRAININGS[stage.execution["training"]]
@@ -183,7 +183,7 @@ def _completion(job: Row, bars: Sequence[Bar], training: Training, problems: lis
     if not own:
         return None
     if missing := training.missing(job):
-        problems.append(f"job {job['id']}: runs without {', '.join(missing)}, so its work is unknown")
+        problems.append(f"job {job['id']} runs without {', '.join(missing)}, so its work is unknown")
         return None
     done, last_ms = 0.0, None
     reported: set[str] = set()

@@ -52,13 +52,13 @@ class TypedWorkersRules(Rules):
         servers, types = stage.cluster["servers"], [slot_types(stage.cluster, role) for role in (WORKER, PS)]
         on: dict[tuple[int, int, int], Spans] = defaultdict(list)
         for job, role, server, start_ms, end_ms, _, worker_slot, _, _ in bars:
-            at = f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms"
+            at = f"job {jobs[job]['id']} from {start_ms} to {end_ms} ms"
             if server >= 0:
                 on[int(role == PS), server, worker_slot].append((start_ms, end_ms))
                 if not 0 <= worker_slot < len(types[int(role == PS)][server]):
                     problems.append(f"{at}: server {servers[server]['name']} has no worker {worker_slot}")
             elif server != CLOUD:
-                problems.append(f"{at}: is on no worker of a server")
+                problems.append(f"{at} is on no worker of a server")
         for (_, server, worker_slot), spans in on.items():
             spans.sort()
             if any(after[0] < before[1] for before, after in pairwise(spans)):

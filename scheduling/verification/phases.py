@@ -80,16 +80,16 @@ def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]
     known = []
     for bar in bars:
         job, role, server, start_ms, end_ms, count, *_ = bar
-        at = f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms"
+        at = f"job {jobs[job]['id']} from {start_ms} to {end_ms} ms"
         if server >= len(servers):
-            problems.append(f"{at}: is on server {server}, which does not exist yet")
+            problems.append(f"{at} is on server {server}, which does not exist yet")
             continue
         known.append(bar)
         if server < 0:
             continue
         row = servers[server]
         if any(start_ms < back and end_ms > gone for gone, back in row["away"]):
-            problems.append(f"{at}: is on server {row['name']}, which is unavailable")
+            problems.append(f"{at} is on server {row['name']}, which is unavailable")
         if role != TRANSFER:
             if role in (WORKER, PS) and ROLES[role] not in row["roles"]:
                 problems.append(f"{at}: server {row['name']} does not accept the role {ROLES[role]}")
@@ -101,7 +101,7 @@ def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]
             total = [t + sign * a for t, a in zip(total, amounts, strict=True)]
             if any(total[r] > capacity[r] for r in counted):
                 problems.append(
-                    f"server {servers[server]['name']}: holds {total} of {capacity} thousandths from {at_ms} ms"
+                    f"server {servers[server]['name']} holds {total} of {capacity} thousandths from {at_ms} ms"
                 )
                 break
     RULES[stage.execution["model"]].check_stage(stage, jobs, known, problems)
@@ -112,20 +112,20 @@ def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], outcome: Ou
     for job, bars in outcome.bars.items():
         for bar in bars:
             if bar[START] < jobs[job]["arrival_ms"] or (horizon is not None and bar[END] > horizon * slot_ms):
-                problems.append(f"job {jobs[job]['id']}: runs before its arrival or after the horizon: {bar}")
+                problems.append(f"job {jobs[job]['id']} runs before its arrival or after the horizon: {bar}")
     for job, (at_ms, utility) in outcome.completed.items():
         row, bars = jobs[job], outcome.bars.get(job, [])
         if at_ms != max((bar[END] for bar in bars if bar[ROLE] == WORKER), default=-1):
-            problems.append(f"job {row['id']}: completes at {at_ms} ms, not when its last worker stops")
+            problems.append(f"job {row['id']} completes at {at_ms} ms, not when its last worker stops")
         if not same(utility, utility_of(stages[0].cluster, row, at_ms)):
-            problems.append(f"job {row['id']}: completes with a utility of {utility!r}")
+            problems.append(f"job {row['id']} completes with a utility of {utility!r}")
         shares = [
             _done(stage, end, row, bars)
             for stage, end in zip(stages, [s.at_ms for s in stages[1:]] + [FOREVER], strict=True)
         ]
         if all(share is not None for share in shares) and math.fsum(share or 0.0 for share in shares) < 1 - 1e-6:
             problems.append(
-                f"job {row['id']}: completes after {math.fsum(share or 0.0 for share in shares):.6f} of its work"
+                f"job {row['id']} completes after {math.fsum(share or 0.0 for share in shares):.6f} of its work"
             )
 
 

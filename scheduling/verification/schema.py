@@ -158,7 +158,7 @@ DATA: dict[str, Check] = {
     "server_set": row({"server": _WHOLE, "fields": named(anything)}, {"was": _THOUSANDTHS}),
     "server_changed": row({"server": _WHOLE, "away": boolean}),
     "edited": row({
-        "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain),
+        "phase": _COUNT, "said": many(text, "a list of strings"), "scheduler": text, "parameters": named(plain),
         "kept": _WHOLE, "displaced": _WHOLES, "offered": _WHOLE,
     }, {"execution": execution, "shares": _SHARES}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),

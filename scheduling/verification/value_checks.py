@@ -32,7 +32,7 @@ def real(least: float, most: float) -> Check:
 
 
 def one_of(names: Sequence[str]) -> Check:
-    """Check for one of these texts."""
+    """Check for one of these strings."""
     rule = f"one of {', '.join(names)}"
     return lambda value: None if isinstance(value, str) and value in names else rule
 
@@ -94,7 +94,7 @@ def anything(value: Any) -> str | None:
 
 
 def plain(value: Any) -> str | None:
-    """Numbers, texts, and lists of them: the values of a reason."""
+    """Numbers, strings, and lists of them: the values of a reason."""
     kind = type(value)
     if kind in _SCALARS or (kind is float and -1e300 < value < 1e300):
         return None
@@ -104,7 +104,7 @@ def plain(value: Any) -> str | None:
                 break
         else:
             return None
-    return "numbers, texts, or lists of them"
+    return "numbers, strings, or lists of them"
 
 
 def named(check: Check) -> Check:

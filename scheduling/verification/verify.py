@@ -40,8 +40,8 @@ def verify(
     check_results(schedule, decisions, summary, problems)
     log = check_events(events, problems)
     if not problems:
-        problems += [f"jobs.jsonl: job {id_}: occurs more than once" for id_ in _twice([job["id"] for job in jobs])]
-        problems += [f"cluster.json: server {name}: occurs more than once" for name in _twice(_names(cluster))]
+        problems += [f"jobs.jsonl: job {id_} occurs more than once" for id_ in _twice([job["id"] for job in jobs])]
+        problems += [f"cluster.json: server {name} occurs more than once" for name in _twice(_names(cluster))]
     if not problems:
         check_stated(log, problems)
     if not problems:
@@ -98,7 +98,7 @@ def _execution(summary: Row, installed: Row | None, problems: list[str]) -> Row 
     found = stated or installed
     if found is None:
         problems.append(
-            f"summary.json: does not state the execution of scheduler {name}, and no scheduler of this name is "
+            f"summary.json does not state the execution of scheduler {name}, and no scheduler of this name is "
             "installed: capacity and work "
             "cannot be verified; install the scheduler, or simulate again"
         )
@@ -198,7 +198,7 @@ def _check_decision_rows(jobs: Sequence[Row], outcome: Outcome, decisions: Seque
                 )
     if len(outcome.decisions) != len(decisions):
         problems.append(
-            f"decisions.jsonl: has {len(decisions):,} decisions, but events.jsonl has {len(outcome.decisions):,}"
+            f"decisions.jsonl has {len(decisions):,} decisions, but events.jsonl has {len(outcome.decisions):,}"
         )
 
 
@@ -232,7 +232,7 @@ def _check_capacity(
             for begin, end in servers[bar.server]["away"]:
                 if bar.start_ms < end and bar.end_ms > begin and any(amounts[r] for r in counted):
                     problems.append(
-                        f"server {bar.server}: is unavailable from {begin} to {end} ms, but runs job {bar.job} "
+                        f"server {bar.server} is unavailable from {begin} to {end} ms, but runs job {bar.job} "
                         "in this interval"
                     )
     for name, changes in changing.items():
@@ -246,7 +246,7 @@ def _check_capacity(
                 if sign > 0 and total[r] > capacity[r] and r not in full:
                     full.add(r)
                     problems.append(
-                        f"server {name}: holds {total[r] / 1000:g} of {capacity[r] / 1000:g} {AMOUNTS[r]} "
+                        f"server {name} holds {total[r] / 1000:g} of {capacity[r] / 1000:g} {AMOUNTS[r]} "
                         f"from {at_ms} ms"
                     )
 
@@ -262,7 +262,7 @@ def _check_decisions(
             problems.append(f"decision {row['seq']}: unknown job {shorten(repr(row['job']))}")
             continue
         if row["seq"] <= before:
-            problems.append(f"decision {row['seq']}: comes after decision {before}")
+            problems.append(f"decision {row['seq']} comes after decision {before}")
         before = row["seq"]
         if (broken := unclear(row["reason"]["code"], row["reason"]["values"], ())) is not None:
             problems.append(f"decision {row['seq']}: {broken}")
@@ -272,13 +272,11 @@ def _check_decisions(
     for id_, bars in per_job.items():
         start_ms = min(bar.start_ms for bar in bars)
         if id_ not in first:
-            problems.append(f"job {id_}: runs without a decision")
+            problems.append(f"job {id_} runs without a decision")
         elif first[id_]["kind"] == "rejected":
-            problems.append(f"job {id_}: runs although it was rejected")
+            problems.append(f"job {id_} runs although it was rejected")
         elif first[id_]["at_ms"] > start_ms:
-            problems.append(
-                f"job {id_}: starts at {start_ms} ms, before its first decision at {first[id_]['at_ms']} ms"
-            )
+            problems.append(f"job {id_} starts at {start_ms} ms, before its first decision at {first[id_]['at_ms']} ms")
     return first
 
 
@@ -288,9 +286,9 @@ def _check_final(
     """Check of schedulers with final decisions: every job is decided on arrival, and every admitted job completes."""
     for id_ in jobs:
         if id_ not in first:
-            problems.append(f"job {id_}: has no decision")
+            problems.append(f"job {id_} has no decision")
         elif first[id_]["kind"] == "admitted" and id_ not in done:
-            problems.append(f"job {id_}: was admitted, but its workers do not finish its work")
+            problems.append(f"job {id_} was admitted, but its workers do not finish its work")
 
 
 def _check_utilities(given: Output, problems: list[str]) -> None:

@@ -1,8 +1,8 @@
 """The acting process of one connection: carries out approved plans, maintains them, and undoes them.
 
-It alone has the credential that may change jobs. It reads what to do from the database and listens to nobody. The
-lease in the connection's rule makes sure that one process at a time acts; a new one first undoes what another one
-left unfinished.
+It alone has the credential that may change jobs. It takes instructions only from the database and opens no port. The
+lease in the connection's rule makes sure that one process at a time acts; a new one first undoes what another one left
+unfinished.
 """
 
 from __future__ import annotations

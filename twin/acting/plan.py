@@ -62,7 +62,7 @@ def plan(
 ) -> Plan:  # fmt: skip
     """The plan by which the waiting jobs start as in `wanted`. now_ms: Unix ms of the cluster.
 
-    lease_ms: a begin time lasts at most so long; it is renewed while the plan is carried out.
+    lease_ms: the longest time that a begin time lasts; it is renewed while the plan is carried out.
     """
     chosen: list[tuple[WaitingJob, Wanted]] = []
     left_out: list[tuple[str, str]] = []
@@ -127,8 +127,8 @@ def _order(chosen: Sequence[tuple[WaitingJob, Wanted]]) -> list[Change]:
 def _priorities(jobs: Sequence[WaitingJob]) -> list[int]:
     """Falling priorities for the jobs in this order: those that they have, the highest first.
 
-    Jobs of equal priority start by the time of their submission: where the plan wants it otherwise, the later one in
-    the plan gets one less. All are raised together where the last one would fall below what a cluster can store.
+    Jobs of equal priority start by the time of their submission: where the plan requires another order, the later one
+    in the plan gets one less. All are raised together where the last one would fall below what a cluster can store.
     """
     found: list[int] = []
     above: WaitingJob | None = None

@@ -128,7 +128,7 @@ def _estimates(connection: Connection) -> dict[str, int]:
 def rows(
     made: Plan, waiting: dict[str, WaitingJob], starts: list[Wanted], of: Actuator, estimates: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """A row a change: the change, its command and the inverse, and facts about its job.
+    """One row per change: the change, its command and the inverse, and facts about its job.
 
     estimate_ms: the start that the cluster expects without the plan; None where it names none.
     """

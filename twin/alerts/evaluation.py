@@ -20,14 +20,14 @@ from django.utils import timezone
 from twin.alerts import stored_rules, targets
 from twin.alerts.base import MORE, Finding, Seen, build, rule_class, sentence
 from twin.alerts.hysteresis import settled
-from twin.alerts.seeing import Sight
+from twin.alerts.seeing import TargetFacts
 from twin.alerts.targets import Target
 from twin.alerts.webhook import outbox
 from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry
 from twin.processes import vitals
 
 log = logging.getLogger(__name__)
-BUDGET_S = 10.0  # of one evaluation; the targets that are left are first in the next one
+MAX_EVALUATION_S = 10.0  # of one evaluation; the targets that are left are first in the next one
 MAX_FINDINGS = 50  # alerts of one rule about one target; the others are counted
 KEPT_DAYS = 90  # of ended alerts
 MAX_FORGOTTEN = 1_000  # at a time
@@ -42,7 +42,7 @@ class Turn(NamedTuple):
     left: int
 
 
-def evaluate(budget_s: float = BUDGET_S) -> Turn:
+def evaluate(budget_s: float = MAX_EVALUATION_S) -> Turn:
     """Check of all rules within the time; targets that were left the last time come first."""
     began, until = time.monotonic(), time.monotonic() + budget_s
     stored_rules.ensure_defaults()
@@ -58,8 +58,8 @@ def evaluate(budget_s: float = BUDGET_S) -> Turn:
             break
         done += 1
         applying = stored_rules.applying(rules, target.name)
-        sight = Sight(target, known)
-        settle(target, sight.now_ms, applying, check(sight, target, applying, errors))
+        facts = TargetFacts(target, known)
+        settle(target, facts.now_ms, applying, check(facts, target, applying, errors))
     _end_unwatched({target.name for target in watched})
     _store_errors(rules, errors, complete=done == len(ordered))
     before, now = work.evaluated_at, timezone.now()

@@ -21,7 +21,7 @@ from twin.runs.commands.control import now_ms
 T = TypeVar("T")
 
 
-class Sight:
+class TargetFacts:
     """Facts about a target at this moment (base.Seen). What cannot be read fails for every rule that needs it."""
 
     def __init__(self, target: Target, known: Callable[[], Vitals] = vitals.take) -> None:

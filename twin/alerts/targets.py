@@ -61,7 +61,7 @@ def team_of(target: Target) -> int | None:
 
 
 def is_demo(target: Target) -> bool:
-    """True for the demo: nobody has to be told of its alerts."""
+    """True for the demo: its alerts are not sent."""
     run = target.run
     return run is not None and run.created_by_id is None and run.scenario.name == demo.NAME
 

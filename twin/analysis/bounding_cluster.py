@@ -35,7 +35,7 @@ def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
     if len(about) > 1:
         return "an edit changed the execution model, and one bound cannot cover both models"
     if len({stage.state.cluster.unlimited_cloud for stage in stages}) > 1:
-        return "an edit switched the cloud"
+        return "an edit switched the unlimited cloud on or off"
     servers = list(last.servers)
     for stage in stages[:-1]:
         for i, server in enumerate(stage.state.cluster.servers):

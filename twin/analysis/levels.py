@@ -22,7 +22,7 @@ from twin.infra.columns import pack
 from twin.models import Run
 from twin.scenarios import store
 
-ROWS, COLUMNS = 128, 4_096  # of the finest level
+MAX_ROWS, COLUMNS = 128, 4_096  # of the finest level
 SETTLE_BARS = 500_000  # bars that are folded before the past ones are dropped
 FULL = 10_000  # a share of 1 in the raster
 NONE = 2**16 - 1  # of what a group has no capacity of
@@ -36,7 +36,7 @@ class Levels:
         _, self.jobs = store.of_run(run)
         self.phases = store.clusters(run)
         self.cluster: Cluster = self.phases[-1][1]
-        self.groups, self.rows = grouped(self.cluster.servers, ROWS)
+        self.groups, self.rows = grouped(self.cluster.servers, MAX_ROWS)
         self.state = RunState()
         self.edges: np.ndarray | None = None  # of the intervals of the finest level
         self.used: np.ndarray | None = None  # [row, column, scale] amount times ms
@@ -161,5 +161,5 @@ def raster_of(run: Run, rows: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray
     """Shares of a window's bars, as thumbnail.raster."""
     held = held_by(run, rows)
     phases = store.clusters(run)
-    groups, _ = grouped(phases[-1][1].servers, ROWS)
+    groups, _ = grouped(phases[-1][1].servers, MAX_ROWS)
     return raster(held, capacity_over(run, held, phases, groups, edges, run.sim_ms), groups, edges)

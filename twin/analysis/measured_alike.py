@@ -34,7 +34,7 @@ class Measured:
 def difference(key: str, one: Measured, first: Measured) -> str | None:
     """Reason why the values of a metric of two runs of one trace are not ranked, or None."""
     if key in OF_TIMES_ALONE and not same_times_alone(one.run, first.run):
-        return f"jobs alone take other times than in run {first.run.pk}"
+        return f"a job alone takes a different time than in run {first.run.pk}"
     own, other = (measured.covers.get(key) for measured in (one, first))
     if (own and own.spans) != (other and other.spans):
         return one.part(key) or f"whole run; run {first.run.pk} {first.part(key)}"

@@ -25,7 +25,7 @@ from twin.infra.kept import KEPT
 from twin.models import Run
 from twin.scenarios import store
 
-ROWS, COLUMNS = 16, 96  # at most, and exactly
+MAX_ROWS, COLUMNS = 16, 96
 PER_CENT = 100
 NONE = 255  # of a group that has nothing of what is counted
 UNLIMITED = "unlimited"  # site of the row of the unlimited cloud, which has no servers
@@ -89,7 +89,7 @@ def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int
     return from_ms, max(to_ms, at_ms, from_ms + COLUMNS)
 
 
-def grouped(servers: Sequence[Server], most: int = ROWS) -> tuple[np.ndarray, list[dict[str, Any]]]:
+def grouped(servers: Sequence[Server], most: int = MAX_ROWS) -> tuple[np.ndarray, list[dict[str, Any]]]:
     """([server] its row, [row] {site, servers}): at most n rows of neighbours, all but a site's last equal."""
     sites = [server.site for server in servers]
     names = list(dict.fromkeys(sites))

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-FORM_BYTES = 1024 * 1024  # the fields and borders around an uploaded file
+MAX_FORM_BYTES = 1024 * 1024  # the fields and borders around an uploaded file
 # read and discarded, so that a browser sees the answer and not a broken connection
-DRAIN_BYTES, DRAIN_S = (1024**3, 30)
+MAX_DRAIN_BYTES, MAX_DRAIN_S = (1024**3, 30)
 
 
 class TooLong(Exception):
@@ -52,16 +52,16 @@ class BodyLimit:
 def limit_of(path: str) -> int:
     """Bytes that a request to the path may hold."""
     if path.startswith(settings.INGEST_PATH):
-        return settings.INGEST_LIMIT_BYTES
-    return settings.UPLOAD_LIMIT_BYTES + FORM_BYTES if path == settings.UPLOAD_PATH else settings.BODY_LIMIT_BYTES
+        return settings.MAX_INGEST_BYTES
+    return settings.UPLOAD_LIMIT_BYTES + MAX_FORM_BYTES if path == settings.UPLOAD_PATH else settings.MAX_BODY_BYTES
 
 
 async def _refuse(receive: Any, send: Any, path: str, more: bool) -> None:
     """Refusal with 413, after the rest of the body, if there is `more`, has been read."""
     drained = 0
     try:
-        async with asyncio.timeout(DRAIN_S):
-            while more and drained < DRAIN_BYTES:
+        async with asyncio.timeout(MAX_DRAIN_S):
+            while more and drained < MAX_DRAIN_BYTES:
                 message = await receive()
                 drained += len(message.get("body", b""))
                 more = message.get("more_body", False)  # a disconnect has none

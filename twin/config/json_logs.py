@@ -1,4 +1,4 @@
-"""Log lines as JSON objects, one a line, with the request, the task, the work and the trace that they belong to."""
+"""Log lines as JSON objects, one per line, with the request, the task, the work and the trace that they belong to."""
 
 from __future__ import annotations
 

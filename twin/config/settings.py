@@ -117,7 +117,7 @@ SHADOWS_EVERY_S = env.float("SHADOWS_EVERY_S", default=600.0)
 SHADOW_LIMIT_S = env.float("SHADOW_LIMIT_S", default=120.0)  # after which one shadow is given up
 MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a live cluster
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
-ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # begin times that a plan sets last so long unless renewed
+ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # time that a plan's begin times last unless renewed
 # notices of alerts are posted there (docs/alerts.md); the secret signs their bodies
 ALERT_WEBHOOK_URL = env.str("ALERT_WEBHOOK_URL", default="")
 ALERT_WEBHOOK_SECRET = env.str("ALERT_WEBHOOK_SECRET", default="")
@@ -126,7 +126,7 @@ EXPERIMENT_PROCESSES = env.int("EXPERIMENT_PROCESSES", default=1)  # parts of ex
 EXPERIMENT_LIMIT_S = env.float("EXPERIMENT_LIMIT_S", default=900.0)  # after which a part is given up
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 
-# Retention (docs/operation.md): 0 keeps for ever.
+# Retention (docs/operation.md): 0: no limit.
 KEEP_RUNS_DAYS = env.float("KEEP_RUNS_DAYS", default=0.0)  # after the end of a simulated run
 KEEP_HISTORY_DAYS = env.float("KEEP_HISTORY_DAYS", default=0.0)  # of live clusters, after the end of their run
 LARGE_RUN_EVENTS = env.int("LARGE_RUN_EVENTS", default=1_000_000)  # beyond: shown by level of detail (large_runs.py)
@@ -148,9 +148,9 @@ STORAGES = {
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))  # shared by all hosts when there are several
 UPLOAD_LIMIT_BYTES = env.int("UPLOAD_LIMIT_BYTES", default=512 * 1024 * 1024)
 UPLOAD_PATH = "/api/traces/"  # the one address that takes files
-INGEST_PATH, INGEST_LIMIT_BYTES = "/api/ingest/", 1024 * 1024  # of one request with events
+INGEST_PATH, MAX_INGEST_BYTES = "/api/ingest/", 1024 * 1024  # of one request with events
 # of every other request; a cluster.json of 20,000 servers fits
-BODY_LIMIT_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS, DATA_UPLOAD_MAX_NUMBER_FILES = 1_000, 100  # of one form; more files come in pieces
 
 FILE_UPLOAD_HANDLERS = ["dashboard.http.upload_files.StreamToUploadDir"]
@@ -186,7 +186,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
-        "dashboard.auth.roles.ViewersLookOperatorsAct",
+        "dashboard.auth.roles.RoleByMethod",
         "dashboard.http.known_query.KnownQuery",
     ],
     "DEFAULT_RENDERER_CLASSES": ["dashboard.http.renderers.OrjsonRenderer"],
@@ -209,7 +209,7 @@ SPECTACULAR_SETTINGS = {
         "dashboard.ingest.openapi.add_components",
         "dashboard.openapi.components.complete",
     ],
-    "SERVE_PERMISSIONS": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
+    "SERVE_PERMISSIONS": ["dashboard.auth.roles.RoleByMethod"],
 }
 
 AUTH_PASSWORD_VALIDATORS = [

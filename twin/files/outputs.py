@@ -96,7 +96,7 @@ class OutputWriter:
         if last is not None and last[END] > MAX_INT:
             id_ = self.jobs[last[JOB]].id
             raise ModelError(
-                f"job {id_}: would run until {last[END]} ms, beyond 2^53; set horizon_slots, or reduce the work of jobs"
+                f"job {id_} would run until {last[END]} ms, beyond 2^53; set horizon_slots, or reduce the work of jobs"
             )
         self.futures.feed(event)
 

@@ -30,7 +30,7 @@ def give_back_at_times() -> None:
 
 
 def resident() -> int:
-    """Resident bytes of this process; 0 where the system does not tell."""
+    """Resident bytes of this process; 0 where the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:

@@ -56,7 +56,7 @@ def atomic_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ()
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to, opened at once; when the block ends well it is `path`."""
     if path.is_dir():
-        raise ModelError(f"{path}: is a folder; choose a file")
+        raise ModelError(f"{path} is a folder; choose a file")
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
     undo = partial(beside.unlink, missing_ok=True)
     UNFINISHED.append(undo)
@@ -78,15 +78,15 @@ def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
     place = out.resolve()
     for path in inputs:
         if path.resolve().parent == place:
-            raise ModelError(f"--out {out}: is the folder of the input {path.name}; choose another one")
+            raise ModelError(f"--out {out} is the folder of the input {path.name}; choose another one")
     if place == Path.cwd() or place in Path.cwd().parents:
-        raise ModelError(f"--out {out}: this is the working directory; choose a new folder")
+        raise ModelError(f"--out {out} is or contains the working directory; choose a new folder")
     if place.exists() and not place.is_dir():
-        raise ModelError(f"--out {out}: is a file; choose a folder")
+        raise ModelError(f"--out {out} is a file; choose a folder")
     others = sorted(path.name for path in place.iterdir() if path.name not in names) if place.is_dir() else []
     if others:
         raise ModelError(
-            f"--out {out}: contains {others[0]!r}, which is not an output of this command; choose a new folder"
+            f"--out {out} contains {others[0]!r}, which is not an output of this command; choose a new folder"
         )
 
 

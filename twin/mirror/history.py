@@ -32,7 +32,7 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     Jobs that ended before the log begins are left out: nothing of them is known to have happened in it.
     """
     if not mirror.nodes:
-        raise ModelError(f"cluster {name}: has reported no nodes so far; check that its account may see them")
+        raise ModelError(f"cluster {name} has reported no nodes so far; check that its account may see them")
     until_ms = mirror.log_ms
     known = sorted(
         (job for job in mirror.jobs if not _before(job, mirror)), key=lambda job: (_arrival_ms(job, mirror), job.index)

@@ -25,7 +25,7 @@ class AlertRule(Owned):
     target = models.CharField(max_length=80, blank=True, default="")  # "connection lab", "run 5"; "" = everything
     parameters = models.JSONField(default=dict)
     level = models.CharField(max_length=8, default=NOTABLE)
-    clear_s = models.IntegerField(default=30)  # an alert ends when its finding was absent for so long
+    clear_s = models.IntegerField(default=30)  # an alert ends when its finding was absent for this time
     enabled = models.BooleanField(default=True)
     error = models.TextField(blank=True, default="")  # why it could not be checked the last time
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -50,7 +50,7 @@ class RunMode:
     """True if the starts of its waiting jobs are forecast, as no plan states them."""
 
     gives_reasons: bool = False
-    """True if lists of its jobs show the newest reason of each, which the cluster states again and again."""
+    """True if lists of its jobs show the newest reason of each, which the cluster reports repeatedly."""
 
     servers_return: bool = False
     """True if a server without an end of its outage may return."""

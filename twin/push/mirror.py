@@ -12,7 +12,7 @@ from twin.models import PushSource
 from twin.push import fold, storage
 from twin.push.events import JOB, MAX_AHEAD_MS, NODE, ReadFact
 
-KEPT_ENDED_MS = 3_600_000  # jobs that ended stay in snapshots for so long after their last event came
+KEPT_ENDED_MS = 3_600_000  # time for which ended jobs stay in snapshots after their last event came
 MAX_ROWS = 5_000  # per poll
 
 

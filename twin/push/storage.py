@@ -17,7 +17,7 @@ from twin.models import PushedEvent, PushSnapshot, PushSource
 from twin.push.events import PushedFact, ReadFact, read
 
 SOURCE = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-KEPT_MS = 30 * 86_400_000  # an event is recognized when it comes again, and an ended job is kept, for so long
+KEPT_MS = 30 * 86_400_000  # time for which a repeated event is recognized, and an ended job is kept
 MAX_KEYS = 500  # of one query
 COLUMNS = ("source_id", "seq", "digest", "key", "ends", "at_ms", "payload", "received_ms")
 ON_POSTGRESQL = ("bigint", "bigint", "bytea", "text", "boolean", "bigint", "bytea", "bigint")

@@ -1,8 +1,8 @@
 """Two workers for runs: one for quick slices, one for runs of which a single computation takes long.
 
 A decision cannot be interrupted. So that no other run waits behind it, a process of the quick worker that has computed
-for LONG_S hands its run over to the other worker and ends itself; its worker replaces it. The run continues from its
-log there, and returns when its computations are short again.
+for MAX_QUICK_S hands its run over to the other worker and ends itself; its worker replaces it. The run continues from
+its log there, and returns when its computations are short again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from twin.processes.dispatch import send
 
 log = logging.getLogger(__name__)
 QUICK, LONG = "runs", "long"  # queues
-LONG_S = 0.5  # of processor time: a busy machine makes no computation longer
+# of processor time, for one computation of the quick worker: a busy machine makes no computation longer
+MAX_QUICK_S = 0.5
 CHECK_S = 0.1
 NICENESS = 5  # of the worker for long computations: slices of other runs come first
 
@@ -80,7 +81,7 @@ class Watch:
     def _run(self) -> None:
         while not self.done.wait(CHECK_S):
             with self.lock:
-                if self.began is not None and time.process_time() - self.began > LONG_S and self._hand_over():
+                if self.began is not None and time.process_time() - self.began > MAX_QUICK_S and self._hand_over():
                     return
 
     def _hand_over(self) -> bool:

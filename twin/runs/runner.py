@@ -1,6 +1,6 @@
 """Slice of a run: take the lease, continue at the end of the log, write events in batches, release the lease.
 
-A batch run works up to SLICE_S and enqueues itself again. A live run does what its clock says is due. Killed at any
+A batch run works up to MAX_SLICE_S and enqueues itself again. A live run does what its clock says is due. Killed at any
 point, the next slice restores the last checkpoint and computes the same events again; the log drops those it has.
 """
 
@@ -32,7 +32,7 @@ from twin.scenarios import store
 
 log = logging.getLogger(__name__)
 SOON_S = 0.5  # an event that is due sooner needs no announcement of its time
-SLICE_S = 2.0  # then the worker is free for others
+MAX_SLICE_S = 2.0  # then the worker is free for others
 LATE_S = 5.0  # a live run whose next event was due before that, with nobody working on it, was away
 AWAY = "no process worked on it, because the ticker or the workers were stopped or busy"
 
@@ -153,7 +153,7 @@ def _go_on(run: Run) -> None:
 
 
 def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
-    until = time.monotonic() + SLICE_S
+    until = time.monotonic() + MAX_SLICE_S
     paced = run.mode_rules.paced
     while True:
         until_ms = _until_ms(run) if paced else None
@@ -168,7 +168,7 @@ def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
             _finish(run, of_run, watch)
             return False
         if last:
-            if run.slow and max(watch.longest_s, of_run.setup_s) < pools.LONG_S / 2:
+            if run.slow and max(watch.longest_s, of_run.setup_s) < pools.MAX_QUICK_S / 2:
                 lease.write(run, slow=False)
             engine.keep(run, of_run)
             if _stopped(run):

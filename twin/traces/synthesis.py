@@ -24,7 +24,7 @@ from twin.files.packed_jobs import BLOCK
 from twin.traces.importing.drafts import Drafts, ImportRefused
 
 SLOT_MS = 300_000  # 5 minutes: the median job of the Philly trace runs for 40
-COMPUTE_SHARE = 0.1  # least share of the work that is computation, when communication has to give way
+MIN_COMPUTE_SHARE = 0.1  # of the work that is computation, when communication has to give way
 PRIORITY, TARGET = (1.0, 100.0), (1.0, 15.0)
 MIX = (0.10, 0.65)  # cumulative shares of time-insensitive and time-sensitive jobs; the rest is time-critical
 EPOCHS, CHUNKS, MINIBATCHES, GRADIENT = (50, 200), (5, 100), (10, 100), (30.0, 575.0)
@@ -119,7 +119,7 @@ def solve(
     wanted = np.rint(work / (epochs * minibatches * (tau + 16 * gradient / rate)))
     least = np.maximum(CHUNKS[0], drafts.workers)  # a gang has at most one worker a chunk
     chunks = np.clip(wanted, least, np.maximum(CHUNKS[1], least)).astype(np.int64)
-    most = (1 - COMPUTE_SHARE) * work  # worker-ms of communication
+    most = (1 - MIN_COMPUTE_SHARE) * work  # worker-ms of communication
     with np.errstate(divide="ignore"):
         fitting = np.floor(most / (chunks * minibatches * 16 * gradient / rate))
         epochs = np.clip(np.minimum(epochs, fitting), 1, None).astype(np.int64)

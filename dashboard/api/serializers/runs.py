@@ -40,7 +40,7 @@ class RunSerializer(KnownFields, serializers.ModelSerializer):
     began_at = serializers.DateTimeField(
         read_only=True,
         allow_null=True,
-        help_text="When the log of a live cluster begins, of which a cut has the times; null for other runs",
+        help_text="Moment from which the times of a live cluster and of its cuts are counted; null for other runs",
     )
     team = TeamField("scenario.team.name")
 

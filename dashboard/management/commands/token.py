@@ -1,4 +1,4 @@
-"""manage.py token: tokens for machines."""
+"""manage.py token: tokens for scripts."""
 
 from typing import Any
 

@@ -114,7 +114,7 @@ RUN = {
     "status": STRING,
     "sim_ms": INTEGER,
     "begun": BOOLEAN,
-    "from_ms": noted(INTEGER, "Time of the log at which a cut of a live cluster begins; 0 of other runs"),
+    "from_ms": noted(INTEGER, "Time of the log at which a cut of a live cluster begins; 0 for other runs"),
     "message": STRING,
     "edits": noted([STRING], "The edits, as sentences"),
 }
@@ -136,12 +136,13 @@ SHAPES: dict[str, Shape] = {
         "at_ms": noted(nullable(INTEGER), "Time up to which the runs are compared; null: to the end"),
         "began_at": noted(
             nullable(MOMENT),
-            "When the logs of all runs begin, as those of a live cluster and its cuts; null where they differ",
+            "Moment from which the times of all runs are counted, if they share one (a live cluster and its cuts); "
+            "otherwise null",
         ),
         "shared": {
             "jobs": INTEGER,
             "of": [INTEGER],
-            "same_trace": noted(BOOLEAN, "Whether jobs of one id are the same job in all runs"),
+            "same_trace": noted(BOOLEAN, "Whether jobs with the same id are the same job in all runs"),
         },
         "notes": [STRING],
         "speeds": nullable(STRING),

@@ -57,7 +57,7 @@ RESULT = {
     "id": INTEGER,
     "columns": [STRING],
     "rows": [[CELL]],
-    "spread": noted([[nullable([CELL])]], "Least and largest value of each cell over the seeds"),
+    "spread": noted([[nullable([CELL])]], "Smallest and largest value of each cell over the seeds"),
     "checks": [
         {
             "what": STRING,

@@ -122,7 +122,7 @@ SET = {
     "sentences": [STRING],
     "note": STRING,
     "cannot": [CANNOT],
-    "unplaced": noted([STRING], "First jobs that no scheduler starts"),
+    "unplaced": noted([STRING], "The first of the jobs that no scheduler starts"),
     "unplaced_count": INTEGER,
     "groups": [
         {"durations": DURATIONS, "title": STRING, "rows": [SHADOW], "predictor?": STRING, "cannot": [CANNOT]},
@@ -133,7 +133,11 @@ SET = {
 WORK = noted(one_of("computing", "cancelled", ""), "State of background work; empty: neither in progress nor cancelled")
 
 SHAPES: dict[str, Shape] = {
-    "Calibration": {"state": STATE, "least": noted(INTEGER, "Starts below which the state is learning"), **SHARE},
+    "Calibration": {
+        "state": STATE,
+        "least": noted(INTEGER, "Number of scored starts below which the state is `learning`"),
+        **SHARE,
+    },
     "LiveForecast": {
         "run": nullable(INTEGER),
         "made_ms": noted(nullable(INTEGER), "Null before the first forecast"),

@@ -114,7 +114,8 @@ SHAPES: dict[str, Shape] = {
         "attention": [ALERT],
         "elsewhere": noted([ALERT | {"cluster": STRING}], "Open alerts of other live clusters, not acknowledged"),
         "began_at": noted(
-            nullable(MOMENT), "When the log of a live cluster begins, of which a cut has the times; null for other runs"
+            nullable(MOMENT),
+            "Moment from which the times of a live cluster and of its cuts are counted; null for other runs",
         ),
         "following": noted(
             nullable({"state": one_of(*CONDITIONS), "message": STRING, "event_ms": nullable(INTEGER)}),

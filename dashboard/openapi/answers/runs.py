@@ -130,7 +130,7 @@ SHAPES: dict[str, Shape] = {
             "mode": one_of(*MODES),
             "began_at": noted(
                 nullable(MOMENT),
-                "When the log of a live cluster begins, of which a cut has the times; null for other runs",
+                "Moment from which the times of a live cluster and of its cuts are counted; null for other runs",
             ),
             "scenario": STRING,
             "seed": INTEGER,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduling.colocation.memory.usage import GC_FROM, Data, Ground, Ratios, beginning, pace_ms, usage
+from scheduling.colocation.memory.usage import GC_FROM, Data, GroupMachines, Ratios, beginning, pace_ms, usage
 
 STEP, MIN_STEP = 0.1, 0.01
 GAIN = 0.005  # relative, of the time of an iteration
@@ -22,13 +22,13 @@ class Setting(NamedTuple):
     comp_ms: list[float]
     comm_ms: list[float]
     data: list[Data]
-    ground: Ground
+    machines: GroupMachines
 
     def pace_ms(self, disk: list[float], model: list[float]) -> float:
-        return pace_ms(self.comp_ms, self.comm_ms, self.data, self.ground, disk, model)
+        return pace_ms(self.comp_ms, self.comm_ms, self.data, self.machines, disk, model)
 
     def usage(self, disk: list[float], model: list[float]) -> float:
-        return usage(self.data, self.ground, disk, model)
+        return usage(self.data, self.machines, disk, model)
 
     @property
     def floor_ms(self) -> float:
@@ -65,7 +65,7 @@ class Climb(NamedTuple):
 
 def begin(setting: Setting) -> Climb:
     """Climb that starts at the smallest equal ratio that avoids garbage collection."""
-    disk, model = beginning(setting.data, setting.ground)
+    disk, model = beginning(setting.data, setting.machines)
     size, now = len(disk), setting.pace_ms(disk, model)
     return Climb(disk, model, now, [-STEP] * size, [0] * size, -1, None, now <= setting.floor_ms * (1 + GAIN))
 
@@ -86,9 +86,9 @@ def advance(climb: Climb, setting: Setting) -> Climb:
     return climb._replace(done=True)
 
 
-def adapted(comp_ms: list[float], comm_ms: list[float], data: list[Data], ground: Ground) -> Ratios:
+def adapted(comp_ms: list[float], comm_ms: list[float], data: list[Data], machines: GroupMachines) -> Ratios:
     """Final ratios, if the group stays together long enough."""
-    setting = Setting(comp_ms, comm_ms, data, ground)
+    setting = Setting(comp_ms, comm_ms, data, machines)
     climb = begin(setting)
     while not climb.done:
         climb = advance(climb, setting)

@@ -48,7 +48,7 @@ class Spilling:
         """Spilling of a new group: ratios are kept while it has the same jobs on the same machines."""
         setting = self._setting(pool, servers, jobs, times)
         if not self.adaptive:
-            found = fixed(setting.comp_ms, setting.comm_ms, setting.data, setting.ground, self.ratio)
+            found = fixed(setting.comp_ms, setting.comm_ms, setting.data, setting.machines, self.ratio)
             return Spilled(found.pace_ms, found.disk, found.model, None)
         old = pool.groups.get(id_)
         if old is not None and old.climb is not None and old.servers == servers and old.jobs == jobs:
@@ -98,7 +98,7 @@ class Spilling:
         while self.fixed and id_ in pool.groups and len(pool.groups[id_].jobs) > 1:
             group = pool.groups[id_]
             data = [self.facts(job).data for job in group.jobs]
-            if usage(data, pool.ground(group.servers), group.disk, group.model) <= OUT_OF_MEMORY:
+            if usage(data, pool.group_machines(group.servers), group.disk, group.model) <= OUT_OF_MEMORY:
                 return
             self.wary.update(group.jobs)
             for job in group.jobs:
@@ -137,7 +137,7 @@ class Spilling:
             pool.groups[group.id] = pool.form(group.id, group.servers, group.jobs)
 
     def _setting(self, pool: Pool, servers: Sequence[int], jobs: Sequence[int], times: Times) -> Setting:
-        return Setting(times.comp, times.comm, [self.facts(job).data for job in jobs], pool.ground(servers))
+        return Setting(times.comp, times.comm, [self.facts(job).data for job in jobs], pool.group_machines(servers))
 
     def _epoch_ms(self, pool: Pool, group: Group, now_ms: int) -> int:
         """Time at which the job whose turn it is, or will be, has completed an epoch from now on."""

@@ -32,10 +32,10 @@ class Data(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class GroupMachines:
     """Machines of a group: how many, the memory of the smallest in GB, the slowest disk's rate in GB per ms."""
 
-    machines: int
+    count: int
     memory_gb: float
     disk_gb_per_ms: float
 
@@ -48,9 +48,9 @@ class Ratios(NamedTuple):
     pace_ms: float
 
 
-def usage(data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Sequence[float]) -> float:
+def usage(data: Sequence[Data], machines: GroupMachines, disk: Sequence[float], model: Sequence[float]) -> float:
     """Ratio of held to usable memory on each machine."""
-    usable = USABLE * ground.memory_gb * ground.machines
+    usable = USABLE * machines.memory_gb * machines.count
     held = sum((1 - a) * d.input_gb + (1 - b) * d.model_gb for d, a, b in zip(data, disk, model, strict=True))
     work = max((d.input_gb * (a > 0) + d.model_gb for d, a in zip(data, disk, strict=True)), default=0.0)
     filled = HEAP * (held + WORK_SET * work)
@@ -79,38 +79,38 @@ def machines_needed(data: Data, memory_gb: float, disk: float, model: float) -> 
 
 
 def pace_ms(
-    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, disk: Sequence[float],
-    model: Sequence[float]
+    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], machines: GroupMachines,
+    disk: Sequence[float], model: Sequence[float],
 ) -> float:  # fmt: skip
     """Time of an iteration: Eq. (1) with what garbage collection and reading from disk add to it."""
-    slower = 1 + GC_FULL * max(0.0, (usage(data, ground, disk, model) - GC_FROM) / (1 - GC_FROM)) ** 2
+    slower = 1 + GC_FULL * max(0.0, (usage(data, machines, disk, model) - GC_FROM) / (1 - GC_FROM)) ** 2
     read = [
-        (a * d.input_gb * d.touched + b * d.model_gb) / ground.machines
+        (a * d.input_gb * d.touched + b * d.model_gb) / machines.count
         for d, a, b in zip(data, disk, model, strict=True)
     ]  # GB on each machine
     busy = [c * slower + RELOAD_CPU_MS * gb for c, gb in zip(comp_ms, read, strict=True)]
     period = max(sum(busy), sum(comm_ms), max(b + n for b, n in zip(busy, comm_ms, strict=True)))
-    return max(period, sum(read) / ground.disk_gb_per_ms, MIN_ITERATION_MS)
+    return max(period, sum(read) / machines.disk_gb_per_ms, MIN_ITERATION_MS)
 
 
 def fixed(
-    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, ratio: float
+    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], machines: GroupMachines, ratio: float
 ) -> Ratios:
     """Ratios with the same share of every input on disk, and no model."""
     disk, model = [ratio] * len(data), [0.0] * len(data)
-    return Ratios(disk, model, pace_ms(comp_ms, comm_ms, data, ground, disk, model))
+    return Ratios(disk, model, pace_ms(comp_ms, comm_ms, data, machines, disk, model))
 
 
-def beginning(data: Sequence[Data], ground: Ground) -> tuple[list[float], list[float]]:
+def beginning(data: Sequence[Data], machines: GroupMachines) -> tuple[list[float], list[float]]:
     """Least equal ratio at which no memory is short, first of the inputs, then of the models, to a thousandth."""
     size = len(data)
     for pick in (lambda x: ([x] * size, [0.0] * size), lambda x: ([1.0] * size, [x] * size)):
-        if usage(data, ground, *pick(0.0)) <= GC_FROM:
+        if usage(data, machines, *pick(0.0)) <= GC_FROM:
             return pick(0.0)
-        if usage(data, ground, *pick(1.0)) <= GC_FROM:
+        if usage(data, machines, *pick(1.0)) <= GC_FROM:
             low, high = 0, 1000  # thousandths; low is too little
             while high - low > 1:
                 middle = (low + high) // 2
-                low, high = (low, middle) if usage(data, ground, *pick(middle / 1000)) <= GC_FROM else (middle, high)
+                low, high = (low, middle) if usage(data, machines, *pick(middle / 1000)) <= GC_FROM else (middle, high)
             return pick(high / 1000)
     return [1.0] * size, [1.0] * size

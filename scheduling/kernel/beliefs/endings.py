@@ -29,7 +29,7 @@ def _renew(sim: Simulation, at_ms: int, job: int) -> None:
     """End of the job's plan with some of its work left: another belief, and a decision for what it says is left."""
     assert sim.knowledge is not None
     rest, values = sim.knowledge.renew(at_ms, job)
-    sim.owe_slot(at_ms)
+    sim.request_slot(at_ms)
     sim.emit(at_ms, "decided", {"job": job, "kind": "overran", "code": "belief_used_up", "values": values})
     decision = ask_for(sim, lambda: sim.scheduler.on_overrun(at_ms, job, rest))
     if job not in decision.plan:

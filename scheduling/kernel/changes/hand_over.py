@@ -56,7 +56,7 @@ def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
         for job in carried.offered:
             ask(sim, sim.on_arrival, at_ms, job)
     commit(sim, at_ms, sim.scheduler.taken_over(at_ms))
-    sim.owe_slot(at_ms)
+    sim.request_slot(at_ms)
 
 
 def _release_plans(

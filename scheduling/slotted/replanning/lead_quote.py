@@ -1,7 +1,7 @@
 """Quote of OASiS with a discount for near slots.
 
-A slot that is about to begin is lost if nobody uses it, and few jobs can still come that want it. Its price is that of
-OASiS times min(1, (k + 1) / lead), for the slot k slots ahead of now.
+A slot that is about to begin is lost if nobody uses it, and few jobs that could use it can still arrive. Its price is
+that of OASiS times min(1, (k + 1) / lead), for the slot k slots ahead of now.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ MAX_CELLS = 50_000  # machines x parameter servers of the bound
 class Machines(NamedTuple):
     """The state of the machines in one slot, seen by one job; arrays begin with the axis [server]."""
 
-    free: np.ndarray  # thousandths, [server, resource], of the resources that either role wants
+    free: np.ndarray  # thousandths, [server, resource], of the resources that either role demands
     worker: np.ndarray  # demands, [resource]
     ps: np.ndarray
     worker_cost: np.ndarray

@@ -96,7 +96,7 @@ def nested_greedy(
 ) -> Nested:  # fmt: skip
     """Placement of up to `most` workers.
 
-    free                    thousandths, [server, resource], of the resources that either role wants
+    free                    thousandths, [server, resource], of the resources that either role demands
     worker, ps              demands, [resource]
     worker_order, ps_order  the servers on which one unit fits, in order of preference
     """

@@ -83,7 +83,7 @@ export function experimentFigure(plot, { lines, xTitle, series }, chart, title) 
 export function figureLegend({ series }, chart) {
   const spread = series.some(({ points }) => points.some(({ low, high }) => low !== null && low !== high));
   const notes = [
-    spread ? 'whiskers: least and largest value over the seeds' : '',
+    spread ? 'whiskers: smallest and largest value over the seeds' : '',
     ...chart.levels.map(([words, level]) => `dashed: ${words} ${significant(level)}`),
   ].filter(Boolean);
   return h(

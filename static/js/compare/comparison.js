@@ -143,7 +143,7 @@ export function lateText(runs, atMs) {
  * @returns {[string, string]}
  */
 export function nothingText({ equal, only_base: mine, only_other: theirs }, { late, sameTrace }) {
-  if (late) return ['Not begun', late];
+  if (late) return ['Not started', late];
   if (!mine && !theirs) return ['No differences', `All arrived jobs are treated alike in both runs. ${COMPARED}`];
   return equal
     ? ['No differences', 'The jobs that have arrived in both runs are treated alike.']

@@ -49,7 +49,7 @@ export const MEANING = {
   profiling: 'in a group; its computation and communication times are being measured',
   moving: 'in a group; its model and input are being transferred',
   running: 'at least one worker runs',
-  suspended: 'started, not completed, without a running worker; on a live cluster: suspended by it',
+  suspended: 'started, not completed, without a running worker; on a live cluster: suspended by the cluster',
   completed: 'all work is done',
   rejected: 'will not run; open a job for the reason',
   unfinished: 'not completed when the run ended',

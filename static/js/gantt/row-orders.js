@@ -1,5 +1,5 @@
-// The rows of the Gantt in each order: servers by site, jobs by arrival, or one row a site, user or queue; and on which
-// of them a bar lies.
+// The rows of the Gantt in each order: servers by site, jobs by arrival, or one row per site, user or queue; and on
+// which of them a bar lies.
 
 import { CLOUD } from '../core/columns/bars.js';
 import { plural } from '../util/format.js';
@@ -45,7 +45,7 @@ function serverRow(server, i, models) {
 }
 
 /**
- * One row a job, from the job with number `first` on.
+ * One row per job, from the job with number `first` on.
  *
  * @returns {Entry[]}
  */
@@ -58,7 +58,7 @@ export function jobRows({ info, query, store }, first = 0) {
 const nameOf = ({ ids }, job) => ids?.[job] ?? `job ${job}`;
 
 /**
- * One row a site, or one a user or queue in the order of their names; an opened one has a row for each of its jobs.
+ * One row per site, or one per user or queue in the order of their names; an opened one has a row for each of its jobs.
  *
  * @returns {Entry[]}
  */

@@ -39,7 +39,7 @@ export function presentMetrics(found, table, run = undefined) {
     {
       title: 'Longest wait',
       value: oldest ? duration(found.sim_ms - oldest.since_ms) : '–',
-      hint: oldest ? `Of job ${oldest.id}, since its arrival or requeue` : 'No job waits',
+      hint: oldest ? `Of job ${oldest.id}, since its arrival or requeue` : 'No waiting jobs',
     },
     {
       title: 'Rejected',

@@ -172,7 +172,7 @@ export class Present {
     this.#list(
       '#present-waiting',
       found.queue.oldest.map((job) => this.#waiting(job)),
-      'No job waits',
+      'No waiting jobs',
     );
     this.#places((place) => (place.style.minHeight = `${place.offsetHeight}px`));
     this.#paintServerTable();

@@ -14,7 +14,7 @@ const EVENTS = {
   job_set: 'Changed request',
   gap: 'Gap',
   reserved: 'Reservation',
-  suspensions_set: 'Suspensions stated by the cluster',
+  suspensions_set: 'Suspensions reported by the cluster',
   sampled: 'Samples',
   server_added: 'New server',
   server_set: 'Changed server',

@@ -127,8 +127,8 @@ function paint({ count, results, users, actions }, filtered) {
     ]),
   );
   if (!ofUser || !ofAction) {
-    if (!ofUser) url.refuse('user', 'must be a user of the list', 'Changes by all users are listed.');
-    if (!ofAction) url.refuse('action', 'must be an action of the list', 'All actions are listed.');
+    if (!ofUser) url.refuse('user', 'must be a user in the list', 'Changes by all users are listed.');
+    if (!ofAction) url.refuse('action', 'must be an action in the list', 'All actions are listed.');
     return go(1);
   }
   setText(

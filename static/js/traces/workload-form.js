@@ -62,7 +62,7 @@ export async function generateForm(form, onDone) {
   fill(
     form,
     field('Paper', profile, about),
-    field('Ranges of jobs', variant, 'With the ranges as printed by OASiS and PD-ORS, most jobs cannot finish'),
+    field('Ranges of jobs', variant, 'With the ranges printed in the OASiS and PD-ORS papers, most jobs cannot finish'),
     field('Jobs', jobs, `1 to ${number(limits.jobs, 0)}`),
     field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
     field('Horizon, slots', end, `Empty: ${number(horizon, 0)}, or no horizon if the paper has none`),

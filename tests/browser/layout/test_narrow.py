@@ -137,7 +137,7 @@ def test_lists_without_entries_take_one_line_on_a_phone(open_page: Callable[...,
     page.goto("/")
     expect(page.locator("#present-run")).to_have_value(str(run))
     waits = page.locator("#present-waiting")
-    expect(waits).to_have_text("No job waits")
+    expect(waits).to_have_text("No waiting jobs")
     assert waits.bounding_box()["height"] < 40
 
 

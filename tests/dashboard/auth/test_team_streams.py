@@ -26,7 +26,7 @@ async def test_sockets_refuse_strangers_and_end_with_the_membership(of_red, bob,
     insider = socket(ruth, finished_run.pk)
     await insider.connect()
     assert (await receive(insider))["id"] == finished_run.pk
-    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0.0)
+    monkeypatch.setattr("dashboard.live.consumers.MAX_UNCHECKED_S", 0.0)
     await Membership.objects.filter(user=ruth.user).adelete()
     await insider.say('{"type": "after", "seq": 0}')
     assert (await insider.receive_output(timeout=5))["code"] == 4404
@@ -51,7 +51,7 @@ async def test_the_overview_streams_what_the_team_sees(of_red, bob, ruth, admin,
     for peer, count in zip(peers, (1, 2, 2), strict=True):
         heard.append([(await receive(peer))["type"] for _ in range(count)])
     assert heard == [["deleted"], ["run", "deleted"], ["run", "deleted"]]
-    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0.0)
+    monkeypatch.setattr("dashboard.live.consumers.MAX_UNCHECKED_S", 0.0)
     await Membership.objects.filter(user=ruth.user).adelete()
     await database_sync_to_async(pubsub.deleted)(78, "Run 78 was deleted.", None)
     assert (await peers[1].receive_output(timeout=5))["code"] == 1013, "the client connects again, to other channels"

@@ -160,4 +160,4 @@ def test_any_bytes_are_answered(sender, body, to):
 
 def test_the_limit_stands_before_the_body_is_received(settings):
     assert body_limit.limit_of("/api/ingest/lab/events") == 2**20
-    assert body_limit.limit_of("/api/clusters/") == settings.BODY_LIMIT_BYTES
+    assert body_limit.limit_of("/api/clusters/") == settings.MAX_BODY_BYTES

@@ -263,6 +263,6 @@ def test_slowdowns_by_other_times_alone_are_not_ranked(viewer, make_scenario, la
     rows = _metrics(viewer, *runs)
     cells = rows["lanes.mean_slowdown"]
     assert [cell["ranked"] for cell in cells] == [True, False, True, True]
-    assert cells[1]["why"] == f"jobs alone take other times than in run {base.pk}"
+    assert cells[1]["why"] == f"a job alone takes a different time than in run {base.pk}"
     assert cells[1]["verdict"] is None
     assert all(cell["ranked"] for cell in rows["mean_jct_ms"])

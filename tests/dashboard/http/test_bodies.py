@@ -19,20 +19,20 @@ async def answer(path: str, pieces: list[bytes], **headers: str) -> tuple[int, d
 
 
 async def test_a_declared_length_is_refused_at_once(settings):
-    settings.BODY_LIMIT_BYTES = 2**20
+    settings.MAX_BODY_BYTES = 2**20
     status, body = await answer("/api/clusters/", [b"x"], content_length=str(2**20 + 1))
     assert (status, body["detail"]) == (413, "The request is larger than the limit of 1 MiB; split it or compress it.")
 
 
 async def test_a_length_that_was_not_declared_is_counted(settings):
     """Four pieces of 30 bytes pass 100 at the fourth."""
-    settings.BODY_LIMIT_BYTES = 100
+    settings.MAX_BODY_BYTES = 100
     status, _ = await answer("/login/", [b"x" * 30] * 4)
     assert status == 413
 
 
 async def test_only_the_upload_address_takes_more(settings):
-    settings.BODY_LIMIT_BYTES, settings.UPLOAD_LIMIT_BYTES = 100, 2 * 2**20
+    settings.MAX_BODY_BYTES, settings.UPLOAD_LIMIT_BYTES = 100, 2 * 2**20
     status, body = await answer("/api/traces/", [b"x" * 2**20] * 4)
     assert (status, body["detail"]) == (413, "The request is larger than the limit of 3 MiB; split it or compress it.")
     status, body = await answer("/api/schedulers/", [b"x" * 2**20])

@@ -247,7 +247,7 @@ async def test_a_run_that_is_deleted_meanwhile_is_said(viewer, finished_run):
 
 @pytest.mark.parametrize("how", ["logout", "role", "account"])
 async def test_a_socket_does_not_outlive_its_session(viewer, finished_run, monkeypatch, how):
-    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0)
+    monkeypatch.setattr("dashboard.live.consumers.MAX_UNCHECKED_S", 0)
     peer = socket(viewer, finished_run.pk)
     await peer.connect()
     await receive(peer)
@@ -264,7 +264,7 @@ async def test_a_socket_does_not_outlive_its_session(viewer, finished_run, monke
 
 
 async def test_a_socket_without_messages_ends_with_its_session_too(viewer, finished_run, monkeypatch):
-    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0.02)
+    monkeypatch.setattr("dashboard.live.consumers.MAX_UNCHECKED_S", 0.02)
     peer = socket(viewer, finished_run.pk)
     await peer.connect()
     await receive(peer)

@@ -251,7 +251,7 @@ def test_what_is_kept_of_many_runs_is_bounded(make_run, monkeypatch):
 
 def test_cancelling_what_has_ended_is_refused(operator, finished_run):
     answer = operator.post(f"/api/runs/{finished_run.pk}/cancel/")
-    assert answer.json()["detail"] == f"cannot cancel run {finished_run.pk}: it is finished; choose a run in progress"
+    assert answer.json()["detail"] == f"cannot cancel run {finished_run.pk}: it is finished; choose an active run"
     assert Run.objects.get(pk=finished_run.pk).status == "finished"
 
 

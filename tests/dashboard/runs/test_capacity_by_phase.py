@@ -128,7 +128,7 @@ def cells(found):
 @pytest.mark.parametrize("rows", [128, 5])
 @pytest.mark.parametrize("scheduler", ["fifo", "drf", "themis"])
 def test_every_cell_of_the_levels_is_of_the_capacity_then(viewer, large, monkeypatch, scheduler, rows):
-    monkeypatch.setattr(levels, "ROWS", rows)
+    monkeypatch.setattr(levels, "MAX_ROWS", rows)
     run = large(scheduler)
     found = stored_levels.of(run)
     edges = found.columns["edges"].tolist()

@@ -55,7 +55,7 @@ def test_the_raster_of_the_whole_run_is_that_of_all_its_bars(viewer, large, name
     edges = np.array(found["edges"])
     raster = np.frombuffer(b64decode(found["raster"]), dtype=np.uint8).reshape(len(found["rows"]), -1)
     held = levels.held_by(run, true)
-    groups, rows = thumbnail.grouped(store.of_run(run)[0].servers, levels.ROWS)
+    groups, rows = thumbnail.grouped(store.of_run(run)[0].servers, levels.MAX_ROWS)
     most = thumbnail.capacity_over(run, held, store.clusters(run), groups, edges, run.sim_ms)
     whole, _ = thumbnail.raster(held, most, groups, edges)
     assert found["source"] == "stored"

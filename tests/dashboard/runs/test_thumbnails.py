@@ -61,7 +61,7 @@ def test_every_cell_is_the_largest_mean_share_of_its_servers(viewer, run_of, sch
     cluster, _ = store.of_run(run)
     cells = b64decode(found["raster"])
     assert found["columns"] * len(found["rows"]) == len(cells)
-    assert len(found["rows"]) <= thumbnail.ROWS
+    assert len(found["rows"]) <= thumbnail.MAX_ROWS
     assert sum(row["servers"] for row in found["rows"]) == len(cluster.servers)
     span = found["to_ms"] - found["from_ms"]
     edges = [found["from_ms"] + span * k // found["columns"] for k in range(found["columns"] + 1)]

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = ROOT / "tests" / "fixtures" / "schedulers"
 MODELS = {"next_free_slotted": "slotted", "next_free_worker": "typed_workers", "next_free_machine": "colocation"}
 GUILTY = {  # what the verifier says when two jobs stand where one may
-    "next_free_slotted": "server s0: holds 2 of 1 gpu from 1000 ms",
+    "next_free_slotted": "server s0 holds 2 of 1 gpu from 1000 ms",
     "next_free_worker": "exclusive worker: job b: takes worker 0 of server s0 at 500 ms, which job a holds",
     "next_free_machine": "groups 0 and 1 both hold server s0 from 500 ms on",
 }

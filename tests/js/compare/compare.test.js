@@ -124,7 +124,7 @@ test('a cut that begins after the time compared is named, and not taken for one 
     'Run 7 begins at 02:00:41. The runs are compared up to 01:59:50, so there is nothing to compare yet.',
   );
   assert.deepEqual(nothingText({ equal: 0, only_base: 3, only_other: 0 }, { late, sameTrace: true }), [
-    'Not begun',
+    'Not started',
     late,
   ]);
   assert.equal(lateText(runs, 7_241_000), '');

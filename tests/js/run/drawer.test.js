@@ -208,26 +208,26 @@ test('a job without decisions is queued only if that is its state', async () => 
   assert.equal(undecidedText('completed'), 'The log has no decision about this job.');
 });
 
-test('what a job asks for is a sentence of the fields that it has', () => {
+test('what a job requests is a sentence of the fields that it has', () => {
   const fields = (given) => Object.entries(given).map(([name, value]) => ({ name, value }));
   const worker = { gpu: 1, cpu: 4, memory: 0, storage: 0, bandwidth: 0.5 };
   assert.equal(
     askedText(fields({ requested_workers: 4, worker, model: 'resnet50', group: 'vc1', limit_ms: 2 * HOUR })),
-    'Asks for 4 workers of 1 GPU, 4 vCPU and 0.5 Gbps each; model resnet50; queue vc1; time limit 2h.',
+    'Requests 4 workers of 1 GPU, 4 vCPU and 0.5 Gbps each; model resnet50; queue vc1; time limit 2h.',
   );
   assert.equal(
     askedText(fields({ requested_workers: 1, worker: { ...worker, cpu: 0, bandwidth: 0 } })),
-    'Asks for 1 worker of 1 GPU.',
+    'Requests 1 worker of 1 GPU.',
   );
   assert.equal(
     askedText(fields({ requested_workers: 15, worker: { ...worker, cpu: 0, bandwidth: 0 } }), ['requested_workers']),
-    'Asks for workers of 1 GPU each.',
+    'Requests workers of 1 GPU each.',
     'the scheduler chooses the number',
   );
-  assert.equal(askedText(fields({ worker_type: 2, user: 'ann' })), 'Asks for workers of type 2; user ann.');
+  assert.equal(askedText(fields({ worker_type: 2, user: 'ann' })), 'Requests workers of type 2; user ann.');
   assert.equal(
     askedText(fields({ requested_workers: 3, worker, worker_type: 'a' }), ['worker']),
-    'Asks for 3 workers of type a.',
+    'Requests 3 workers of type a.',
   );
   assert.equal(askedText(fields({ model: 'lstm' })), 'Model lstm.');
   assert.equal(askedText([]), '');

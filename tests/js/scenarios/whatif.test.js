@@ -58,7 +58,7 @@ test('what edits do, in words', () => {
   ]);
   assert.deepEqual(effectWords({ away: 1, cloud: false, scheduler: 'fifo' }), [
     '1 server unavailable',
-    'cloud off',
+    'unlimited cloud off',
     'scheduler fifo',
   ]);
   assert.deepEqual(

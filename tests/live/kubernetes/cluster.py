@@ -176,7 +176,7 @@ def cluster_for_tests(folder: Path, **given: Any) -> Iterator[Cluster]:
 
 
 def _free_ports() -> int:
-    """The first of three ports in a row that nothing listens at."""
+    """The first of three ports in a row on which nothing listens."""
     for first in range(17_600, 18_600, 3):
         try:
             for port in range(first, first + 3):

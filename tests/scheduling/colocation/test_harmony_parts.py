@@ -13,7 +13,7 @@ from scheduling.colocation.estimates.time_estimates import Belief, Beliefs
 from scheduling.colocation.job_mapping import Facts, as_harmony, facts, workers_on
 from scheduling.colocation.memory import hill_climbing
 from scheduling.colocation.memory import usage as memory
-from scheduling.colocation.memory.usage import Data, Ground
+from scheduling.colocation.memory.usage import Data, GroupMachines
 from scheduling.colocation.selection.group_selection import schedule
 from scheduling.colocation.selection.performance import iteration_ms
 from scheduling.colocation.site_pool import Pool
@@ -25,7 +25,7 @@ from tests.cases import cases
 from tests.scheduling.builders_colocation import table
 from tests.scheduling.colocation import harmony_reference as reference
 
-MICRO = Ground(32, 32.0, 0.00015)
+MICRO = GroupMachines(32, 32.0, 0.00015)
 EIGHT = [Data(row.input_gb, row.model_gb, 1.0) for row in COMBINATIONS]
 EIGHT_COMM = [row.comm_s * 1000 for row in COMBINATIONS]
 # at 32 machines, half of those at 16
@@ -52,19 +52,20 @@ def test_a_fixed_ratio_has_a_best_value_and_the_adapted_one_is_no_worse():
 
 def test_models_go_to_disk_only_when_all_inputs_are_there():
     data = [Data(10.0, 30.0, 0.1)] * 2
-    found = hill_climbing.adapted([1e5, 1e5], [1e5, 1e5], data, Ground(4, 32.0, 0.00015))
+    found = hill_climbing.adapted([1e5, 1e5], [1e5, 1e5], data, GroupMachines(4, 32.0, 0.00015))
     assert found.disk == [1.0, 1.0]
     assert 0 < found.model[0] < 1
-    assert memory.usage(data, Ground(4, 32.0, 0.00015), found.disk, found.model) <= memory.GC_FROM
+    assert memory.usage(data, GroupMachines(4, 32.0, 0.00015), found.disk, found.model) <= memory.GC_FROM
 
 
 def test_what_fits_stays_in_memory():
-    assert hill_climbing.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], Ground(4, 32.0, 0.00015)) == ([0.0], [0.0], 10.0)
+    small = hill_climbing.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], GroupMachines(4, 32.0, 0.00015))
+    assert small == ([0.0], [0.0], 10.0)
 
 
 def test_a_step_that_does_not_pay_is_taken_back_and_halved_at_last():
     """Reading costs more the more is on disk, so that up never pays; down pays until collecting garbage costs more."""
-    setting = hill_climbing.Setting([8_000.0], [2_000.0], [Data(60.0, 0.0, 0.1)], Ground(2, 32.0, 0.00015))
+    setting = hill_climbing.Setting([8_000.0], [2_000.0], [Data(60.0, 0.0, 0.1)], GroupMachines(2, 32.0, 0.00015))
     climb = hill_climbing.begin(setting)
     seen = [climb]
     while not climb.done:

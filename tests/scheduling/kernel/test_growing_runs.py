@@ -179,7 +179,7 @@ def test_the_verifier_measures_each_time_by_the_capacity_of_then():
     (changed,) = (event for event in rows["events"] if event["kind"] == "server_set")
     changed["data"]["was"][GPU] = 1_000
     assert verify(**rows) == [
-        "server w0: holds 2 of 1 gpu from 0 ms",
+        "server w0 holds 2 of 1 gpu from 0 ms",
         "summary.json: utilization.gpu is 0.75, recomputed 1.2",
     ]
     changed["data"]["was"].pop()

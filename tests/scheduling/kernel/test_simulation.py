@@ -124,12 +124,12 @@ def test_no_jobs_make_an_empty_run():
 @pytest.mark.parametrize("finish_ms", [1_500, 2_500])
 def test_a_job_finishes_when_its_last_worker_stops(finish_ms):
     decision = Decision({0: [Placement(0, 0, 0, 0, 2_000, 1)]}, {0: finish_ms})
-    with pytest.raises(Overbooked, match=r"job a: must finish when its last worker stops \(2000 ms\)"):
+    with pytest.raises(Overbooked, match=r"job a must finish when its last worker stops \(2000 ms\)"):
         run({("arrival", 0): decision}, [job("a")])
 
 
 def test_jobs_must_come_in_the_order_of_arrival():
-    with pytest.raises(ModelError, match="job b: arrives at 1 ms, before the previous job"):
+    with pytest.raises(ModelError, match="job b arrives at 1 ms, before the previous job"):
         Simulation(MACHINES, [job("a", 2), job("b", 1)], build("fifo"), 0)
 
 

@@ -76,6 +76,6 @@ def test_jobs_keep_their_length_and_get_the_measured_mini_batch(profile):
 
 
 def test_a_job_without_a_speed_cannot_get_another():
-    with pytest.raises(ModelError, match="job a: has no known speed"):
+    with pytest.raises(ModelError, match="job a has no known speed"):
         trained_at(Job("a", 0), KNOWN)
     assert replace(KNOWN, batch=1).iteration_ms(1, 1, 1) > 0

@@ -16,7 +16,7 @@ from twin.alerts import evaluation, evaluation_task, stored_rules
 from twin.alerts.base import Finding, build, names
 from twin.alerts.evaluation import MAX_FINDINGS, settle
 from twin.alerts.rules import server_unavailable
-from twin.alerts.seeing import Sight
+from twin.alerts.seeing import TargetFacts
 from twin.alerts.targets import CLUSTER, Target, of_run, watched
 from twin.connectors.facts import DOWN
 from twin.eventlog import stored_states
@@ -157,8 +157,8 @@ def test_a_computed_run_has_the_findings_of_its_newest_time(db):
     run = computed("oasis", work)
     AlertRule.objects.create(rule="rejections", target=f"run {run.pk}", parameters={"jobs": 1})
     target = of_run(run)
-    found = evaluation.findings_now(Sight(target), target)
-    recent = Sight(target).situation.shown["rejected"]["recent"]
+    found = evaluation.findings_now(TargetFacts(target), target)
+    recent = TargetFacts(target).situation.shown["rejected"]["recent"]
     assert recent > 0
     assert [(rule.rule, one.values["jobs"]) for rule, one in found if rule.rule == "rejections"] == [
         ("rejections", recent)
@@ -171,10 +171,10 @@ def test_prices_are_those_of_the_present_slot_and_only_of_schedulers_that_set_th
     state = stored_states.at(run.pk)
     row = state.prices.get(run.sim_ms // store.of_run(run)[0].slot_ms, state.default_prices)
     means = [price for price in row[1] if price is not None]
-    prices = Sight(of_run(run)).situation.facts.prices
+    prices = TargetFacts(of_run(run)).situation.facts.prices
     assert means
     assert [price for site in ("edge", "cloud") for price in prices[site].values()] == means
-    assert Sight(of_run(computed("fifo", work))).situation.facts.prices is None
+    assert TargetFacts(of_run(computed("fifo", work))).situation.facts.prices is None
 
 
 def test_a_rule_that_fails_is_named_and_stops_no_other(lab, at, monkeypatch):
@@ -248,7 +248,7 @@ def test_the_database_allows_one_open_alert_of_a_subject_whoever_writes(lab):
 def test_targets_that_its_time_did_not_reach_are_first_in_the_next_evaluation(make_run, monkeypatch):
     runs = [live_run(make_run) for _ in range(3)]
     looked = []
-    monkeypatch.setattr(evaluation, "check", lambda sight, target, rules, errors: looked.append(target.name) or {})
+    monkeypatch.setattr(evaluation, "check", lambda facts, target, rules, errors: looked.append(target.name) or {})
     ordered = sorted(f"run {run.pk}" for run in runs)
     for left in (2, 2, 2, 2):
         assert evaluation.evaluate(budget_s=-1) == (3, left)
@@ -305,7 +305,7 @@ def test_a_situation_is_read_once_for_all_rules_also_one_that_cannot_be_read(lab
     failed = AlertRule.objects.exclude(error="").values_list("rule", flat=True)
     assert set(failed) == {"queue_grows", "rejections", "server_unavailable", "suspended_long", "waiting_long"}
     monkeypatch.undo()
-    before = Sight(watched()[0])
+    before = TargetFacts(watched()[0])
     assert before.situation is before.situation
 
 
@@ -323,7 +323,7 @@ def test_ended_alerts_are_deleted_after_a_while(db, at):
 
 
 def test_the_time_of_a_cluster_is_that_of_its_newest_poll(lab):
-    before = Sight(watched()[0]).now_ms
+    before = TargetFacts(watched()[0]).now_ms
     seen_ms = round(watched()[0].run.clock_wall.timestamp() * 1000) + before
     Connection.objects.update(health={**FRESH, "seen_ms": seen_ms + 60 * S})
-    assert Sight(watched()[0]).now_ms == before + 60 * S
+    assert TargetFacts(watched()[0]).now_ms == before + 60 * S

@@ -56,7 +56,7 @@ def test_what_no_single_cluster_can_stand_for_is_said():
     server = base.cluster.servers[0].name
     for edit, sentence in (
         ({"verb": "change_bandwidth", "servers": server, "factor": 2}, None),
-        ({"verb": "switch_cloud", "on": True}, "an edit switched the cloud"),
+        ({"verb": "switch_cloud", "on": True}, "an edit switched the unlimited cloud on or off"),
         ({"verb": "change_scheduler", "scheduler": "harmony"}, "changed the execution model"),
         ({"verb": "change_scheduler", "scheduler": "oasis"}, None),
     ):

@@ -71,7 +71,7 @@ def test_a_run_without_an_end_is_refused(inputs, tmp_path):
     code, _, wrong = simulated(changed, tmp_path / "out")
     assert code == 2
     assert re.fullmatch(
-        r"simulate: job j\d+: would run until \d+ ms, beyond 2\^53; set horizon_slots, or reduce the work of jobs",
+        r"simulate: job j\d+ would run until \d+ ms, beyond 2\^53; set horizon_slots, or reduce the work of jobs",
         wrong[0],
     )
     assert not (tmp_path / "out").exists()

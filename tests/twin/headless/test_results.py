@@ -18,7 +18,7 @@ from twin.management.commands import simulate
 def test_the_inputs_are_never_the_output(inputs):
     before = {path.name: path.read_bytes() for path in inputs.iterdir()}
     assert simulated(inputs, inputs)[2] == [
-        f"simulate: --out {inputs}: is the folder of the input cluster.json; choose another one"
+        f"simulate: --out {inputs} is the folder of the input cluster.json; choose another one"
     ]
     assert (
         "is the folder of the input jobs.jsonl"
@@ -43,7 +43,7 @@ def test_only_a_result_is_replaced(inputs, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     for place in (".", ".."):
-        assert "this is the working directory; choose a new folder" in simulated(inputs, Path(place))[2][0]
+        assert "is or contains the working directory; choose a new folder" in simulated(inputs, Path(place))[2][0]
 
 
 @pytest.mark.parametrize("arguments", [

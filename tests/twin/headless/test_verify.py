@@ -82,7 +82,7 @@ def test_files_of_an_older_version_are_rechecked_by_the_scheduler_that_is_instal
     change(copy / "events.jsonl", line(0, setting("data", "scheduler", "nonesuch")))
     code, problems, _ = run("verify", copy)
     assert (code, problems) == (1, [
-        "summary.json: does not state the execution of scheduler 'nonesuch', and no scheduler of this name is "
+        "summary.json does not state the execution of scheduler 'nonesuch', and no scheduler of this name is "
         "installed: capacity and work cannot be verified; install the scheduler, or simulate again"
     ])  # fmt: skip
 
@@ -114,15 +114,15 @@ def test_a_file_that_is_missing_or_no_text_is_named(copy, name):
     (copy / name).write_bytes(data.decode().encode("utf-16"))
     assert run("verify", copy)[1] == [f"{name}: the text is UTF-16; save it as UTF-8"]
     (copy / name).unlink()
-    assert run("verify", copy)[:2] == (1, [f"{name}: is missing"])
+    assert run("verify", copy)[:2] == (1, [f"{name} is missing"])
     (copy / name).mkdir()
-    assert run("verify", copy)[1] == [f"{name}: cannot be read: Is a directory"]
+    assert run("verify", copy)[1] == [f"{name} cannot be read: Is a directory"]
 
 
 def test_a_folder_that_is_none_is_bad_input(tmp_path):
     code, _, wrong = run("verify", tmp_path / "nowhere")
     assert (code, len(wrong)) == (2, 1)
-    assert run("verify", tmp_path)[1] == [f"{name}: is missing" for name in FILES]
+    assert run("verify", tmp_path)[1] == [f"{name} is missing" for name in FILES]
 
 
 def test_a_problem_is_one_short_line_whatever_it_is_about(copy):

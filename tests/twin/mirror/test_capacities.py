@@ -121,7 +121,7 @@ def test_a_node_may_lose_what_a_job_still_holds_but_no_job_may_begin_with_it(tmp
     assert write(log.mirror, tmp_path) == []
     late = running("3", 2 * HOUR, gpus=4, submitted_ms=at(2 * HOUR))
     log.apply(polled(3 * HOUR, ended(FIRST, 2 * HOUR), late, nodes=(HALF,)))
-    problem = f"server edge1: holds 4 of 2 gpu from {log.mirror.log_ms - HOUR * 1_000} ms"
+    problem = f"server edge1 holds 4 of 2 gpu from {log.mirror.log_ms - HOUR * 1_000} ms"
     assert problem in write(log.mirror, tmp_path)
 
 

@@ -78,13 +78,13 @@ def test_a_node_that_holds_more_than_it_has_is_found(tmp_path):
     log = Log()
     log.apply(polled(5, running("1", 1), running("2", 2), running("3", 3)))
     log.apply(polled(9, running("1", 1), running("2", 2), running("3", 3)))
-    assert "server edge1: holds 6 of 4 gpu from 3000 ms" in write(log.mirror, tmp_path)
+    assert "server edge1 holds 6 of 4 gpu from 3000 ms" in write(log.mirror, tmp_path)
 
 
 def test_a_cluster_without_nodes_is_refused():
     mirror = Mirror(EPOCH)
     mirror.apply(polled(1, nodes=()))
-    with pytest.raises(ModelError, match="cluster lab: has reported no nodes"):
+    with pytest.raises(ModelError, match="cluster lab has reported no nodes"):
         history_of(mirror, "lab")
 
 

@@ -87,7 +87,7 @@ def test_a_run_goes_on_from_a_backup_in_another_database(tmp_path, target):
         assert file.stat().st_mode & 0o777 == 0o600
         times = source.sql("select created_at from twin_run where id = ?", run)
         completes(source, run)  # the backup has not disturbed it
-        manage(source, "restore", str(file), fails="the twin runs here (background worker, ")
+        manage(source, "restore", str(file), fails="the twin is running here (background worker, ")
     finally:
         source.down()
 

@@ -179,7 +179,7 @@ def test_a_second_clean_up_does_not_begin(settings, in_this_process):
     old = ended(31 * DAY)
     with exclusive.held(cleanup_task.TASK, cleanup_task.KEY):
         tasks.apply_retention(0)
-        with pytest.raises(CommandError, match=r"A background worker removes old data at present; repeat"):
+        with pytest.raises(CommandError, match=r"A background worker is removing old data; repeat"):
             told()
         assert cleanup_task.Requests().refresh() == []
         assert Run.objects.filter(pk=old).exists()

@@ -28,7 +28,7 @@ def small(monkeypatch):
     monkeypatch.setattr(engine, "BATCH_EVENTS", 4)
     monkeypatch.setattr(engine, "STRIDE", 2)
     monkeypatch.setattr(engine, "CHECKPOINT_EVENTS", 10)
-    monkeypatch.setattr(runner, "SLICE_S", 0.0)
+    monkeypatch.setattr(runner, "MAX_SLICE_S", 0.0)
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "oasis"])
@@ -203,7 +203,7 @@ def test_a_verb_that_comes_when_the_run_has_just_ended_is_refused(make_run, monk
     monkeypatch.setattr(
         control, "clock_of", lambda run: monkeypatch.setattr(control, "active", applied) or runner._clock(run)
     )
-    with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished; choose a run in progress"):
+    with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished; choose an active run"):
         commands.pause(run)
     run.refresh_from_db()
     assert run.wanted == Run.RUNNING

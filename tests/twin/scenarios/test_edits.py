@@ -204,7 +204,7 @@ def test_the_cloud_and_uploads():
         (2, 4, 6, 8),
         9,
     )
-    with pytest.raises(ModelError, match="the cloud is already off"):
+    with pytest.raises(ModelError, match="the unlimited cloud is already off"):
         after({"verb": "switch_cloud", "on": "false"})
 
 

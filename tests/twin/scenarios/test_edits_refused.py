@@ -66,7 +66,7 @@ def test_a_cluster_as_large_as_an_import_may_grow():
     ({"verb": "resize_servers", "servers": "*", "amount": None},
      "edit 1 (resize servers): parameter amount must be a number, got None"),
     ({"verb": "switch_cloud", "on": None},
-     "edit 1 (switch the cloud on or off): parameter on (Unlimited cloud) must be true or false, got None"),
+     "edit 1 (switch the unlimited cloud on or off): parameter on (Unlimited cloud) must be true or false, got None"),
     ({"verb": "drop_jobs", "jobs": None}, "edit 1 (remove jobs): parameter jobs must be text, got None"),
     ({"verb": "scale_arrivals", "factor": 2, "off": "no"}, "edit 1: off must be true or false, got 'no'"),
     ({"verb": "add_servers", "like": "edge-*"},
@@ -97,7 +97,7 @@ def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence)
     ({"verb": "change_scheduler", "scheduler": "oasis", "at_ms": H}, "edit 1 (change the scheduler): changes nothing"),
     ({"verb": "change_scheduler", "scheduler": "oasis", "parameters": "model=oasis", "at_ms": H},
      "(change the scheduler): changes nothing"),
-    ({"verb": "switch_cloud", "on": False}, "the cloud is already off"),
+    ({"verb": "switch_cloud", "on": False}, "the unlimited cloud is already off"),
 ])  # fmt: skip
 def test_an_edit_without_effect_is_refused_when_it_is_made(edit, sentence):
     (made,) = parse([edit])

@@ -296,7 +296,7 @@ def test_a_sweep_offers_the_metrics_of_its_runs_and_ranks_those_that_measure_the
     assert {"lanes.mean_slowdown", "lanes.mean_busy"} <= set(figures)
     assert not {"utilization.gpu", "groups.moves"} & set(figures)
     first, other = (run.pk for run in runs)
-    why = f"Mean slowdown is not ranked. Run {other}: jobs alone take other times than in run {first}."
+    why = f"Mean slowdown is not ranked. Run {other}: a job alone takes a different time than in run {first}."
     assert sweep_results.unranked_figures(sweep, figures) == {"lanes.mean_slowdown": why}
     assert sweep_results.unranked_figures(sweep, ["mean_jct_ms"]) == {}
 

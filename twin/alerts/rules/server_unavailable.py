@@ -1,4 +1,4 @@
-"""Servers that are away: failed, drained, or out of contact with their cluster."""
+"""Unavailable servers: failed, drained, or out of contact with their cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of jobs that ran: Slurm forgets at a requeue when the job was submitted, and what it held.
+"""Memory of jobs that ran: at a requeue, Slurm discards when the job was submitted, and what it held.
 
 Measured on 22.05: a requeued job is COMPLETING with restarts + 1 and a start that moves with the clock, then PENDING
 with a new submit time; a node that fails or a preemption does the same at once. A slurmctld that was killed may go back

@@ -137,7 +137,7 @@ class Test:
     def _accounting(self, kind: str) -> None:
         helps = "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"
         if "slurmdbd" not in kind:
-            self._say("accounting", False, "off: what ended between two polls stays unknown", helps, needed=False)
+            self._say("accounting", False, "off: jobs that end between two polls stay unknown", helps, needed=False)
             return
         try:
             self.commands.run("sacct", "-n", "-X", "-S", "now-1minutes", "-o", "JobID")
@@ -145,7 +145,7 @@ class Test:
             message, helps = _message_and_remedy(error)
             self._say("accounting", False, message, helps or "try `systemctl status slurmdbd`", needed=False)
         else:
-            self._say("accounting", True, "sacct answers: what ended during an interruption is filled in")
+            self._say("accounting", True, "sacct answers: jobs that ended during an interruption are filled in")
 
 
 def _message_and_remedy(error: ConnectorError) -> tuple[str, str]:

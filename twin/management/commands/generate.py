@@ -151,5 +151,5 @@ def _arrivals(path: Path, count: int, seed: int, load: float) -> list[int]:
         raise ModelError(f"load must be > 0, got {load:g}")
     times = [job.arrival_ms for job in importers.read(path, seed=seed, choice=importers.Choice(limit=count)).jobs]
     if len(times) < count:
-        raise ModelError(f"{path.name}: has {counted(len(times), 'job')}, but --jobs is {count:,}; request fewer jobs")
+        raise ModelError(f"{path.name} has {counted(len(times), 'job')}, but --jobs is {count:,}; request fewer jobs")
     return [int((ms - times[0]) / load) // HOUR_MS * HOUR_MS for ms in times]

@@ -38,7 +38,7 @@ class Command(BaseCommand):
 def _removed(now: datetime) -> list[retention.Due]:
     with exclusive.held(cleanup_task.TASK, cleanup_task.KEY) as mine:
         if mine is None:
-            raise CommandError("A background worker removes old data at present; repeat the command when it has ended.")
+            raise CommandError("A background worker is removing old data; repeat the command after it has finished.")
 
         def renew(rule: str, count: int) -> None:
             if not mine.renew():

@@ -23,7 +23,7 @@ class Command(HeadlessCommand):
         file: Path = options["file"]
         checks.find_embedded()
         if running := [one.kind for one in heartbeat.processes() or [] if one.answers]:
-            raise archive.BadArchive(f"the twin runs here ({', '.join(sorted(set(running)))}); stop it first")
+            raise archive.BadArchive(f"the twin is running here ({', '.join(sorted(set(running)))}); stop it first")
         manifest = archive.restore(file, self.stdout.write if options["verbosity"] > 1 else archive.silent)
         rows = sum(table["rows"] for table in manifest["tables"].values())
         files = counted(len(manifest["files"]), "uploaded file")

@@ -34,8 +34,9 @@ from twin.processes.supervisor import Child, Children
 MAX_PORT = 65_535
 MAX_WORKERS = 256
 # Settings of glibc's allocator for the web server: memory that its threads free goes back to the system.
-GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
-PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
+ALLOCATOR_SETTINGS = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
+# A person waits for the answer of a web server; a worker may wait for longer.
+WEB_SETTINGS = {"DATABASE_LOCK_WAIT_S": "5"}
 NICENESS = {"worker": 5, "long": 10, "background": 10}  # pages come first, then quick runs
 BACKGROUND_WORKERS = 2  # for certificates, of which one is computed at a time, and for alerts, forecasts and plans
 MAX_START_S = 120.0  # of the web server, on a machine that does other work, too
@@ -150,7 +151,7 @@ class Command(BaseCommand):
                str(options["port"]), "--log-level", "warning", "--no-access-log", "--no-proxy-headers",
                "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576",
                "--ws-per-message-deflate", "false"]  # fmt: skip
-        children.add(Child("web", web, GIVES_BACK | PATIENCE | env, settings.VAR_DIR / "logs" / "web.log"))
+        children.add(Child("web", web, ALLOCATOR_SETTINGS | WEB_SETTINGS | env, settings.VAR_DIR / "logs" / "web.log"))
 
     def _start_others(self, children: Children, env: dict[str, str], options: dict[str, Any]) -> None:
         """Start of the processes that no page waits for: on few cores they would delay the web server."""

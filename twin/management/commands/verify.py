@@ -87,9 +87,9 @@ def _take(folder: Path, name: str, values: dict[str, Any], problems: list[str]) 
             RULES[name](folder / name)
         values[name] = READERS[name](folder / name)
     except FileNotFoundError:
-        problems.append(f"{name}: is missing")
+        problems.append(f"{name} is missing")
     except OSError as error:
-        problems.append(f"{name}: cannot be read: {error.strerror}")
+        problems.append(f"{name} cannot be read: {error.strerror}")
     except ModelError as error:
         problems.append(str(error))
 

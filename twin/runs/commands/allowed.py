@@ -10,7 +10,7 @@ from twin.runs.clock import MAX_SPEED
 def active(run: Run, verb: str) -> None:
     run.refresh_from_db()
     if run.status not in Run.ACTIVE:
-        raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}; choose a run in progress")
+        raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}; choose an active run")
 
 
 def simulated(run: Run, verb: str) -> None:

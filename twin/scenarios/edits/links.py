@@ -43,7 +43,10 @@ class ChangeBandwidth(Edit):
 @dataclass(frozen=True, slots=True)
 class _Upload(Parameters):
     where: str = parameter(
-        "both", "Uploads to the edge, to the cloud, or both", choices=("edge", "cloud", "both"), title="Uploads"
+        "both",
+        "Uploads to the edge, to the unlimited cloud, or both",
+        choices=("edge", "cloud", "both"),
+        title="Uploads",
     )
     factor: float = parameter(1.0, "Factor of the upload time", low=0.0, high=1e3)
 
@@ -54,7 +57,7 @@ class ChangeUploads(Edit):
     name, title, about = (
         "change_uploads",
         "Change upload times",
-        "Scales the upload times of future jobs to servers or the cloud.",
+        "Scales the upload times of future jobs to servers or the unlimited cloud.",
     )
     Parameters = _Upload
     begins = {"factor": 2.0}
@@ -74,7 +77,11 @@ class ChangeUploads(Edit):
         return replace(job, upload_ms=edge, cloud_upload_ms=cloud)
 
     def _words(self) -> str:
-        where = {"edge": "to the edge", "cloud": "to the cloud", "both": "to edge and cloud"}[self.parameters.where]
+        where = {
+            "edge": "to the edge",
+            "cloud": "to the unlimited cloud",
+            "both": "to the edge and the unlimited cloud",
+        }[self.parameters.where]
         return f"Multiply the time of uploads {where} by {self.parameters.factor:g}"
 
 
@@ -88,7 +95,7 @@ class SwitchCloud(Edit):
 
     name, title, about = (
         "switch_cloud",
-        "Switch the cloud on or off",
+        "Switch the unlimited cloud on or off",
         "Enables or disables an unlimited cloud, which only schedulers of typed workers use.",
     )
     Parameters = _Cloud
@@ -96,8 +103,8 @@ class SwitchCloud(Edit):
     def apply(self, state: ScenarioState) -> ScenarioState:
         on = self.parameters.on
         if on == state.cluster.unlimited_cloud:
-            raise ModelError(f"the cloud is already {'on' if on else 'off'}")
+            raise ModelError(f"the unlimited cloud is already {'on' if on else 'off'}")
         return replace(state, cluster=replace(state.cluster, unlimited_cloud=on))
 
     def _words(self) -> str:
-        return f"Switch the cloud {'on' if self.parameters.on else 'off'}"
+        return f"Switch the unlimited cloud {'on' if self.parameters.on else 'off'}"

@@ -1,4 +1,4 @@
-"""Retention of sets of shadows: the newest one, one an hour for a day, one a day for a week."""
+"""Retention of sets of shadows: the newest one, one per hour for a day, one per day for a week."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Helios cluster_log.csv (jobs) and `*_gpu_number.csv` (GPUs of each virtual cluster on each day).
 
 Times are local without a zone. gpu_num 0 marks a CPU job; those are skipped and counted. A capacity that changes
-becomes servers that are away on the days when their virtual cluster has fewer GPUs.
+becomes unavailable servers on the days when their virtual cluster has fewer GPUs.
 """
 
 from __future__ import annotations

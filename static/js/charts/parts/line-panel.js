@@ -17,7 +17,7 @@ const SLOW_MS = 6; // a longer computation is not done in every frame of a zoom
 const REST_MS = 180; // between computations for new data
 const READ_MS = 100; // between two readouts, which read every job; at once while the crosshair moves
 
-let computedFrame = -1; // time of the last frame in which a panel computed: one a frame, so that none takes too long
+let computedFrame = -1; // time of the last frame in which a panel computed: one per frame, so that none takes too long
 
 export class Curves {
   /**

@@ -10,7 +10,7 @@
  */
 /** @typedef {[first: number, end: number]} Range of rows */
 /**
- * A plan. ofWorkers: whether its keys are workers, and not jobs; restates: whether it replaces also the past of what it
+ * A plan. ofWorkers: whether its keys are workers, and not jobs; restates: whether it also replaces the past of what it
  * names (scheduling/kernel/plan_scopes.py).
  *
  * @typedef {{ofWorkers: boolean, restates: boolean, jobs: Range, bars: Range, keys: Range}} Plan

@@ -38,7 +38,7 @@ const errorColumns = (first) => [
   {
     title: '90th percentile',
     number: true,
-    hint: 'Nine of ten errors are smaller',
+    hint: 'Nine in ten errors are smaller',
     cell: ({ errors }) => duration(errors.p90_ms),
   },
   ...['1 min', '10 min', '1 h'].map((text, place) => ({

@@ -68,7 +68,7 @@ function tiles(one) {
     noted(
       `Starts within ${duration(one.within_ms)}`,
       percent(one.within),
-      'of the actual start; the limit is the backfill interval of the cluster, or 30 s if it states none',
+      'of the actual start; the limit is the backfill interval of the cluster, or 30 s if the cluster reports none',
     ),
     one.in_step === null
       ? null

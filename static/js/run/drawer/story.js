@@ -1,4 +1,4 @@
-// The story of a job in words: what it asked for, where it ran, how it ended.
+// The story of a job in words: what it requested, where it ran, how it ended.
 
 import { OPEN, SUSPENDED, WORKER } from '../../core/columns/bars.js';
 import { joined } from '../../util/interval-sums.js';
@@ -37,7 +37,7 @@ const sinceText = (/** @type {number} */ ms) =>
   ms > 0 ? `${duration(ms)} after arrival` : `${duration(-ms)} before arrival`;
 
 /**
- * Request of the job: 'Asks for 4 workers of 1 GPU and 4 vCPU each; model resnet50; queue vc1.'; '' if its fields do
+ * Request of the job: 'Requests 4 workers of 1 GPU and 4 vCPU each; model resnet50; queue vc1.'; '' if its fields do
  * not say.
  *
  * @param {{name: string, value: any}[]} fields
@@ -50,14 +50,14 @@ export function askedText(fields, unused = []) {
   const count = of.requested_workers;
   const typed = of.worker_type === undefined || of.worker_type === null ? '' : `type ${of.worker_type}`;
   const ofEach = each ? ` of ${each}${count === 1 ? '' : ' each'}` : typed && ` of ${typed}`;
-  const asks = isNumber(count) ? `${plural(count, 'worker')}${ofEach}` : ofEach && `workers${ofEach}`;
+  const requested = isNumber(count) ? `${plural(count, 'worker')}${ofEach}` : ofEach && `workers${ofEach}`;
   const rest = [
     of.model && `model ${of.model}`,
     of.group && `queue ${of.group}`,
     of.user && `user ${of.user}`,
     isNumber(of.limit_ms) && `time limit ${duration(of.limit_ms)}`,
   ];
-  const text = [asks && `asks for ${asks}`, ...rest].filter(Boolean).join('; ');
+  const text = [requested && `requests ${requested}`, ...rest].filter(Boolean).join('; ');
   return text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 

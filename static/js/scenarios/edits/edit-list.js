@@ -19,7 +19,7 @@ export function effectWords(effect = {}, nameOf = (name) => name) {
   if (same) words.push(`capacity ${sign(shares[0][1])}`);
   else for (const [name, share] of shares) words.push(`${UNITS[name]} ${sign(share)}`);
   if (effect.away) words.push(`${plural(effect.away, 'server')} unavailable`);
-  if (effect.cloud !== undefined) words.push(effect.cloud ? 'cloud on' : 'cloud off');
+  if (effect.cloud !== undefined) words.push(effect.cloud ? 'unlimited cloud on' : 'unlimited cloud off');
   for (const [key, what] of [
     ['jobs_added', 'added'],
     ['jobs_dropped', 'removed'],

@@ -44,7 +44,7 @@ export function paintBeingRead(trace, { id, operator, load, fail }) {
           { class: 'muted' },
           received(trace),
           ' ',
-          h('a', { href: '/traces/' }, 'On the traces page'),
+          h('a', { href: '/traces/' }, 'On the page Traces'),
           ', drop the same files again to resume.',
         )
       : null,

@@ -32,7 +32,7 @@ def long_decisions(monkeypatch):
             sum(range(1000))
         return batch(self, limit_ms)
 
-    monkeypatch.setattr(pools, "LONG_S", 0.05)
+    monkeypatch.setattr(pools, "MAX_QUICK_S", 0.05)
     monkeypatch.setattr(engine.Engine, "batch", slow)
 
 
@@ -59,12 +59,12 @@ def test_a_long_computation_goes_to_the_other_worker_and_nothing_is_written_twic
 def test_a_run_comes_back_when_its_computations_are_short(layer, make_run, monkeypatch):
     run = make_run(jobs=200)
     Run.objects.update(slow=True)
-    monkeypatch.setattr(runner, "SLICE_S", 0.0)
+    monkeypatch.setattr(runner, "MAX_SLICE_S", 0.0)
     monkeypatch.setattr(engine, "BATCH_EVENTS", 1)
-    monkeypatch.setattr(pools, "LONG_S", 1e-6)
+    monkeypatch.setattr(pools, "MAX_QUICK_S", 1e-6)
     runner.advance(run.pk)
     assert (Run.objects.get(pk=run.pk).slow, messages("long")) == (True, [("twin.tasks.advance_run", run.pk)])
-    monkeypatch.setattr(pools, "LONG_S", 1e6)
+    monkeypatch.setattr(pools, "MAX_QUICK_S", 1e6)
     runner.advance(run.pk)
     assert (Run.objects.get(pk=run.pk).slow, messages("runs")) == (False, [("twin.tasks.advance_run", run.pk)])
 
