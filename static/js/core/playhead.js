@@ -107,8 +107,8 @@ export function clockAt(clock, wallMs) {
 }
 
 /**
- * Time that a run has reached: of a live run that of its clock, at most that of its next event. Before that is known, as
- * of a promoted fork that has not begun to catch up with its clock, that of its newest event.
+ * Time that a run has reached: of a live run that of its clock, at most that of its next event. Before that is known,
+ * as of a promoted fork that has not begun to catch up with its clock, that of its newest event.
  *
  * @param {number} simMs of its newest event
  * @param {number | null} clockMs null: it has no clock, or is over

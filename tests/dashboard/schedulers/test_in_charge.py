@@ -82,7 +82,7 @@ def test_scenarios_and_races_name_all_schedulers(operator, make_scenario, layer)
     assert operator.get("/api/scenarios/").json()["results"][0]["schedulers"] == row["schedulers"]
     runs = post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["fifo", "rrh"]}).json()["runs"]
     raced = operator.get(f"/api/runs/{runs[1]['id']}/").json()
-    assert raced["scenario_name"] == f"{row['trace_name']}, RRH → DRF at 1d 02:00:00"
+    assert raced["scenario_name"] == f"{row['name']}, RRH → DRF at 1d 02:00:00"
     assert [one["name"] for one in raced["schedulers"]] == ["rrh", "drf"]
 
 
