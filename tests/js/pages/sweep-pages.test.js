@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { RUNS, needsPage, recorded, sockets, until } from '../dom.js';
+import { valuesText } from '../../../static/js/scenarios/sweep-axes.js';
 import { $, $$, broken, change, failures, refusal, text, visit } from '../visit.js';
 
 test('sweeps: the list, and a form that counts its runs and refuses values that are none', needsPage, async () => {
@@ -27,6 +28,12 @@ test('sweeps: the list, and a form that counts its runs and refuses values that 
   await until(() => !$('#new [role=alert]').hidden, 'it is refused');
   change(window, '#s-values-1', '1, 2', 'input');
   assert.ok($('#new [role=alert]').hidden, 'the refusal was about other values');
+});
+
+test('of an axis with many values, the first two and the last are listed', () => {
+  const ofOne = (count) => valuesText([...Array(count).keys()], String);
+  assert.equal(ofOne(4), '0, 1, 2, 3');
+  assert.equal(ofOne(399), '0, 1, … 398 (399 values)');
 });
 
 test('the list of sweeps follows their progress', needsPage, async () => {
