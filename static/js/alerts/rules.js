@@ -116,7 +116,7 @@ export class Rules {
       required: true,
     });
     input.addEventListener('change', () => this.#store(rule, { clear_s: input.value }, input));
-    return h('span', { class: 'nowrap' }, input, ' s');
+    return h('span', { class: 'nowrap' }, input, h('span', { class: 'muted' }, ' s'));
   }
 
   #switch(rule) {

@@ -55,6 +55,7 @@ export class Spread {
             min: 0,
             max: 100,
             border: { display: false },
+            title: { display: true, text: 'share of jobs' },
             ticks: { stepSize: 25, callback: (value) => `${value} %` },
           },
         },

@@ -7,7 +7,7 @@ import { capital, roundStep, timeStep } from '../util/format.js';
 
 const MAX_INTERVALS = 4; // in the range of the values; rounding its ends can add one
 const MIN_LOG_RATIO = 50; // ratio of the largest to the smallest x, both positive, from which the axis is logarithmic
-const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [274, 64, 16, 24, 34];
 
 /**
  * unit: of the values, as in the table of metrics; curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x)
@@ -37,6 +37,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     role: 'img',
     'aria-label': `${title} over ${xTitle}; the table above has the same values`,
   });
+  drawn.append(s('text', { x: 4, y: 11 }, title));
   const intervals = Math.round((y1 - y0) / step);
   for (let i = 0; i <= intervals; i++) {
     const y = y0 + i * step;

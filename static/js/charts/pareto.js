@@ -14,7 +14,7 @@ const MAX_DOT_PX = 5; // radius of a point
 
 /**
  * x, y: metrics, of which lower x and higher y are better; points: {x, y} of each run; front: positions of the points
- * on the line; runs: with title and id.
+ * on the line; runs: with title and id, which is the label where the title has no room.
  *
  * @param {{ x: any, y: any, points: { x: number, y: number }[] }} of
  * @param {number[]} front
@@ -39,12 +39,10 @@ export function paretoChart({ x, y, points }, front, runs) {
   const named = labelled(points, best, toX, toY, names, width);
   const places = together(points, best, toX, toY);
   const numbered = points.map((_, i) => i).filter((i) => !named.has(i) || !places.has(i)); // named in the caption
-  const numberOf = (i) => numbered.indexOf(i) + 1;
   const label = (i) => {
-    const others = (places.get(i) ?? []).map(numberOf).filter(Boolean);
-    return named.has(i)
-      ? [names[i], ...ranges(others)].join(', ')
-      : ranges([numberOf(i), ...others].sort((a, b) => a - b)).join(', ');
+    const others = (places.get(i) ?? []).filter((j) => numbered.includes(j));
+    const ids = (named.has(i) ? others : [i, ...others]).map((j) => runs[j].id).sort((a, b) => a - b);
+    return [...(named.has(i) ? [names[i]] : []), ...ranges(ids)].join(', ');
   };
   const text = (cx, cy, words, more = {}) => s('text', { x: cx, y: cy, class: 'axis', ...more }, words);
   const endOf = (i) => {
@@ -104,7 +102,7 @@ export function paretoChart({ x, y, points }, front, runs) {
       front.length > 1
         ? 'The line joins the runs that no other run beats in both metrics.'
         : `No other run beats ${beats} in either metric.`,
-      numbered.length ? ` ${numbered.map((i) => `${numberOf(i)}: ${runLabel(runs[i])}`).join(', ')}.` : '',
+      numbered.length ? ` Numbers are those of runs: ${numbered.map((i) => runLabel(runs[i])).join(', ')}.` : '',
     ),
   );
 }

@@ -24,6 +24,7 @@ export function wireSchedules(gantts, view, kinds, usual) {
     const { text, scale } = gantts.note;
     setText($('#gantts-detail'), text);
     $('#gantts-shade').hidden = !scale;
+    placeKeys(gantts);
   }, 200);
   gantts.onDetail = showNote;
   const show = () => {
@@ -31,7 +32,7 @@ export function wireSchedules(gantts, view, kinds, usual) {
       button.setAttribute('aria-pressed', String(gantts.order === name));
     for (const [name, button] of Object.entries(colors))
       button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
-    $('#kind-key').hidden = !gantts.byKind;
+    placeKeys(gantts);
     paintMarks(
       $('#gantts-marks'),
       gantts.list.flatMap(({ info, store }) => marksOf(info, gantts.order, store)),
@@ -69,4 +70,14 @@ export function wireSchedules(gantts, view, kinds, usual) {
   view.addEventListener('range', showNote);
   show();
   return show;
+}
+
+/** Shows the colours of differences above the schedules; while all rows are shaded, the scale and its reason instead. */
+function placeKeys({ byKind, allShaded }) {
+  const instead = byKind && allShaded;
+  $('#kind-key').hidden = !byKind || instead;
+  $('#shade-key').hidden = !instead;
+  const parts = [$('#gantts-detail'), $('#gantts-shade')];
+  if (instead) $('#shade-key').append(...parts);
+  else $('#gantts-hint').before(...parts);
 }

@@ -116,6 +116,11 @@ export class Gantts {
     return [...this.paints.values()].some((mask) => mask.includes(NOT_COMPARED));
   }
 
+  /** True if all rows in view are shaded, so that no bar has a colour. */
+  get allShaded() {
+    return this.list.length > 0 && this.list.every(({ gantt }) => gantt.allShaded);
+  }
+
   setOrder(order) {
     this.order = order;
     for (const { gantt } of this.list) gantt.setOrder(order);

@@ -186,7 +186,8 @@ function paintNotes(notes) {
 function paint() {
   const end = answer.at_ms === null ? 'up to the newest event of each run' : `up to ${clock(answer.at_ms)}`;
   const { jobs, same_trace: sameTrace } = answer.shared;
-  const common = plural(jobs, sameTrace ? 'common job' : 'common job id');
+  const first = answer.in_full.length < answer.runs.length ? ` of the first ${answer.in_full.length}` : '';
+  const common = `${plural(jobs, sameTrace ? 'common job' : 'common job id')}${first}`;
   setText(
     $('#subtitle'),
     [`${plural(answer.runs.length, 'run')} of ${oneOr('trace')}`, `on ${oneOr('cluster')}, ${common}, ${end}`].join(

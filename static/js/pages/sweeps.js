@@ -7,7 +7,7 @@ import { confirmed } from '../ui/confirm.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { editFieldTitle, exampleValues, named, parseValues } from '../scenarios/sweep-axes.js';
+import { editFieldTitle, exampleValues, named, parseValues, valuesText } from '../scenarios/sweep-axes.js';
 import { PagePart } from '../ui/failures/page-part.js';
 import { url } from '../ui/address/query.js';
 import { Later } from '../util/throttle.js';
@@ -27,7 +27,7 @@ const columns = [
     wide: true,
     cell: (s) =>
       s.axes
-        .map((axis, i) => `${s.titles[i]}: ${axis.values.map(named(axis, '', s.choices[i]).text).join(', ')}`)
+        .map((axis, i) => `${s.titles[i]}: ${valuesText(axis.values, named(axis, '', s.choices[i]).text)}`)
         .join('; '),
   },
   {

@@ -1,8 +1,10 @@
 // One trace: the part of the page that fits its state, from its upload to the report of its import.
 
-import { get } from '../core/api.js';
+import { get, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
+import { confirmed } from '../ui/confirm.js';
 import { $, $$, fill, h } from '../ui/dom.js';
+import { stateMark } from '../ui/labels/state-mark.js';
 import { isPassing } from '../util/poll.js';
 import { empty } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
@@ -19,6 +21,7 @@ const id = Number(main.dataset.traceId);
 const operator = document.body.dataset.role === 'operator';
 /** @type {[string, string][]} */
 const formats = $$('option', $('#formats').content).map((option) => [option.value, option.textContent]);
+const UNREAD = ['failed', 'cancelled']; // states of a trace without an import
 const FORMS = ['scanned', 'ready']; // states whose page has forms, which stay while an error is shown
 let painted = '';
 let failing = false; // whether the page shows a failure that has passed once the trace loads
@@ -39,6 +42,7 @@ function paint(trace) {
   const scanned = trace.status === 'scanned';
   const unclear = scanned && Boolean(trace.scan?.unclear);
   const ready = trace.status === 'ready';
+  const unread = UNREAD.includes(trace.status);
   document.title = `${trace.name} · Edge-cloud twin`;
   $('h1').textContent = trace.name;
   const format = scanned ? trace.scan?.format : trace.format;
@@ -65,7 +69,9 @@ function paint(trace) {
         )
       : null,
     ready && operator && (trace.job_count || trace.server_count) ? useInScenario(trace, 'primary', fail) : null,
+    unread && operator ? h('button', { type: 'button', class: 'danger', onclick: () => leave(trace) }, 'Delete') : null,
   );
+  fill($('#ended'), unread ? stateMark(trace.status) : null);
   fill($('#status'));
   const page = { id, operator, formats, load, fail };
   if (unclear) paintUnclear(trace, page);
@@ -74,6 +80,16 @@ function paint(trace) {
     paintReady(trace, page);
     if (trace.scan?.jobs) paintImported(trace);
   } else paintBeingRead(trace, page);
+}
+
+async function leave({ name }) {
+  if (!(await confirmed(`Delete trace ${name}?`, 'Delete'))) return;
+  try {
+    await remove(`/api/traces/${id}/`);
+    location.assign('/traces/');
+  } catch (error) {
+    fail(error);
+  }
 }
 
 async function race(trace, button) {

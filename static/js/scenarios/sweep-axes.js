@@ -1,9 +1,10 @@
 // Metrics of a sweep: means over seeds with confidence intervals, and the axes of a form.
 
-import { duration } from '../util/format.js';
+import { duration, plural } from '../util/format.js';
 import { momentText } from '../util/time-text.js';
 
 const NUMBERS = '1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
+const MAX_LISTED = 10; // values of an axis; of more, the first two and the last are listed
 // Fields that are points in time; others are durations.
 const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms', 'clock_ms'];
 
@@ -76,6 +77,12 @@ export function named(axis, title, choices = {}) {
     return MOMENTS.includes(field) ? momentText(value) : duration(value);
   };
   return { title: title.replace(/_ms$/, '').replaceAll('_', ' '), text };
+}
+
+/** '1, 2, … 399 (399 values)' of many values, all of a few; text: function of a value. */
+export function valuesText(values, text) {
+  if (values.length <= MAX_LISTED) return values.map(text).join(', ');
+  return `${values.slice(0, 2).map(text).join(', ')}, … ${text(values.at(-1))} (${plural(values.length, 'value')})`;
 }
 
 /** Values of an axis as they can be typed: the words of a choice, otherwise numbers. */

@@ -35,7 +35,7 @@ const columnsOf = (metric, axes, text) => [
   { title: 'State', cell: ({ status }) => stateMark(status) },
   ...axes.map((axis, n) => ({
     title: axis.title,
-    number: true,
+    number: axis.values.every((value) => typeof value === 'number'),
     cell: ({ place }) => axis.text(axis.values[place[n]]),
   })),
   { title: 'Seed', number: true, cell: ({ seed }) => String(seed) },

@@ -5,7 +5,7 @@ import test from 'node:test';
 
 import { needsPage, open } from '../dom.js';
 
-test('a run whose title has no room has a number, which the caption explains', needsPage, async () => {
+test('a run whose title has no room has its number, which the caption explains', needsPage, async () => {
   open();
   const { paretoChart } = await import('../../../static/js/charts/pareto.js');
   const metric = (title) => ({ title, unit: 'h' });
@@ -22,14 +22,17 @@ test('a run whose title has no room has a number, which the caption explains', n
   const chartOf = (front) => paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, front, runs);
   const chart = chartOf([0, 1]);
   const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
-  assert.deepEqual(labels, ['FIFO, 1', 'OASiS', '2'], 'points in one place share a label');
+  assert.deepEqual(labels, ['FIFO, 12', 'OASiS', '13'], 'points in one place share a label');
   const fills = [...chart.querySelectorAll('circle')].map((circle) => circle.getAttribute('fill'));
   assert.deepEqual(
     fills,
     [0, 1, 2, 3].map((i) => `var(--job-${i})`),
     'the colours of the marks of the runs',
   );
-  assert.match(chart.querySelector('figcaption').textContent, / 1: Dorm ·\s12, 2: Slurm.* ·\s13\.$/);
+  assert.match(
+    chart.querySelector('figcaption').textContent,
+    / Numbers are those of runs: Dorm ·\s12, Slurm.* ·\s13\.$/,
+  );
   assert.match(chart.querySelector('figcaption').textContent, /against mean wait\. The line joins/);
   assert.match(chartOf([1]).textContent, /No other run beats OASiS ·\s11 in either metric\./, 'there is no line');
 });
@@ -42,7 +45,7 @@ test('many runs at one place have one label with the range of their numbers', ne
   const runs = points.map((_, i) => ({ id: i, title: i ? 'OASiS' : 'DRF' }));
   const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [0], runs);
   const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
-  assert.deepEqual(labels, ['DRF', 'OASiS ·\u00a01, 1–3']);
+  assert.deepEqual(labels, ['DRF', 'OASiS ·\u00a01, 2–4']);
 });
 
 test('a run whose name would fit, but whose point shares the label of another, has a number', needsPage, async () => {
@@ -61,8 +64,8 @@ test('a run whose name would fit, but whose point shares the label of another, h
   }));
   const chart = paretoChart({ x: metric('Mean wait'), y: metric('Utility'), points }, [2], runs);
   const labels = [...chart.querySelectorAll('.label')].map(({ textContent }) => textContent);
-  assert.deepEqual(labels, ['DRF', '1–2']);
-  assert.match(chart.querySelector('figcaption').textContent, / 1: Re-planning.* ·\s0, 2: FIFO ·\s1\.$/);
+  assert.deepEqual(labels, ['DRF', '0–1']);
+  assert.match(chart.querySelector('figcaption').textContent, / runs: Re-planning.* ·\s0, FIFO ·\s1\.$/);
 });
 
 test('a label has the first place in which it covers no other point', needsPage, async () => {
@@ -84,10 +87,10 @@ test('a label has the first place in which it covers no other point', needsPage,
     label.getAttribute('text-anchor'),
   ]);
   assert.deepEqual(anchors, [
-    ['4', 'start'],
-    ['1', 'start'],
-    ['2', 'end'],
     ['3', 'start'],
+    ['0', 'start'],
+    ['1', 'end'],
+    ['2', 'start'],
   ]);
 });
 

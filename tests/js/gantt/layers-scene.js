@@ -79,6 +79,10 @@ export function canvas() {
     fill() {},
     closePath() {},
     setLineDash() {},
+    save() {},
+    restore() {},
+    rect() {},
+    clip() {},
   };
   return { ctx, filled, texts };
 }

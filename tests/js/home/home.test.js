@@ -11,7 +11,13 @@ import { attentionItems } from '../../../static/js/home/attention.js';
 import { MEANING } from '../../../static/js/core/job-state.js';
 import { presentMetrics } from '../../../static/js/home/metrics.js';
 import { momentText, presentOf } from '../../../static/js/home/present.js';
-import { SCARCEST, colouredBy, layout, serverLines } from '../../../static/js/charts/servers/server-map.js';
+import {
+  SCARCEST,
+  beyondWhole,
+  colouredBy,
+  layout,
+  serverLines,
+} from '../../../static/js/charts/servers/server-map.js';
 
 const LOAD = {
   measure: 'resources',
@@ -132,6 +138,17 @@ test('servers are coloured by one resource or by the most allocated one', () => 
     ['b, cloud', 'unavailable'],
     ['vCPU', '100.0 %'],
   ]);
+});
+
+test('servers that hold more than their capacity, or without capacity, are told from full ones', () => {
+  const shares = [
+    [1000, 2500, -1, -1, -1],
+    [0, 0, 0, 0, 250],
+  ];
+  const load = { scale: ['gpu', 'cpu'], servers: { name: [...'abcde'], shares, jobs: [1, 3, 1, 0, 1] } };
+  assert.deepEqual(beyondWhole(load, SCARCEST), [false, true, true, false, false]);
+  assert.deepEqual(beyondWhole(load, 'gpu'), [false, true, false, false, false]);
+  assert.deepEqual(beyondWhole(load, 'cpu'), [false, false, false, false, false]);
 });
 
 test('squares of many servers are smaller, and none lies on another', () => {

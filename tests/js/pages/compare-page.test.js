@@ -32,6 +32,14 @@ test('two runs compared: metrics, differences by kind, and the schedules below e
   assert.equal(new Set(list.map(({ gantt }) => gantt.rowHeight())).size, 1, 'rows of one height');
   const [first, second] = list.map(({ store }) => store.simMs);
   assert.equal(/^One time axis/.test(globalThis.twin.gantts.note.text), first !== second);
+  const { gantts } = globalThis.twin;
+  Object.defineProperty(gantts, 'allShaded', { value: true, configurable: true });
+  gantts.onDetail();
+  await until(() => $('#kind-key').hidden, 'no bar has a colour of a difference');
+  assert.ok($('#shade-key').contains($('#gantts-shade')), 'the scale of shares is in its place');
+  delete gantts.allShaded;
+  gantts.onDetail();
+  await until(() => !$('#kind-key').hidden && $('#shade-key').hidden, 'single bars have colours again');
   $('#by-servers').click();
   assert.match(counts(), /servers?, \d+ bars?/);
   $('#by-jobs').click();

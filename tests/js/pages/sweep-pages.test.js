@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { RUNS, needsPage, recorded, sockets, until } from '../dom.js';
+import { RUNS, needsPage, open, recorded, sockets, until } from '../dom.js';
+import { valuesText } from '../../../static/js/scenarios/sweep-axes.js';
 import { $, $$, broken, change, failures, refusal, text, visit } from '../visit.js';
 
 test('sweeps: the list, and a form that counts its runs and refuses values that are none', needsPage, async () => {
@@ -27,6 +28,12 @@ test('sweeps: the list, and a form that counts its runs and refuses values that 
   await until(() => !$('#new [role=alert]').hidden, 'it is refused');
   change(window, '#s-values-1', '1, 2', 'input');
   assert.ok($('#new [role=alert]').hidden, 'the refusal was about other values');
+});
+
+test('of an axis with many values, the first two and the last are listed', () => {
+  const ofOne = (count) => valuesText([...Array(count).keys()], String);
+  assert.equal(ofOne(4), '0, 1, 2, 3');
+  assert.equal(ofOne(399), '0, 1, … 398 (399 values)');
 });
 
 test('the list of sweeps follows their progress', needsPage, async () => {
@@ -173,4 +180,28 @@ test('a finished sweep that somebody else deletes says so, and offers nothing an
   assert.equal(text('#failed'), 'Sweep 1 was deleted by ann. This page shows the data that it had already loaded.');
   assert.deepEqual([$('#csv').hidden, $('#resume').hidden], [true, true]);
   assert.equal($$('#points tbody tr').length, 4, 'what was loaded stays');
+});
+
+test('a sweep over words says whether its seeds give equal results, and aligns its words left', needsPage, async () => {
+  const { window } = open();
+  const [{ paintCurves }, { Points }] = await Promise.all([
+    import('../../../static/js/sweeps/grid.js'),
+    import('../../../static/js/sweeps/points.js'),
+  ]);
+  const box = window.document.createElement('div');
+  const axis = { title: 'Order', values: ['fifo', 'srtf'], text: String };
+  const shownWith = (half) => ({ axes: [axis], cell: () => ({ mean: 1, half }), numeric: false });
+  paintCurves(box, { seeds: [1, 2], finished: 4, total: 4 }, shownWith(0));
+  assert.equal(box.textContent, 'All seeds give equal results: the runs do not depend on the seed.');
+  paintCurves(box, { seeds: [1, 2], finished: 4, total: 4 }, shownWith(0.5));
+  assert.ok(box.hidden, 'the cells have the intervals');
+  const section = window.document.createElement('section');
+  section.innerHTML = '<span id="count"></span><div id="points"></div><div id="points-pager"></div>';
+  const metric = { key: 'utility', title: 'Total utility' };
+  new Points(section).paint([{ place: [0], seed: 1, figures: {} }], { metric, axes: [axis], text: String });
+  const heads = [...section.querySelectorAll('th')].map((th) => [th.textContent, th.classList.contains('number')]);
+  assert.deepEqual(heads.slice(2, 4), [
+    ['Order', false],
+    ['Seed', true],
+  ]);
 });

@@ -128,4 +128,21 @@ test('a trace that was imported: its account, its first jobs, where its fields c
   await until(() => /job/.test(text('#status')), 'it is shown');
   assert.ok(id > 0);
   assert.ok($('#tiles dd'));
+  if ($('#charts').hidden) return;
+  assert.ok(!$('#of-files').hidden, 'the chart of sizes is of all jobs of the files');
+});
+
+test('a trace whose import failed: its state, its reason, and the ways on', needsPage, async () => {
+  const failed = { id: 7, name: 'a.csv', status: 'failed', message: 'a.csv: a binary file, not text', scan: null };
+  const names = { 'trace.pk': '7', 'trace.id': '7' };
+  const { asked } = await visit('trace', '/traces/7/', names, [['/api/traces/7/', failed]]);
+  await until(() => /a binary file/.test(text('#status')), 'the reason is shown');
+  assert.equal(text('#ended'), 'failed');
+  assert.equal($('#status a').getAttribute('href'), '/traces/');
+  $('#actions button').click();
+  const dialog = await until(() => $('dialog.confirm'), 'a question is asked');
+  assert.match(dialog.textContent, /Delete trace a.csv\?/);
+  dialog.close('');
+  await until(() => !$('dialog.confirm'), 'it is over');
+  assert.ok(!asked.some(([method]) => method === 'DELETE'));
 });

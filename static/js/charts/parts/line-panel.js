@@ -310,7 +310,7 @@ export class Curves {
             onfocus: focus,
             'aria-pressed': String(!this.hidden.has(curve.key)),
             onclick: toggle,
-            title: 'Show or hide this curve',
+            title: this.hidden.has(curve.key) ? 'Hidden; click to show this curve' : 'Click to hide this curve',
           },
           heat ? null : swatch,
           h('span', {}, curve.name),
@@ -319,6 +319,9 @@ export class Curves {
         );
       }),
       this.measure ? h('span', { class: 'measure-key' }, `in ${this.measure}`) : null,
+      this.curves.some(({ key }) => this.hidden.has(key))
+        ? h('span', { class: 'hidden-key' }, 'struck through: hidden; click to show')
+        : null,
       unseen ? h('span', { class: 'unseen-key' }, h('i', { class: 'unobserved' }), 'cluster not observed') : null,
       planned ? h('span', { class: 'planned-key' }, h('i', { class: 'pale' }), 'planned, after the time shown') : null,
     );

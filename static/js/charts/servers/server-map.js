@@ -4,7 +4,7 @@ import { Tip, tipElement } from '../../ui/tooltip.js';
 import { fill, h, pixelRatio } from '../../ui/dom.js';
 import { STEPS, colors, onTheme, stepOf } from '../../util/colors.js';
 import { capital, percent, plural } from '../../util/format.js';
-import { outline, strike } from './server-tile.js';
+import { outline, strike, thickFrame } from './server-tile.js';
 
 // px of a square: the largest with which the grid is low enough
 const SIZES = [72, 60, 48, 40, 32, 26, 22, 18, 14, 10, 7, 5, 3];
@@ -28,6 +28,14 @@ export function colouredBy({ scale, servers }, by) {
   const place = scale.indexOf(by);
   if (place >= 0) return servers.shares[place];
   return servers.name.map((_, i) => Math.max(-1, ...servers.shares.map((shares) => shares[i])));
+}
+
+/** [server] true if it holds more than its capacity of what it is coloured by, or only what it has no capacity of. */
+export function beyondWhole({ scale, servers }, by) {
+  const shares = colouredBy({ scale, servers }, by);
+  const own = (i) => servers.shares.map((each) => each[i]);
+  const without = (i) => servers.jobs[i] > 0 && own(i).includes(-1) && own(i).every((share) => share <= 0);
+  return shares.map((share, i) => share > PER_MILLE || (by === SCARCEST && without(i)));
 }
 
 /** Lines of the tooltip of a server. */
@@ -119,6 +127,7 @@ export class ServerMap {
       colors().steps.map((color, i) =>
         h('span', {}, h('i', { class: 'step', css: { background: color } }), `up to ${((i + 1) * 100) / STEPS} %`),
       ),
+      this.#beyond().includes(true) ? h('span', {}, h('i', { class: 'step beyond' }), 'over 100 %') : null,
       servers.state.includes(AWAY) ? h('span', {}, h('i', { class: 'step struck' }), 'unavailable') : null,
     );
     this.paint();
@@ -135,19 +144,27 @@ export class ServerMap {
     this.canvas.height = Math.round(places.height * ratio);
     this.canvas.style.height = `${places.height}px`;
     const ctx = this.canvas.getContext('2d');
-    const { steps, band, same, muted, bad } = colors();
+    const { steps, band, same, muted, bad, warn } = colors();
     ctx.scale(ratio, ratio);
     ctx.font = '12px system-ui, sans-serif';
     ctx.textBaseline = 'middle';
     ctx.fillStyle = muted;
     for (const [text, y] of places.heads) ctx.fillText(text, 0, y + HEAD / 2);
     const shares = colouredBy(this.load, this.by);
+    const beyond = this.#beyond();
     places.at.forEach(([x, y], i) => {
       ctx.fillStyle = shares[i] > 0 ? steps[stepOf(shares[i] / PER_MILLE)] : band;
       ctx.fillRect(x, y, places.size, places.size);
       if (shares[i] <= 0 && places.size > OUTLINED) outline(ctx, x, y, places.size, same);
+      if (beyond[i]) thickFrame(ctx, x, y, places.size, warn);
       if (servers.state[i] === AWAY) strike(ctx, x, y, places.size, bad);
     });
+  }
+
+  /** Whether each server that is shown and available holds more than there is. */
+  #beyond() {
+    const { state } = this.load.servers;
+    return beyondWhole(this.load, this.by).map((each, i) => each && state[i] === AVAILABLE);
   }
 
   #at(event) {

@@ -14,6 +14,14 @@ export function dashedFrame(ctx, x, y, size, color) {
   ctx.setLineDash([]);
 }
 
+/** Mark of a server that holds more than its capacity: a thick frame, as .beyond in a legend. */
+export function thickFrame(ctx, x, y, size, color) {
+  const px = size > 10 ? 3 : 1;
+  ctx.strokeStyle = color;
+  ctx.lineWidth = px;
+  ctx.strokeRect(x + px / 2, y + px / 2, size - px, size - px);
+}
+
 /** Mark of a server that is unavailable: a frame with a diagonal, as .struck in a legend. */
 export function strike(ctx, x, y, size, color) {
   ctx.strokeStyle = color;

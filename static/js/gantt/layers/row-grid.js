@@ -7,6 +7,7 @@ import { LEVEL, Layer } from './layer.js';
 
 const LINE_PX = 9; // rows this high are divided by lines
 const DASH_PX = 4; // of a dash and of the space after it
+const HATCH_PX = 6; // between two stripes of an outage
 
 export class RowGrid extends Layer {
   constructor() {
@@ -49,7 +50,10 @@ export class RowGrid extends Layer {
   }
 }
 
-/** An outlined box, which no bar is: the fill alone looks like a planned bar, or hardly differs from the background. */
+/**
+ * An outlined, hatched box, which no bar is: the fill alone looks like a planned bar, like a shade of a share, or hardly
+ * differs from the background.
+ */
 function paintOutage(ctx, [left, right], y, rowPx, c) {
   const top = Math.round(y + 1);
   const height = Math.max(1, Math.round(y + rowPx - 1) - top);
@@ -58,6 +62,24 @@ function paintOutage(ctx, [left, right], y, rowPx, c) {
   if (height <= 2 || right - left <= 2) return; // no room inside
   ctx.fillStyle = c.same; // not c.line, which is the colour of dimmed bars
   ctx.fillRect(left + 1, top + 1, right - left - 2, height - 2);
+  hatch(ctx, [left, right], top, height, c.muted);
+}
+
+/** Stripes that fall to the right, as the diagonal of such a server on the map; those of bars and of gaps rise. */
+function hatch(ctx, [left, right], top, height, color) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, right - left, height);
+  ctx.clip();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let x = left - height - ((left - height) % HATCH_PX); x < right; x += HATCH_PX) {
+    ctx.moveTo(x, top);
+    ctx.lineTo(x + height, top + height);
+  }
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Dashes at the top and at the foot of a row, where they do not cover the bars of the jobs that still run. */

@@ -19,6 +19,7 @@ export function paintBeingRead(trace, { id, operator, load, fail }) {
           ? trace.message
           : `Cancelled. ${trace.message === 'cancelled' ? 'Nothing was imported.' : trace.message}`,
       ),
+      operator ? h('p', {}, h('a', { class: 'button', href: '/traces/' }, 'Upload again')) : null,
     );
   const stop = operator
     ? h(

@@ -86,8 +86,10 @@ function paintCharts(scan, onSelect) {
 export function paintImported(/** @type {any} */ { scan, options = {} }) {
   paintCharts(scan, null);
   if ($('#select-hint')) $('#select-hint').hidden = true;
-  $('#imported').hidden = false;
-  charts.arrivals?.setWindow(options.from_ms ?? null, options.to_ms ?? null);
+  const [from, to] = [options.from_ms ?? null, options.to_ms ?? null];
+  for (const note of ['#imported', '#of-files']) $(note).hidden = false;
+  $('#imported-window').hidden = from === null && to === null;
+  charts.arrivals?.setWindow(from, to);
 }
 
 /** Earlier imports of the same files, so that nobody imports them twice by mistake. */
