@@ -42,7 +42,7 @@ export class Transport {
   /** Updates the time that the run has reached, also between two events of a live run, and the extent of the axis. */
   reach() {
     const { store, status } = this;
-    let ms = reachedMs(store.simMs, this.#clock(), status.next_event_ms ?? null);
+    let ms = reachedMs(store.simMs, this.#clock(), status?.next_event_ms ?? null);
     ms = Math.max(ms, this.present() ?? this.seen() ?? 0);
     this.playhead.setLive(ms);
     this.view.setExtent(Math.max(store.horizonMs, ms, this.ahead(ms)));
