@@ -72,7 +72,7 @@ export function wireSchedules(gantts, view, kinds, usual) {
   return show;
 }
 
-/** Shows the colours of differences above the schedules; while all rows are shaded, the scale and its reason instead. */
+/** Shows the colours of differences above the schedules; while all rows are shaded, the scale and its reason. */
 function placeKeys({ byKind, allShaded }) {
   const instead = byKind && allShaded;
   $('#kind-key').hidden = !byKind || instead;

@@ -161,7 +161,7 @@ export class ServerMap {
     });
   }
 
-  /** Whether each server that is shown and available holds more than there is. */
+  /** [server] true if it is available and holds more than there is. */
   #beyond() {
     const { state } = this.load.servers;
     return beyondWhole(this.load, this.by).map((each, i) => each && state[i] === AVAILABLE);

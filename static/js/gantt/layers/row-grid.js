@@ -51,8 +51,8 @@ export class RowGrid extends Layer {
 }
 
 /**
- * An outlined, hatched box, which no bar is: the fill alone looks like a planned bar, like a shade of a share, or hardly
- * differs from the background.
+ * An outlined, hatched box, which no bar is: the fill alone looks like a planned bar or like a shade of a share, or
+ * hardly differs from the background.
  */
 function paintOutage(ctx, [left, right], y, rowPx, c) {
   const top = Math.round(y + 1);
