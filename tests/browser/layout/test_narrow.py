@@ -177,7 +177,7 @@ def test_fingers_have_targets_of_24_pixels(open_page: Callable[..., Page], finis
     small = {}
     for path, shown in (
         (f"/runs/{finished_run}/", "#prices-legend button.key"),
-        ("/alerts/", "#rules-list td > input"),
+        ("/alerts/", "#rules-list td input"),
         ("/experiments/", "main td a"),
     ):
         page.goto(path)
